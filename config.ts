@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { readEgressEntry } from './models/rules/base/address.ts';
 import { readAddress, readMailbox } from './models/rules/events/mailbox.ts';
 import { replySeparators } from './models/rules/events/replyaddress.ts';
-import { readSmtpUrl } from './models/rules/events/smtp.ts';
+import { readSmtpUrl } from './providers/mail/rules.ts';
 import {
   rateNames,
   rates,

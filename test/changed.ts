@@ -104,17 +104,15 @@ export const narrow: Readonly<Record<string, readonly string[]>> = {
     'models/events/inbound.ts',
     'workflows/events/inbound.ts',
   ],
-  'test/events/slackin.test.ts': ['activities/events/inbound/slack', 'api/events/slack', 'clients/slack/'],
+  'test/providers/slack/slackin.test.ts': ['api/events/slack.ts', 'providers/slack/'],
   'test/interviews/resumefiles.test.ts': ['clients/files/pdf.ts', 'clients/files/layout.ts', 'clients/base/sandbox.ts'],
-  'test/events/mail.test.ts': [
+  'test/providers/mail/mail.test.ts': [
     'activities/events/mail',
-    'activities/events/inbound/email.ts',
-    'api/events/email.ts',
-    'clients/mail/',
+    'api/events/signatures.ts',
+    'providers/mail/',
     'models/events/mailthread.ts',
     'models/events/replytoken.ts',
     'models/rules/events/mail',
-    'models/rules/events/smtp.ts',
     'workflows/events/mailreply.ts',
   ],
   'test/events/deaths.test.ts': ['activities/events/', 'models/events/delivery.ts', 'workflows/events/lines.ts'],
@@ -132,13 +130,13 @@ export const narrow: Readonly<Record<string, readonly string[]>> = {
   'test/interviews/outsidecalls.test.ts': [
     'activities/interviews/interview.ts',
     'api/interviews/reports.ts',
-    'clients/bot/',
+    'providers/recall/',
     'workflows/interview',
   ],
-  'test/interviews/attendee.test.ts': [
+  'test/providers/recall/attendee.test.ts': [
     'activities/interviews/interview.ts',
     'api/interviews/reports.ts',
-    'clients/bot/',
+    'providers/recall/',
     'workflows/interview',
   ],
   'test/interviews/walk.test.ts': ['models/rules/interviews/interview.ts', 'workflows/interview'],
@@ -155,7 +153,7 @@ export const narrow: Readonly<Record<string, readonly string[]>> = {
   'test/knowledge/paraphrases.test.ts': meaning,
   'test/tasks/execution.test.ts': [
     'activities/tasks/execution.ts',
-    'activities/tasks/steps/',
+    'providers/',
     'api/tasks/routes/taskexecution.ts',
     'api/tasks/execution.ts',
     'models/rules/tasks/execution.ts',
@@ -164,7 +162,7 @@ export const narrow: Readonly<Record<string, readonly string[]>> = {
   ],
   'test/tasks/executiondeaths.test.ts': [
     'activities/tasks/execution.ts',
-    'activities/tasks/steps/',
+    'providers/',
     'models/tasks/execution.ts',
     'workflows/tasks/taskexecution.ts',
   ],
@@ -182,7 +180,7 @@ export const narrow: Readonly<Record<string, readonly string[]>> = {
 /** Flat rooms in which every file belongs to a noun. */
 const flatWithNouns: readonly string[] = ['api/routes/', 'workflows/'];
 /** Flat rooms whose files belong to the slices of the files that import them. */
-const serving = /^(agent|clients|api\/contract)\//;
+const serving = /^(agent|clients|providers|api\/contract)\//;
 /** Rooms whose tests are in a folder of the same name. */
 const ownFolder: readonly string[] = ['cli', 'engines'];
 /** Files that no test covers except those of the house. */
@@ -240,6 +238,7 @@ function* testsOf(path: string, tests: readonly string[], graph: Graph): Iterabl
   yield* [...about, ...(everywhere ? [] : near.filter((test) => own || !(test in narrow)))];
   const room = path.split('/', 1)[0]!;
   if (room === 'workflows') yield* under(['test/workflows/']);
+  if (room === 'providers') yield* wide([`test/${path.split('/', 2).join('/')}/`]);
   if (ownFolder.includes(room)) yield* under([`test/${room}/`]);
   else if (room === 'web') yield* under(['test/chat/widget', 'test/interviews/roompage']);
   else if (path.startsWith('test/fixtures/') || path.startsWith('test/histories/'))

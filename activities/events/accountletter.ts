@@ -2,7 +2,7 @@
  * Writes the mails about accounts, when they are sent: who they are for, their words, and the link with its token, whose hash
  * is stored right before. Here it shows whether there is such an account, where nobody who asked can see it.
  */
-import type { MailVia } from './mailsettings.ts';
+import type { MailVia } from '../../providers/mail/settings.ts';
 import { findInvitation } from '../../models/access/invitation.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import { proofHash, proofToken, storedProofToken } from '../../models/access/prooftoken.ts';

@@ -4,8 +4,8 @@
  */
 import type { Logger } from 'pino';
 import { senders as allSenders } from './senders/index.ts';
-import type { Sender, SenderDeps } from './senders/sender.ts';
-import type { Starter } from './inbound/handled.ts';
+import type { Sender, SenderDeps } from '../../providers/base/sender.ts';
+import type { Starter } from '../../providers/base/handled.ts';
 import { notifyMembers } from '../../models/access/notification.ts';
 import { intentFor } from '../../models/base/pending.ts';
 import {

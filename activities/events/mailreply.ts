@@ -5,8 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
-import type { Starter } from './inbound/handled.ts';
-import { senderOf, type MailDeps, type MailVia } from './mailsettings.ts';
+import type { Starter } from '../../providers/base/handled.ts';
+import { senderOf, type MailDeps, type MailVia } from '../../providers/mail/settings.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import { findConversation, type Conversation } from '../../models/chat/conversation.ts';

@@ -5,7 +5,7 @@
  */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
-import type { Starter } from './inbound/handled.ts';
+import type { Starter } from '../../providers/base/handled.ts';
 import { gatherAnew, notify, toldOf, type NoticeSubject } from '../../models/access/notification.ts';
 import { findOrganization, type Organization } from '../../models/access/organization.ts';
 import { findUser, listUsers, type User } from '../../models/access/user.ts';

@@ -2,7 +2,7 @@
  * What a ticket's events are sent as: one delivery for each event and each destination that the organization has selected
  * when the event is planned. The body is written here, once.
  */
-import type { Sender, SenderDeps, TicketNews } from './senders/sender.ts';
+import type { Sender, SenderDeps, TicketNews } from '../../providers/base/sender.ts';
 import type { Conversation, Ticket, TicketEvent } from '../../models/chat/conversation.ts';
 import type { Customer } from '../../models/chat/customer.ts';
 import type { NewDelivery } from '../../models/events/delivery.ts';

@@ -1,7 +1,7 @@
 /** Tries connections to other services, with the credentials that are sealed in MongoDB. */
-import { breakConnection } from './broken.ts';
-import { ConnectionRefused, type Connector, type ConnectorDeps } from '../events/connectors/connector.ts';
-import { connectors } from '../events/connectors/index.ts';
+import { breakConnection } from '../../providers/base/broken.ts';
+import { ConnectionRefused, type Connector, type ConnectorDeps } from '../../providers/base/connector.ts';
+import { connectors } from '../events/connectors.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import {
   findCandidate,

@@ -8,7 +8,7 @@ import { withHeartbeat } from '../base/heartbeat.ts';
 import { createRoomBot, idleRoom, type RoomDeps } from './room.ts';
 import { scoreAnswers, summarizeAnswers } from '../../agent/interviews/evaluation.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
-import { BotRefused, type Bot } from '../../clients/bot/bot.ts';
+import { BotRefused, type Bot } from '../../providers/recall/bot.ts';
 import {
   beginInterviewRemoval,
   findInterview,

@@ -1,7 +1,7 @@
 /** Has a candidate mailed when and where the interview takes place. Safe to repeat at any point. */
-import type { Bot } from '../../clients/bot/bot.ts';
+import type { Bot } from '../../providers/recall/bot.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
-import type { Starter } from '../events/inbound/handled.ts';
+import type { Starter } from '../../providers/base/handled.ts';
 import { createDelivery, DeliveryModel } from '../../models/events/delivery.ts';
 import { findInterview, noteInvited, type Interview } from '../../models/interviews/interview.ts';
 import type { NotificationPayload } from '../../models/rules/events/notification.ts';

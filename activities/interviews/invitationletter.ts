@@ -6,7 +6,7 @@ import {
   ICalCalendarMethod,
   ICalEventStatus,
 } from 'ical-generator';
-import type { InvitationPort } from '../events/senders/sender.ts';
+import type { InvitationPort } from '../../providers/base/sender.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import { statusesOf } from '../../models/events/delivery.ts';
 import { findInterview, orderOf } from '../../models/interviews/interview.ts';

@@ -2,7 +2,7 @@
  * The room of this platform as a bot: it is there as soon as it is asked for, and it is open while the interview is. Who
  * comes in and what is said there reaches the workflow through the API, so there is nothing to look after.
  */
-import type { Bot } from '../../clients/bot/bot.ts';
+import type { Bot } from '../../providers/recall/bot.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import { orderOf, type Interview } from '../../models/interviews/interview.ts';
 import { openRoom } from '../../models/interviews/room.ts';

@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
-import type { Starter } from '../events/inbound/handled.ts';
+import type { Starter } from '../../providers/base/handled.ts';
 import { notify } from '../../models/access/notification.ts';
 import { findOrganization, organizationIdsOf, type Organization } from '../../models/access/organization.ts';
 import { listUsers, type User } from '../../models/access/user.ts';

@@ -5,11 +5,11 @@
  */
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { toldOf } from './told.ts';
-import { email } from './steps/email.ts';
-import { github } from './steps/github.ts';
-import { linear } from './steps/linear.ts';
-import { slack } from './steps/slack.ts';
-import { StepRefused, StepSkipped, type StepCall, type StepDeps, type StepRunner } from './steps/step.ts';
+import { email } from '../../providers/mail/step.ts';
+import { github } from '../../providers/github/step.ts';
+import { linear } from '../../providers/linear/step.ts';
+import { slack } from '../../providers/slack/step.ts';
+import { StepRefused, StepSkipped, type StepCall, type StepDeps, type StepRunner } from '../../providers/base/step.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import { storeSuppressed } from '../../models/events/delivery.ts';
 import {
@@ -24,7 +24,7 @@ import { findTask, TaskModel, type Task } from '../../models/tasks/task.ts';
 import { effectiveMode } from '../../models/rules/access/keys.ts';
 import { maskHeaders } from '../../models/rules/events/delivery.ts';
 import { maxTries, stepWaitMs, unsettledMs, type StepIntegration } from '../../models/rules/tasks/execution.ts';
-import type { Starter } from '../events/inbound/handled.ts';
+import type { Starter } from '../../providers/base/handled.ts';
 
 export type ExecutionDeps = StepDeps & Starter & { random?: () => number };
 export type ExecutionRef = { orgId: string; taskId: string; executionId: string };

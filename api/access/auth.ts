@@ -3,13 +3,13 @@
  * the
  * principal.
  */
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from '../context.ts';
 import { networkOf } from '../http/address.ts';
 import type { Key } from '../../models/access/key.ts';
 import type { Organization } from '../../models/access/organization.ts';
 import type { Environment, Mode, Scope } from '../../models/rules/access/keys.ts';
 import type { Role } from '../../models/rules/access/roles.ts';
+import type { SignedRequest } from '../../providers/base/signing.ts';
 
 export type Guard =
   | { kind: 'open' }
@@ -44,12 +44,6 @@ export const signature = <S extends Sender>(provider: SignatureProvider<S>) =>
 
 /** Who signed a request; `id` is what limits and idempotency count by. */
 export type Sender = { id: string };
-export type SignedRequest = {
-  headers: IncomingHttpHeaders;
-  /** The bytes as they were sent. */
-  body: Buffer;
-  now: Date;
-};
 /** A service that signs what it sends. */
 export type SignatureProvider<S extends Sender = Sender> = {
   /** `slack`, as counters and the API's description name it. */

@@ -4,7 +4,8 @@
  * scope or a role gets 403.
  */
 import { LRUCache } from 'lru-cache';
-import type { Guard, Principal, SelfPrincipal, SignedRequest, UserPrincipal } from './auth.ts';
+import type { Guard, Principal, SelfPrincipal, UserPrincipal } from './auth.ts';
+import type { SignedRequest } from '../../providers/base/signing.ts';
 import type { Context } from '../context.ts';
 import { readSession } from './sessions.ts';
 import { cached } from '../../models/base/cached.ts';

@@ -10,25 +10,9 @@ import { intentFor } from '../../models/base/pending.ts';
 import { cached } from '../../models/base/cached.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import { settleArrivals, storeInbound, type Inbound } from '../../models/events/inbound.ts';
-import { effectiveMode, type Mode } from '../../models/rules/access/keys.ts';
-import { inboundKeptUntil, processingWork, type InboundProvider } from '../../models/rules/events/inbound.ts';
-
-/** Whose it is. `unknown`: nobody's who is connected; the sentence says why. */
-export type Owner = { orgId: string; mode: Mode } | { unknown: string };
-
-export type Arrival = {
-  provider: InboundProvider;
-  /** Who signed it. Deliveries of two senders are never repeats of each other. */
-  sender: string;
-  /** What a repeat shares with it: the provider's id of the delivery, a hash of what was signed. */
-  keys: readonly string[];
-  owner: Owner;
-  /** Those of one lane are processed in the order of their arrival. */
-  lane: string;
-  type: string;
-  /** JSON. */
-  body: string;
-};
+import { effectiveMode } from '../../models/rules/access/keys.ts';
+import { inboundKeptUntil, processingWork } from '../../models/rules/events/inbound.ts';
+import type { Arrival, OwnedBy } from '../../providers/base/arrival.ts';
 
 /** Stores what arrived, and has it processed; false when it was there before. */
 export async function takeIn(ctx: Context, arrival: Arrival): Promise<boolean> {
@@ -132,9 +116,11 @@ const wakers = perConfig(() => {
 
 const environments = perConfig(() => cached(async (orgId) => (await findOrganization(orgId))?.environment));
 
-/** An organization as the owner of what arrived, in the mode that it is in. */
-export async function ownedBy({ config }: Pick<Context, 'config'>, orgId: string): Promise<Owner> {
-  const environment = await environments(config).read(orgId);
-  if (environment === undefined) return { unknown: 'The organization is gone.' };
-  return { orgId, mode: effectiveMode('legacy', environment).mode };
-}
+/** Organizations as owners of what arrived, in the mode that each is in. */
+export const ownedBy =
+  ({ config }: Pick<Context, 'config'>): OwnedBy =>
+  async (orgId) => {
+    const environment = await environments(config).read(orgId);
+    if (environment === undefined) return { unknown: 'The organization is gone.' };
+    return { orgId, mode: effectiveMode('legacy', environment).mode };
+  };

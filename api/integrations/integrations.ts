@@ -22,7 +22,7 @@ import { isAdmin } from '../../models/access/organization.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import type { IntegrationProvider } from '../../models/rules/integrations/integration.ts';
 import { trialWorkflowId, type Trial } from '../../models/rules/integrations/integrationwork.ts';
-import { slackChannelScope, slackScopes } from '../../models/rules/events/slack.ts';
+import { slackChannelScope, slackScopes } from '../../providers/slack/rules.ts';
 import { outboxProviders } from '../../models/rules/chat/supportconfig.ts';
 import { tryIntegration } from '../../workflows/integrations/integration.ts';
 

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { SignatureProvider } from '../access/auth.ts';
 import { launch } from '../durable.ts';
 import { leading } from './interview.ts';
-import { attendeeId, readAttendeeReport, readReport, verifiedId, type Report } from '../../clients/bot/signature.ts';
+import { attendeeId, readAttendeeReport, readReport, verifiedId, type Report } from '../../providers/recall/verify.ts';
 import { BotReportModel, reportExpiry, storeReport, type BotReport } from '../../models/interviews/botreport.ts';
 import { findByBot, findInterview } from '../../models/interviews/interview.ts';
 import { Problem } from '../../models/rules/base/errors.ts';

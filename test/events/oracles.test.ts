@@ -14,10 +14,10 @@ import { selfSigned } from '../kit/certificate.ts';
 import { linearSchema } from '../kit/linearschema.ts';
 import { startTopic } from '../kit/sns.ts';
 import { createHttp, type HttpRequest } from '../../clients/http/http.ts';
-import { createLinear, documents, type NewIssue } from '../../clients/linear/linear.ts';
+import { createLinear, documents, type NewIssue } from '../../providers/linear/client.ts';
 import { createObjectStore } from '../../clients/s3/s3.ts';
-import { createSnsVerifier } from '../../clients/sns/sns.ts';
-import type { SnsMessage } from '../../models/rules/events/sns.ts';
+import { createSnsVerifier } from '../../providers/mail/sns.ts';
+import type { SnsMessage } from '../../providers/mail/snsmessage.ts';
 
 describe('what is sent to Linear', () => {
   const schema = linearSchema();

@@ -8,7 +8,7 @@ import { modelsIn } from './database.ts';
 import { newSecret } from './receiver.ts';
 import { createDeliveryActivities } from '../../activities/events/deliver.ts';
 import type { AttemptDeps } from '../../activities/events/attempt.ts';
-import { webhook } from '../../activities/events/senders/webhook.ts';
+import { webhook } from '../../providers/webhook/send.ts';
 import { createHttp, type HttpOptions, type HttpRequest } from '../../clients/http/http.ts';
 import { newId } from '../../models/base/ids.ts';
 import { createSecretBox } from '../../models/base/secretbox.ts';

@@ -4,7 +4,7 @@ import type { Api, Reply } from './harness.ts';
 import { until } from './harness.ts';
 import { createSecretBox } from '../../models/base/secretbox.ts';
 import { connectIntegration, sealCredentials, signingPlace } from '../../models/integrations/integration.ts';
-import { linearExternal } from '../../models/rules/events/linear.ts';
+import { linearExternal } from '../../providers/linear/rules.ts';
 
 /** Of every system that `systemEnv` describes. */
 export const linearSecret = 'linear-deployment-secret';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { selfSigned } from './certificate.ts';
-import type { SnsMessage } from '../../models/rules/events/sns.ts';
+import type { SnsMessage } from '../../providers/mail/snsmessage.ts';
 
 export type Topic = {
   arn: string;

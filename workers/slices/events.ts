@@ -7,8 +7,8 @@ import { createInboundActivities } from '../../activities/events/inbound/index.t
 import { createIntegrationActivities } from '../../activities/integrations/integration.ts';
 import { invitationLetterOf } from '../../activities/interviews/invitationletter.ts';
 import { createReleaseActivities } from '../../activities/integrations/release.ts';
-import { taskGithubPort } from '../../activities/tasks/githubport.ts';
-import { taskIssuePort } from '../../activities/tasks/issueport.ts';
+import { taskGithubPort } from '../../providers/github/task.ts';
+import { taskIssuePort } from '../../providers/linear/task.ts';
 import { DeliveryModel } from '../../models/events/delivery.ts';
 import { InboundModel } from '../../models/events/inbound.ts';
 import { ReleaseModel } from '../../models/integrations/release.ts';

@@ -1,11 +1,12 @@
 /** What the providers' events do, by provider: the one place where a handler is added. */
 import type { Logger } from 'pino';
-import type { InboundHandler } from './handled.ts';
-import { handleEmail, type EmailDeps } from './email.ts';
-import { handleGithub, type GithubDeps } from './github.ts';
-import { handleTeams, type TeamsDeps } from './teams.ts';
-import { handleLinear, type LinearDeps } from './linear.ts';
-import { handleSlack, type SlackDeps } from './slack.ts';
+import type { InboundHandler } from '../../../providers/base/handled.ts';
+import { handleEmail, type EmailDeps } from '../../../providers/mail/receive.ts';
+import { handleGithub, type GithubDeps } from '../../../providers/github/receive.ts';
+import { handleTeams, type TeamsDeps } from '../../../providers/teams/receive.ts';
+import { handleLinear, type LinearDeps } from '../../../providers/linear/receive.ts';
+import { handleSlack, type SlackDeps } from '../../../providers/slack/receive.ts';
+import { ticketIssuePort } from './ticket.ts';
 import type { InboundProvider } from '../../../models/rules/events/inbound.ts';
 
 export type InboundDeps = LinearDeps &
@@ -16,7 +17,8 @@ export type InboundDeps = LinearDeps &
 export type Handlers = Readonly<Partial<Record<InboundProvider, InboundHandler<InboundDeps>>>>;
 
 export const handlers: Handlers = {
-  linear: handleLinear,
+  linear: (inbound, deps, signal) =>
+    handleLinear(inbound, { ...deps, ports: { ticket: ticketIssuePort, ...deps.ports } }, signal),
   github: handleGithub,
   slack: handleSlack,
   email: handleEmail,

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { handlers, type Handlers, type InboundDeps } from './handlers.ts';
-import { NotUnderstood } from './understood.ts';
+import { NotUnderstood } from '../../../providers/base/understood.ts';
 import { withHeartbeat } from '../../base/heartbeat.ts';
 import {
   claimedOf,

@@ -1,5 +1,5 @@
 /** What events of other services do to tickets, in the same acts as members do. */
-import type { Handled, Starter } from './handled.ts';
+import type { Handled, Starter } from '../../../providers/base/handled.ts';
 import { findOrganization } from '../../../models/access/organization.ts';
 import { intentFor, settleIntent } from '../../../models/base/pending.ts';
 import { actOn, eventIntents } from '../../../models/chat/act.ts';
@@ -10,8 +10,9 @@ import type { Link } from '../../../models/events/link.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 import { attendingWork } from '../../../models/rules/chat/work.ts';
 import { closingSentence, type Closing } from '../../../models/rules/integrations/closing.ts';
+import type { IssuePort } from '../../../providers/linear/receive.ts';
 
-export type TicketDeps = Starter & { clock: () => Date };
+type TicketDeps = Starter & { clock: () => Date };
 
 /** Messages that are looked at to tell the customer's language. */
 const rememberedMessages = 20;
@@ -20,7 +21,7 @@ const rememberedMessages = 20;
  * Resolves the conversation of a linked ticket, once, and tells the customer so: a status alone says little, and nothing at
  * all to who has left. `key` is the same whenever this is done for the same event.
  */
-export async function resolveTicket(
+async function resolveTicket(
   { org_id: orgId, conv_id: convId }: Pick<Link, 'org_id' | 'conv_id'>,
   closing: Closing,
   { key, by }: { key: string; by: string },
@@ -55,3 +56,13 @@ export async function resolveTicket(
 }
 
 const resolvedOutcome = 'The ticket was resolved, and the customer was told.';
+
+/** What a move of a ticket's issue in Linear does to the ticket. */
+export const ticketIssuePort: IssuePort = {
+  async moved(link, state, _event, inbound, deps) {
+    if (state.type !== 'completed' && state.type !== 'canceled')
+      return { ignored: `A move to “${state.name}” does not change a ticket.` };
+    return resolveTicket(link, state.type, { key: `inbound:${inbound._id}`, by: 'linear' }, deps);
+  },
+  removed: () => Promise.resolve({ outcome: 'The issue is gone; the ticket stays as it is.' }),
+};

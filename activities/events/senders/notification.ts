@@ -3,12 +3,12 @@
  * with it at the moment of the attempt, and by the organization's webhook of Slack; and candidates by mail. What is stored of it holds no token and no
  * address that is a password.
  */
-import { requestOfMail, sendByMail } from './email.ts';
-import type { Sender, SenderDeps } from './sender.ts';
-import { sendToSlackWebhook, slackWebhookPost } from './slackwebhook.ts';
+import { requestOfMail, sendByMail } from '../../../providers/mail/send.ts';
+import type { Sender, SenderDeps } from '../../../providers/base/sender.ts';
+import { sendToSlackWebhook, slackWebhookPost } from '../../../providers/slack/webhook.ts';
 import { letterOf, wordsOf, type Letter } from '../accountletter.ts';
-import { routeOf, senderOf, type MailVia } from '../mailsettings.ts';
-import { admit, inFrame } from '../outside.ts';
+import { routeOf, senderOf, type MailVia } from '../../../providers/mail/settings.ts';
+import { admit, inFrame } from '../../../providers/mail/outside.ts';
 import type { Delivery } from '../../../models/events/delivery.ts';
 import type { OutsideMail } from '../../../models/events/outsidemail.ts';
 import { DeliveryRefused } from '../../../models/rules/events/delivery.ts';

@@ -1,13 +1,14 @@
 /** Where other services send their events. Each request is verified by its bytes, stored, and answered at once. */
 import { signature } from '../../access/auth.ts';
 import * as contract from '../contract/inbound.ts';
-import { takeIn } from '../inbound.ts';
-import { email, emailArrival } from '../email.ts';
-import { github, githubArrival } from '../github.ts';
-import { linear, linearArrival } from '../linear.ts';
+import { ownedBy, takeIn } from '../inbound.ts';
+import { email, github, linear } from '../signatures.ts';
 import { slack, takeSlack } from '../slack.ts';
 import { takeTeams, teams } from '../teams.ts';
 import { route } from '../../http/route.ts';
+import { githubArrival } from '../../../providers/github/verify.ts';
+import { linearArrival } from '../../../providers/linear/verify.ts';
+import { mailArrival } from '../../../providers/mail/verify.ts';
 
 export const webhookRoutes = [
   route({
@@ -20,7 +21,7 @@ export const webhookRoutes = [
     raw: true,
     reply: contract.received,
     async handle({ raw, principal }, ctx) {
-      const stored = await takeIn(ctx, await linearArrival(ctx, principal.sender, raw));
+      const stored = await takeIn(ctx, await linearArrival(principal.sender, raw, ownedBy(ctx)));
       return { received: true, repeated: !stored } as const;
     },
   }),
@@ -34,7 +35,7 @@ export const webhookRoutes = [
     raw: true,
     reply: contract.received,
     async handle({ raw, principal }, ctx) {
-      const stored = await takeIn(ctx, await githubArrival(ctx, principal.sender, raw));
+      const stored = await takeIn(ctx, await githubArrival(principal.sender, raw, ownedBy(ctx)));
       return { received: true, repeated: !stored } as const;
     },
   }),
@@ -62,7 +63,9 @@ export const webhookRoutes = [
     raw: true,
     reply: contract.received,
     async handle({ principal }, ctx) {
-      const stored = await takeIn(ctx, await emailArrival(ctx, principal.sender));
+      const { replyDomain } = ctx.config.mail;
+      const arrival = await mailArrival(principal.sender, { replyDomain, secrets: ctx.secrets });
+      const stored = await takeIn(ctx, arrival);
       return { received: true, repeated: !stored } as const;
     },
   }),

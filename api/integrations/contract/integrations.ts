@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { id, orgParams, timestamp } from '../../base/contract/common.ts';
 import { integrationProviders, integrationStatuses } from '../../../models/rules/integrations/integration.ts';
-import { repositoryName } from '../../../models/rules/events/github.ts';
+import { repositoryName } from '../../../providers/github/rules.ts';
 import { readMailbox } from '../../../models/rules/events/mailbox.ts';
-import { readSmtpUrl } from '../../../models/rules/events/smtp.ts';
-import { slackId } from '../../../models/rules/events/slack.ts';
+import { readSmtpUrl } from '../../../providers/mail/rules.ts';
+import { slackId } from '../../../providers/slack/rules.ts';
 
 export { orgParams };
 

@@ -3,10 +3,10 @@ import { member, open } from '../../access/auth.ts';
 import * as contract from '../contract/integrations.ts';
 import { beginSlack, connect, disconnect, finishSlack, testConnection, viewIntegration } from '../integrations.ts';
 import { outcomePath } from '../../events/outcome.ts';
-import { beginTeams } from '../../events/teams.ts';
 import { redirect, route } from '../../http/route.ts';
 import { findIntegration, listIntegrations } from '../../../models/integrations/integration.ts';
 import { integrationProviders } from '../../../models/rules/integrations/integration.ts';
+import { beginTeams } from '../../../providers/teams/connect.ts';
 
 const prefix = '/orgs/{orgId}/integrations';
 
@@ -119,7 +119,7 @@ export const integrationRoutes = [
     envelope: true,
     limit: 'writes',
     async handle({ params: { orgId }, principal }, ctx) {
-      const { code, expiresAt } = await beginTeams(ctx, orgId, principal.userId);
+      const { code, expiresAt } = await beginTeams(orgId, principal.userId, ctx.clock());
       const integration = await viewIntegration('teams', await findIntegration(orgId, 'teams'));
       return { integration, connect_code: code, expires_at: expiresAt.toISOString() };
     },

@@ -3,7 +3,7 @@
  * Slack and in a mail. No notice holds what a customer wrote, or a customer's name or address: Slack and mailboxes keep
  * what an erasure here could not reach. Pure.
  */
-import { escapeSlack, maxSlackText } from './slack.ts';
+import { escapeSlack, maxSlackText } from '../../../providers/slack/rules.ts';
 import { hasOwnReceiver, type DeliveryKind } from './delivery.ts';
 import { conversationNotices } from '../chat/notice.ts';
 import { escalationReasons, type EscalationReason } from '../chat/conversation.ts';

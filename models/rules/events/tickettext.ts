@@ -3,7 +3,7 @@
  * it: nothing of it becomes a mention, a link or a heading there. Pure.
  */
 import { descriptionOf } from './ticketevent.ts';
-import { escapeSlack, maxSlackText } from './slack.ts';
+import { escapeSlack, maxSlackText } from '../../../providers/slack/rules.ts';
 import type { EscalationReason, TicketEventType } from '../chat/conversation.ts';
 
 export type TicketTold = {

@@ -2,7 +2,7 @@
  * How a task reads elsewhere: in an issue, in a team chat, in a mail. What was said in a meeting is shown as it was said:
  * nothing of it becomes a mention, a link or a heading there. Pure.
  */
-import { escapeSlack, maxSlackText } from '../events/slack.ts';
+import { escapeSlack, maxSlackText } from '../../../providers/slack/rules.ts';
 import { fenced } from '../events/tickettext.ts';
 import type { TaskDetails, TaskPriority } from './task.ts';
 

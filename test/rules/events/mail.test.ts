@@ -26,7 +26,7 @@ import {
   toBase32,
   tokensIn,
 } from '../../../models/rules/events/replyaddress.ts';
-import { readSmtpUrl } from '../../../models/rules/events/smtp.ts';
+import { readSmtpUrl } from '../../../providers/mail/rules.ts';
 import { languages } from '../../../models/rules/language/language.ts';
 
 describe('readMailbox', () => {

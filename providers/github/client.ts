@@ -1,0 +1,176 @@
+/**
+ * GitHub's REST API, as far as tasks need it: a repository and its issues, over the outbound client. GitHub has no key for a
+ * new issue, so that whoever repeats an attempt looks for what the issue's text is marked with.
+ */
+import { askService } from '../../clients/http/askservice.ts';
+import type { Http, HttpResponse } from '../../clients/http/http.ts';
+import { headerOf } from '../../clients/http/exchange.ts';
+import { ServiceError } from '../../clients/http/serviceerror.ts';
+import type { HttpMethod } from '../../models/rules/base/http.ts';
+
+/** A request that GitHub refused, or did not answer. */
+export class GithubError extends ServiceError {
+  override readonly name = 'GithubError';
+}
+
+export type GithubRepository = {
+  id: number;
+  full_name: string;
+  owner: { login: string };
+  /** Whether the repository takes issues. */
+  has_issues?: boolean;
+  archived?: boolean;
+};
+export type GithubIssue = {
+  id: number;
+  number: number;
+  html_url: string;
+  title: string;
+  body: string | null;
+  state: 'open' | 'closed';
+  state_reason?: string | null;
+  /** Pull requests are listed as issues. */
+  pull_request?: unknown;
+};
+export type GithubIssueText = { title: string; body: string };
+export type GithubIssueChange = Partial<GithubIssueText> & {
+  state?: 'open' | 'closed';
+  state_reason?: 'completed' | 'not_planned' | 'reopened';
+};
+
+export type Github = ReturnType<typeof createGithub>;
+
+const github = { service: 'GitHub', Failure: GithubError };
+const perPage = 100;
+/** A page of issues whose texts are as long as GitHub allows. */
+const maxReplyBytes = 10 * 1024 * 1024;
+/** So many issues changed since then are looked through. */
+const maxPages = 20;
+
+/** `url`: of the API, without `/` at its end. Tokens are passed with each call, so that one client serves all organizations. */
+export function createGithub({ http, url }: { http: Http; url: string }) {
+  async function ask<T>(
+    token: string,
+    method: HttpMethod,
+    path: string,
+    body: object | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    const { reply, said } = await askService(http, github, `${url}${path}`, {
+      method,
+      headers: { ...headers, authorization: `Bearer ${token}` },
+      body,
+      maxBytes: maxReplyBytes,
+      signal,
+    });
+    if (reply.status >= 200 && reply.status < 300 && said !== undefined) return said as T;
+    throw refusalOf(reply, said);
+  }
+
+  return {
+    url,
+    /** The name of the token's account; undefined for a token that acts for no person. */
+    async login(token: string, signal?: AbortSignal): Promise<string | undefined> {
+      try {
+        return (await ask<{ login: string }>(token, 'GET', '/user', undefined, signal)).login;
+      } catch (error) {
+        if (error instanceof GithubError && error.status === 403 && error.permanent) return undefined;
+        throw error;
+      }
+    },
+    /** `name`: `owner/name`. */
+    async repository(token: string, name: string, signal?: AbortSignal): Promise<GithubRepository> {
+      return ask(token, 'GET', `/repos/${name}`, undefined, signal);
+    },
+    /** The request by which `createIssue` makes an issue, without the token. */
+    request: (repository: string, issue: GithubIssueText) => ({
+      url: `${url}/repos/${repository}/issues`,
+      headers,
+      body: JSON.stringify(issue),
+    }),
+    async createIssue(
+      token: string,
+      repository: string,
+      issue: GithubIssueText,
+      signal?: AbortSignal,
+    ): Promise<GithubIssue> {
+      return ask(token, 'POST', `/repos/${repository}/issues`, issue, signal);
+    },
+    async issue(token: string, repository: string, number: number, signal?: AbortSignal): Promise<GithubIssue> {
+      return ask(token, 'GET', `/repos/${repository}/issues/${number}`, undefined, signal);
+    },
+    async updateIssue(
+      token: string,
+      repository: string,
+      number: number,
+      change: GithubIssueChange,
+      signal?: AbortSignal,
+    ): Promise<GithubIssue> {
+      return ask(token, 'PATCH', `/repos/${repository}/issues/${number}`, change, signal);
+    },
+    /**
+     * The issue whose text has this in it, among those made or changed since then. The list is asked and not the search, which
+     * learns of an issue only after a while.
+     */
+    async findByMark(
+      token: string,
+      repository: string,
+      mark: string,
+      since: Date,
+      signal?: AbortSignal,
+    ): Promise<GithubIssue | undefined> {
+      const asked = { state: 'all', sort: 'created', direction: 'desc', since: since.toISOString() };
+      for (let page = 1; page <= maxPages; page += 1) {
+        const query = new URLSearchParams({ ...asked, per_page: String(perPage), page: String(page) });
+        const path = `/repos/${repository}/issues?${query.toString()}`;
+        const issues = await ask<GithubIssue[]>(token, 'GET', path, undefined, signal);
+        const found = issues.find(({ body, pull_request }) => pull_request === undefined && body?.includes(mark));
+        if (found) return found;
+        if (issues.length < perPage) return undefined;
+      }
+      // To make another one now could make it twice.
+      throw new GithubError('GitHub has too many issues that changed lately to tell whether this one was made.');
+    },
+  };
+}
+
+const headers = {
+  accept: 'application/vnd.github+json',
+  'content-type': 'application/json',
+  'x-github-api-version': '2022-11-28',
+} as const;
+
+function refusalOf({ status, headers: replied }: HttpResponse, said: unknown): GithubError {
+  if (status >= 300 && status < 400)
+    return new GithubError('GitHub says: the repository has moved; connect it by its new name.', {
+      status,
+      permanent: true,
+    });
+  const word = (said as { message?: unknown } | undefined)?.message;
+  const message = `GitHub says: ${(typeof word === 'string' ? word : `status ${status}`).slice(0, 300)}`;
+  const limited = isLimited(status, replied, message);
+  return new GithubError(message, {
+    status,
+    unauthorized: status === 401,
+    permanent: !limited && status !== 401 && status < 500,
+    retryAfterMs: limited ? waitOf(replied) : undefined,
+  });
+}
+
+/** GitHub says with 403, too, that it is asked too often. */
+const isLimited = (status: number, replied: HttpResponse['headers'], message: string): boolean =>
+  status === 429 ||
+  (status === 403 &&
+    (headerOf(replied, 'retry-after') !== undefined ||
+      headerOf(replied, 'x-ratelimit-remaining') === '0' ||
+      /rate limit/i.test(message)));
+
+/** How long GitHub asks to wait: in seconds, or until a time by its own clock. */
+function waitOf(replied: HttpResponse['headers']): number | undefined {
+  const seconds = Number(headerOf(replied, 'retry-after'));
+  if (seconds > 0) return seconds * 1000;
+  if (headerOf(replied, 'x-ratelimit-remaining') !== '0') return undefined;
+  const until = Number(headerOf(replied, 'x-ratelimit-reset')) * 1000;
+  const ms = until - Date.parse(headerOf(replied, 'date') ?? '');
+  return ms > 0 ? ms : undefined;
+}

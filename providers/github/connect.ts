@@ -1,0 +1,55 @@
+/** Connects to GitHub with a token and a repository. */
+import { ConnectionRefused, type Connector } from '../base/connector.ts';
+import { GithubError, type Github, type GithubRepository } from './client.ts';
+import { candidateCredentials } from '../../models/integrations/candidate.ts';
+import { credentialsOf, sealCredentials, signingPlace } from '../../models/integrations/integration.ts';
+import { githubExternal } from './rules.ts';
+
+export type GithubCredentials = { token: string };
+type Candidates = GithubCredentials & { webhook_secret?: string };
+
+async function refusing<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof GithubError) || !(error.unauthorized || error.permanent)) throw error;
+    throw new ConnectionRefused(error.message, { unauthorized: error.unauthorized, cause: error });
+  }
+}
+
+/** Whose token it is, and the repository as the token sees it. */
+async function look(
+  github: Github,
+  token: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<{ login: string; repository: GithubRepository }> {
+  const [login, repository] = await refusing(async () => {
+    const own = await github.login(token, signal);
+    return [own, await github.repository(token, name, signal)] as const;
+  });
+  if (repository.has_issues === false) throw new ConnectionRefused('GitHub says: issues are turned off there.');
+  if (repository.archived) throw new ConnectionRefused('GitHub says: the repository is archived.');
+  return { login: login ?? repository.owner.login, repository };
+}
+
+export const githubConnector: Connector = {
+  async connect(candidate, _standing, { github, secrets }, signal) {
+    const { token, webhook_secret: secret } = candidateCredentials(candidate, secrets) as Candidates;
+    const { login, repository } = await look(github, token, String(candidate.settings['repository']), signal);
+    return {
+      account: login,
+      settings: { repository: repository.full_name },
+      sealed: sealCredentials(candidate, { token } satisfies GithubCredentials, secrets),
+      workspace: String(repository.id),
+      events_of: githubExternal(repository.id),
+      ...(secret === undefined ? {} : { sealed_signing: secrets.seal(secret, signingPlace(candidate)) }),
+    };
+  },
+  async test(integration, { github, secrets }, signal) {
+    const { settings } = integration;
+    const { token } = credentialsOf(integration, secrets) as GithubCredentials;
+    const { login, repository } = await look(github, token, String(settings['repository']), signal);
+    return `GitHub takes the token of ${login} for ${repository.full_name}.`;
+  },
+};

@@ -1,0 +1,72 @@
+/**
+ * Events of GitHub's issues. They move what is linked to the issue. An event only says that something happened: how the issue
+ * stands is asked of GitHub, so that events that come late, or in another order, do nothing wrong.
+ */
+import { z } from 'zod';
+import type { Handled, Starter } from '../base/handled.ts';
+import { jsonOf, understood } from '../base/understood.ts';
+import { breakConnection } from '../base/broken.ts';
+import type { GithubCredentials } from './connect.ts';
+import { GithubError, type Github, type GithubIssue } from './client.ts';
+import type { SecretBox } from '../../models/base/secretbox.ts';
+import type { Logger } from 'pino';
+import { noteAbout, type Inbound } from '../../models/events/inbound.ts';
+import { credentialsOf, findIntegration } from '../../models/integrations/integration.ts';
+import { findLink, noteRemoved, type Link, type LinkKind } from '../../models/events/link.ts';
+import { githubIssueExternal, numberOfIssue } from './rules.ts';
+
+/** What an issue's state means for what is linked to it. It may be called again for the same event. */
+export type GithubPort = {
+  stands(link: Link, issue: GithubIssue, deps: GithubDeps): Promise<Handled>;
+  removed(link: Link, deps: GithubDeps): Promise<Handled>;
+};
+export type GithubDeps = Starter & {
+  github: Github;
+  secrets: SecretBox;
+  clock: () => Date;
+  log: Logger;
+  /** Of parts of the system that come after this one. */
+  githubPorts?: Readonly<Partial<Record<LinkKind, GithubPort>>>;
+};
+
+const issueEvent = z.object({
+  repository: z.object({ id: z.int().positive() }),
+  issue: z.object({ number: z.int().positive(), pull_request: z.unknown().optional() }),
+});
+
+export async function handleGithub(inbound: Inbound, deps: GithubDeps, signal: AbortSignal): Promise<Handled> {
+  if (!inbound.type.startsWith('issues.')) return { ignored: 'Only events of issues are followed.' };
+  const { repository, issue: about } = understood(issueEvent, jsonOf(inbound.body));
+  if (about.pull_request !== undefined) return { ignored: 'Pull requests are not followed.' };
+  const external = githubIssueExternal(String(repository.id), about.number);
+  const link = await findLink('github', external);
+  if (!link || link.org_id !== inbound.org_id) return { ignored: 'Nothing here is linked to this issue.' };
+  await noteAbout(inbound._id, link.about);
+  const port = deps.githubPorts?.[link.kind];
+  if (!port) return { ignored: `Nothing here follows issues of a ${link.kind}.` };
+  if (link.removed_at) return { ignored: 'The issue was removed before.' };
+  const issue = await issueAt(link, deps, signal);
+  if (issue === 'unasked') return { ignored: 'GitHub is not connected.' };
+  if (issue) return port.stands(link, issue, deps);
+  const handled = await port.removed(link, deps);
+  await noteRemoved(link._id, deps.clock());
+  return handled;
+}
+
+/** Null when it is not there any more. @throws GithubError */
+async function issueAt(link: Link, deps: GithubDeps, signal: AbortSignal): Promise<GithubIssue | 'unasked' | null> {
+  const integration = await findIntegration(link.org_id, 'github');
+  const sealed = integration?.sealed;
+  if (!integration || sealed === undefined || integration.status !== 'connected') return 'unasked';
+  const { token } = credentialsOf({ ...integration, sealed }, deps.secrets) as GithubCredentials;
+  const repository = String(integration.settings['repository']);
+  try {
+    return await deps.github.issue(token, repository, numberOfIssue(link.external), signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof GithubError)) throw error;
+    if (error.status === 404 || error.status === 410) return null;
+    if (error.unauthorized) await breakConnection(integration, error.message, deps);
+    throw error;
+  }
+}

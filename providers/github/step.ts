@@ -1,0 +1,69 @@
+/**
+ * One task is one issue of GitHub. GitHub has no key for a new issue, so that an attempt after one that may have arrived looks
+ * among the issues since then for the one that names the task.
+ */
+import { connectionTo, refusedBy, type StepCall, type StepRunner } from '../base/step.ts';
+import type { GithubCredentials } from './connect.ts';
+import { GithubError } from './client.ts';
+import { findIntegration } from '../../models/integrations/integration.ts';
+import { createLink, noteIssue } from '../../models/events/link.ts';
+import { githubIssueExternal } from './rules.ts';
+import type { IssueFacts } from '../../models/rules/tasks/issues.ts';
+import { issueText, issueTitle, taskMark, type TaskTold } from '../../models/rules/tasks/tasktext.ts';
+import type { Task } from '../../models/tasks/task.ts';
+
+/** What the issue is to say. */
+export const githubFacts = (told: TaskTold, status: Task['status']): IssueFacts => ({
+  title: issueTitle(told),
+  text: issueText(told, { fields: true }),
+  status,
+});
+
+const textOf = ({ told, task }: StepCall) => {
+  const { title, text } = githubFacts(told, task.status);
+  return { title, body: text };
+};
+
+/** GitHub's clock and ours differ. */
+const clockGithubMs = 120_000;
+
+export const github: StepRunner = {
+  async preview(call) {
+    const integration = await findIntegration(call.task.org_id, 'github');
+    const repository = String(integration?.settings['repository']);
+    const { url, headers, body } = call.deps.github.request(repository, textOf(call));
+    return {
+      destination: `GitHub ${repository}`,
+      request: { method: 'POST', url, headers: { ...headers, authorization: 'Bearer' }, body },
+    };
+  },
+
+  async send(call) {
+    const { task, step, told, mode, deps, again, signal } = call;
+    const { integration, credentials } = await connectionTo(task.org_id, 'github', deps);
+    const repository = String(integration.settings['repository']);
+    const { token } = credentials as GithubCredentials;
+    try {
+      const since = new Date((step.first_at ?? deps.clock()).getTime() - clockGithubMs);
+      const before = again
+        ? await deps.github.findByMark(token, repository, taskMark(task._id), since, signal)
+        : undefined;
+      const issue = before ?? (await deps.github.createIssue(token, repository, textOf(call), signal));
+      const linked = await createLink({
+        org_id: task.org_id,
+        mode,
+        provider: 'github',
+        external: githubIssueExternal(integration.workspace ?? '', issue.number),
+        kind: 'task',
+        subject_id: task._id,
+        created_at: deps.clock(),
+      });
+      await noteIssue(linked, { ...githubFacts(told, 'pending') });
+      return { url: issue.html_url, link: { provider: 'github', id: String(issue.number), url: issue.html_url } };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof GithubError) throw await refusedBy(error, integration, deps);
+      throw error;
+    }
+  },
+};

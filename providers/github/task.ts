@@ -1,0 +1,77 @@
+/**
+ * A task and the issue of GitHub that stands for it follow each other. What the issue is known to say is kept with its link, so that
+ * only what changed here is sent, and what came from there does not go back.
+ */
+import { GithubError } from './client.ts';
+import type { GithubCredentials } from './connect.ts';
+import type { GithubPort } from './receive.ts';
+import { numberOfIssue } from './rules.ts';
+import { githubFacts } from './step.ts';
+import { follow } from '../base/follow.ts';
+import type { Carry } from '../base/issue.ts';
+import { connectionTo, refusedBy } from '../base/step.ts';
+import { noteIssue, noteRemoved } from '../../models/events/link.ts';
+import { changeByGithub, differing, githubState, noteOf } from '../../models/rules/tasks/issues.ts';
+import { taskBounds } from '../../models/rules/tasks/task.ts';
+
+export const carryToGithub: Carry = async ({ link, known, task, told, deps, signal }) => {
+  const { news, held } = differing(githubFacts(told, task.status), known, deps.clock());
+  if (Object.keys(news).length === 0) return held;
+  const { title, text, status } = news;
+  const state = githubState(task.status);
+  const said = [known?.status, known?.sending?.status].filter((one) => one !== undefined);
+  const moves =
+    status !== undefined &&
+    (known?.status === undefined || state.state === 'closed' || said.some((one) => githubState(one).state !== 'open'));
+  const change = {
+    ...(title === undefined ? {} : { title }),
+    ...(text === undefined ? {} : { body: text }),
+    ...(moves ? state : {}),
+  };
+  if (Object.keys(change).length > 0) {
+    const { integration, credentials } = await connectionTo(task.org_id, 'github', deps);
+    const { token } = credentials as GithubCredentials;
+    try {
+      await noteIssue(link._id, noteOf(news, known));
+      const number = numberOfIssue(link.external);
+      await deps.github.updateIssue(token, String(integration.settings['repository']), number, change, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof GithubError)) throw error;
+      if (error.status !== 404 && error.status !== 410) throw await refusedBy(error, integration, deps);
+      await noteRemoved(link._id, deps.clock());
+      return false;
+    }
+  }
+  await noteIssue(link._id, { ...news, sending: null });
+  return held;
+};
+
+/** What events of a task's issue do to the task. */
+export const taskGithubPort: GithubPort = {
+  async stands(link, issue, deps) {
+    const news = changeByGithub(issue, link.known);
+    if (!news.moves && !news.renamed) return { ignored: 'How the issue stands is known already.' };
+    const said = { source: 'github' as const, note: 'Changed in GitHub.', outcome: 'The task took over the change.' };
+    return follow(link, said, deps, (task) => {
+      const change = news.changeOf(task, taskBounds.title);
+      const facts = {
+        ...(news.renamed ? { title: issue.title } : {}),
+        ...(change.status === undefined ? {} : { status: change.status }),
+      };
+      return { change, facts };
+    });
+  },
+
+  removed: (link, deps) =>
+    follow(
+      link,
+      {
+        source: 'github',
+        note: 'The issue was removed in GitHub.',
+        outcome: 'The issue is gone; a task that was not completed is cancelled.',
+      },
+      deps,
+      ({ status }) => ({ change: status === 'completed' ? {} : { status: 'cancelled' }, facts: {} }),
+    ),
+};

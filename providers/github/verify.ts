@@ -1,0 +1,88 @@
+/**
+ * Webhooks of GitHub: who signed one, and whose it is. Each is signed with a secret that an organization gave when it connected
+ * its repository. The body is looked into before that only for the repository by which the secrets to try are found. GitHub
+ * signs no time: what an event does is decided by how the issue stands when it is processed, so that an old one does nothing.
+ */
+import { githubExternal, githubIssueExternal } from './rules.ts';
+import type { Arrival, OwnedBy } from '../base/arrival.ts';
+import { isForm, isHmac, jsonIn, member, sha256, textMember, unsigned, type SignedRequest } from '../base/signing.ts';
+import type { SecretBox } from '../../models/base/secretbox.ts';
+import { listOwn, signingPlace, type Integration } from '../../models/integrations/integration.ts';
+import { findLink } from '../../models/events/link.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+
+/** `id`: the organization whose secret signed. */
+export type GithubSender = { id: string; event: unknown; name: string; delivery?: string };
+
+const numberMember = (value: unknown, name: string): number | undefined => {
+  const found = member(value, name);
+  return Number.isSafeInteger(found) && (found as number) > 0 ? (found as number) : undefined;
+};
+
+/** What stands for the event's issue in links. */
+function issueIn(event: unknown): string | undefined {
+  const repository = numberMember(member(event, 'repository'), 'id');
+  const number = numberMember(member(event, 'issue'), 'number');
+  return repository === undefined || number === undefined ? undefined : githubIssueExternal(String(repository), number);
+}
+
+/** @throws Problem UNAUTHENTICATED; UNSUPPORTED_MEDIA_TYPE for a form. */
+export async function verifyGithub({ headers, body }: SignedRequest, secrets: SecretBox): Promise<GithubSender> {
+  // GitHub's own default; the repository by which secrets are found lies in a form's field then.
+  if (isForm(headers))
+    throw new Problem('UNSUPPORTED_MEDIA_TYPE', {
+      message: 'Set the content type of this webhook in GitHub to application/json; a form is not read.',
+    });
+  const given = /^sha256=([0-9a-f]{64})$/.exec(String(headers['x-hub-signature-256']))?.[1];
+  if (given === undefined)
+    throw unsigned('x-hub-signature-256 must be `sha256=` and the HMAC-SHA256 of the body, in lower-case hexadecimal.');
+  const event = jsonIn(body);
+  const id = await signerOf(secrets, given, body, event);
+  const { 'x-github-event': name, 'x-github-delivery': delivery } = headers;
+  return {
+    id,
+    event,
+    name: typeof name === 'string' ? name : 'unknown',
+    ...(typeof delivery === 'string' ? { delivery } : {}),
+  };
+}
+
+async function signerOf(secrets: SecretBox, given: string, body: Buffer, event: unknown): Promise<string> {
+  const repository = numberMember(member(event, 'repository'), 'id');
+  const issue = issueIn(event);
+  const [named, link] = await Promise.all([
+    repository === undefined
+      ? []
+      : listOwn('github', { workspace: String(repository), events_of: githubExternal(repository) }),
+    issue === undefined ? null : findLink('github', issue),
+  ]);
+  const signed = named.filter((own: Integration): boolean => {
+    const { sealed_signing: sealed } = own;
+    try {
+      return sealed !== undefined && isHmac(given, secrets.open(sealed, signingPlace(own)), [body]);
+    } catch {
+      // Sealed with another key than this process has.
+      return false;
+    }
+  });
+  // Of organizations that share a repository and a secret, the one that made the issue.
+  const found = signed.find(({ org_id }) => org_id === link?.org_id) ?? signed[0];
+  if (!found) throw unsigned('This signature is not made with the secret of a connected repository.');
+  return found.org_id;
+}
+
+/** What a verified request is, and whose. */
+export async function githubArrival(sender: GithubSender, body: Buffer, ownedBy: OwnedBy): Promise<Arrival> {
+  const { id, event, name, delivery } = sender;
+  const action = textMember(event, 'action');
+  return {
+    provider: 'github',
+    sender: id,
+    // The header is not signed: a request that was recorded and sent again under another id is known by its body.
+    keys: [...(delivery === undefined ? [] : [delivery.slice(0, 200)]), sha256(body)],
+    owner: await ownedBy(id),
+    lane: `github:${issueIn(event) ?? 'repository'}`,
+    type: action === undefined ? name : `${name}.${action}`,
+    body: body.toString('utf8'),
+  };
+}

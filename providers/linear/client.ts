@@ -1,0 +1,183 @@
+/**
+ * Linear's GraphQL API, as far as tickets and tasks need it. Our own documents over the outbound client: Linear's library
+ * fetches whole models with hundreds of fields, and would connect without the checks of clients/http.
+ */
+import { askService } from '../../clients/http/askservice.ts';
+import type { Http } from '../../clients/http/http.ts';
+import { headerOf } from '../../clients/http/exchange.ts';
+import { ServiceError, type ServiceFailure } from '../../clients/http/serviceerror.ts';
+
+/** A request that Linear refused, or did not answer. */
+export class LinearError extends ServiceError {
+  override readonly name = 'LinearError';
+  /** The schema there does not know a field that was sent. */
+  readonly unknownField: boolean;
+
+  constructor(message: string, { unknownField = false, ...about }: ServiceFailure & { unknownField?: boolean } = {}) {
+    super(message, about);
+    this.unknownField = unknownField;
+  }
+}
+
+export type LinearState = { id: string; name: string; type: string };
+export type LinearIssue = {
+  id: string;
+  identifier: string;
+  url: string;
+  /** ISO 8601. */
+  updatedAt: string;
+  title: string;
+  priority: number;
+  /** A date, `YYYY-MM-DD`. */
+  dueDate: string | null;
+  state: LinearState;
+};
+export type NewIssue = {
+  /** Chosen by the caller: creating it again gives the issue that is there. */
+  id?: string;
+  teamId: string;
+  title: string;
+  /** Markdown. */
+  description: string;
+  /** 0 none, 1 urgent, 2 high, 3 medium, 4 low. */
+  priority?: number;
+  /** A date, `YYYY-MM-DD`. */
+  dueDate?: string;
+  assigneeId?: string;
+};
+
+/** What of an issue is changed; what is missing stays. */
+export type IssueChange = Partial<Pick<NewIssue, 'title' | 'description' | 'priority'>> & {
+  stateId?: string;
+  dueDate?: string | null;
+};
+
+const issueFields = 'id identifier url updatedAt title priority dueDate state { id name type }';
+
+/** Every document that is sent, by name. */
+export const documents = {
+  account:
+    'query Account($team: String!) { viewer { id name } organization { id name urlKey } team(id: $team) { id key name } }',
+  state: 'query State($id: String!) { workflowState(id: $id) { id name type } }',
+  states: 'query States($team: String!) { team(id: $team) { states(first: 100) { nodes { id name type position } } } }',
+  issue: `query Issue($id: String!) { issue(id: $id) { ${issueFields} } }`,
+  comments: 'query Comments($id: String!) { issue(id: $id) { comments(first: 100) { nodes { id body } } } }',
+  newest:
+    'query Newest($after: String) { issues(first: 250, after: $after) { nodes { id description } pageInfo { hasNextPage endCursor } } }',
+  createIssue: `mutation CreateIssue($input: IssueCreateInput!) { issueCreate(input: $input) { success issue { ${issueFields} } } }`,
+  updateIssue: `mutation UpdateIssue($id: String!, $input: IssueUpdateInput!) { issueUpdate(id: $id, input: $input) { success issue { ${issueFields} } } }`,
+  comment: 'mutation Comment($input: CommentCreateInput!) { commentCreate(input: $input) { success comment { id } } }',
+} as const;
+
+export type LinearAccount = {
+  viewer: { id: string; name: string };
+  organization: { id: string; name: string; urlKey: string };
+  team: { id: string; key: string; name: string } | null;
+};
+
+export type Linear = ReturnType<typeof createLinear>;
+
+const linear = { service: 'Linear', Failure: LinearError };
+const maxReplyBytes = 1024 * 1024;
+/** Pages of 250 issues, as many as Linear gives at once, that are looked through for a mark. */
+const markedPages = 4;
+
+/** `url`: of the GraphQL endpoint. Keys are passed with each call, so that one client serves all organizations. */
+export function createLinear({ http, url }: { http: Http; url: string }) {
+  async function ask<T>(
+    key: string,
+    name: keyof typeof documents,
+    variables: Record<string, unknown>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const { reply, said } = await askService(http, linear, url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: authorization(key) },
+      body: { query: documents[name], variables },
+      maxBytes: maxReplyBytes,
+      signal,
+    });
+    const refusal = refusalOf(reply.status, said, headerOf(reply.headers, 'retry-after'));
+    if (refusal) throw refusal;
+    return (said as Said).data as T;
+  }
+
+  return {
+    url,
+    /** Whose key this is, its workspace and the team. @throws LinearError, also when there is no such team. */
+    async account(key: string, teamId: string, signal?: AbortSignal): Promise<LinearAccount> {
+      return ask<LinearAccount>(key, 'account', { team: teamId }, signal);
+    },
+    async state(key: string, id: string, signal?: AbortSignal): Promise<LinearState | null> {
+      const { workflowState } = await ask<{ workflowState: LinearState | null }>(key, 'state', { id }, signal);
+      return workflowState;
+    },
+    /** A team's states, in its own order. */
+    async states(key: string, teamId: string, signal?: AbortSignal): Promise<LinearState[]> {
+      type Found = { team: { states: { nodes: (LinearState & { position: number })[] } } | null };
+      const { team } = await ask<Found>(key, 'states', { team: teamId }, signal);
+      return (team?.states.nodes ?? []).toSorted((a, b) => a.position - b.position);
+    },
+    async issue(key: string, id: string, signal?: AbortSignal): Promise<LinearIssue | null> {
+      return (await ask<{ issue: LinearIssue | null }>(key, 'issue', { id }, signal)).issue;
+    },
+    /** The newest issue whose description has this in it, among the last thousand. */
+    async findByMark(key: string, mark: string, signal?: AbortSignal): Promise<string | undefined> {
+      type Found = {
+        issues: {
+          nodes: { id: string; description: string | null }[];
+          pageInfo: { hasNextPage: boolean; endCursor: string | null };
+        };
+      };
+      let after: string | null = null;
+      for (let page = 0; page < markedPages; page += 1) {
+        const { issues }: Found = await ask<Found>(key, 'newest', { after }, signal);
+        const found = issues.nodes.find(({ description }) => description?.includes(mark));
+        if (found || !issues.pageInfo.hasNextPage) return found?.id;
+        after = issues.pageInfo.endCursor;
+      }
+      return undefined;
+    },
+    async comments(key: string, issueId: string, signal?: AbortSignal): Promise<{ id: string; body: string }[]> {
+      type Found = { issue: { comments: { nodes: { id: string; body: string }[] } } | null };
+      const { issue } = await ask<Found>(key, 'comments', { id: issueId }, signal);
+      return issue?.comments.nodes ?? [];
+    },
+    async createIssue(key: string, input: NewIssue, signal?: AbortSignal): Promise<LinearIssue> {
+      type Made = { issueCreate: { issue: LinearIssue } };
+      return (await ask<Made>(key, 'createIssue', { input }, signal)).issueCreate.issue;
+    },
+    async updateIssue(key: string, id: string, input: IssueChange, signal?: AbortSignal): Promise<LinearIssue> {
+      type Made = { issueUpdate: { issue: LinearIssue } };
+      return (await ask<Made>(key, 'updateIssue', { id, input }, signal)).issueUpdate.issue;
+    },
+    async comment(
+      key: string,
+      input: { id?: string; issueId: string; body: string },
+      signal?: AbortSignal,
+    ): Promise<string> {
+      type Made = { commentCreate: { comment: { id: string } } };
+      return (await ask<Made>(key, 'comment', { input }, signal)).commentCreate.comment.id;
+    },
+  };
+}
+
+/** Personal keys are sent as they are, access tokens of an OAuth grant as bearer tokens. */
+const authorization = (key: string): string => (key.startsWith('lin_oauth_') ? `Bearer ${key}` : key);
+
+type Said = { data?: unknown; errors?: { message?: string; extensions?: Record<string, unknown> }[]; message?: string };
+
+function refusalOf(status: number, said: Said | undefined, retryAfter: string | undefined): LinearError | undefined {
+  const [error] = said?.errors ?? [];
+  if (status === 200 && said?.data !== undefined && !error) return undefined;
+  const { code, userPresentableMessage: presentable } = error?.extensions ?? {};
+  const word = typeof presentable === 'string' ? presentable : (error?.message ?? said?.message);
+  const message = `Linear says: ${(word ?? `status ${status}`).slice(0, 300)}`;
+  const unauthorized = status === 401 || code === 'AUTHENTICATION_ERROR';
+  const limited = status === 429 || code === 'RATELIMITED';
+  const unknownField = /is not defined by type|unknown field/i.test(error?.message ?? '');
+  const permanent = !limited && !unauthorized && (status < 500 || unknownField);
+  const seconds = Number(retryAfter);
+  const retryAfterMs = limited && seconds > 0 ? seconds * 1000 : undefined;
+  return new LinearError(message, { status, unauthorized, permanent, retryAfterMs, unknownField });
+}

@@ -1,0 +1,110 @@
+/**
+ * Events of Linear's issues. They move what is linked to the issue: a ticket, or what another part of the system has linked.
+ * What this system did itself comes back as an event, too, and changes nothing.
+ */
+import { z } from 'zod';
+import type { Handled, Starter } from '../base/handled.ts';
+import { jsonOf, understood } from '../base/understood.ts';
+import type { Linear, LinearState } from './client.ts';
+import type { SecretBox } from '../../models/base/secretbox.ts';
+import { noteAbout, type Inbound } from '../../models/events/inbound.ts';
+import { credentialsOf, findIntegration } from '../../models/integrations/integration.ts';
+import { findLink, noteRemoved, noteState, type Link, type LinkKind } from '../../models/events/link.ts';
+import { isStale, readIssueEvent, type IssueEvent } from './rules.ts';
+
+export type LinearDeps = Starter & {
+  linear: Linear;
+  secrets: SecretBox;
+  clock: () => Date;
+  /** By kind of what is linked; a kind that is missing takes no part. */
+  ports?: IssuePorts;
+};
+
+/** What a move of an issue does to what is linked to it. It may be called again for the same event. */
+export type IssuePort = {
+  moved(
+    link: Link,
+    state: LinearState,
+    event: IssueEvent,
+    inbound: Inbound,
+    deps: LinearDeps,
+    signal: AbortSignal,
+  ): Promise<Handled>;
+  removed(link: Link, inbound: Inbound, deps: LinearDeps): Promise<Handled>;
+  /** Something else of the issue changed (`event.details`). */
+  changed?(link: Link, event: IssueEvent, inbound: Inbound, deps: LinearDeps): Promise<Handled>;
+};
+export type IssuePorts = Readonly<Partial<Record<LinkKind, IssuePort>>>;
+
+const text = z.string().nullish();
+const anyEvent = z.object({ type: text });
+/** Of what `readIssueEvent` reads. */
+const issueEvent = z.object({
+  action: z.string(),
+  data: z.object({
+    id: z.string().min(1).max(200),
+    stateId: text,
+    state: z.object({ id: text, name: text, type: text }).nullish(),
+    updatedAt: text,
+    title: text,
+    priority: z.number().nullish(),
+    dueDate: text,
+  }),
+  updatedFrom: z.record(z.string(), z.unknown()).nullish(),
+});
+
+export async function handleLinear(inbound: Inbound, deps: LinearDeps, signal: AbortSignal): Promise<Handled> {
+  const sent = jsonOf(inbound.body);
+  if (understood(anyEvent, sent).type !== 'Issue') return { ignored: 'Only events of issues are followed.' };
+  const event = readIssueEvent(understood(issueEvent, sent));
+  const link = await findLink('linear', event.issueId);
+  if (!link || link.org_id !== inbound.org_id) return { ignored: 'Nothing here is linked to this issue.' };
+  await noteAbout(inbound._id, link.about);
+  const port = deps.ports?.[link.kind];
+  if (!port) return { ignored: `Nothing here follows issues of a ${link.kind}.` };
+  if (event.action === 'remove') {
+    const handled = await port.removed(link, inbound, deps);
+    await noteRemoved(link._id, deps.clock());
+    return handled;
+  }
+  if (event.action !== 'update') return { ignored: 'The issue was made here.' };
+  const details = await detailsHandled(event, link, port, inbound, deps);
+  if (!event.moves || event.stateId === undefined)
+    return details ?? { ignored: 'The state of the issue did not change.' };
+  if (event.stateId === link.state_id || isStale(event, link.seen_at))
+    return details ?? { ignored: 'This state of the issue is known already.' };
+  const state = event.state ?? (await stateOf(inbound.org_id, event.stateId, deps, signal));
+  if (!state) return { ignored: 'Linear does not know the state of the issue.' };
+  const handled = await port.moved(link, state, event, inbound, deps, signal);
+  // Noted last: an attempt that dies before is made again, and the port knows what it did.
+  await noteState(link._id, { stateId: event.stateId, seenAt: event.updatedAt });
+  return handled;
+}
+
+/** Hands over what changed beside the state; undefined when nothing did that is news. */
+async function detailsHandled(
+  event: IssueEvent,
+  link: Link,
+  port: IssuePort,
+  inbound: Inbound,
+  deps: LinearDeps,
+): Promise<Handled | undefined> {
+  if (!port.changed || isStale(event, link.seen_at) || Object.keys(event.details).length === 0) return undefined;
+  const handled = await port.changed(link, event, inbound, deps);
+  if (!event.moves) await noteState(link._id, { seenAt: event.updatedAt });
+  return handled;
+}
+
+/** Events may name a state by its id alone. */
+async function stateOf(
+  orgId: string,
+  stateId: string,
+  { linear, secrets }: LinearDeps,
+  signal: AbortSignal,
+): Promise<LinearState | null> {
+  const integration = await findIntegration(orgId, 'linear');
+  const sealed = integration?.sealed;
+  if (!integration || sealed === undefined) return null;
+  const { api_key: key } = credentialsOf({ ...integration, sealed }, secrets) as { api_key: string };
+  return linear.state(key, stateId, signal);
+}

@@ -1,0 +1,171 @@
+/**
+ * One ticket is one issue of Linear: its first event makes it, later ones comment and move it. The ids of issue and comment
+ * are chosen here, from the ticket and the event, so that an attempt after one that may have arrived makes nothing twice.
+ */
+import { connection, refusal } from '../base/connected.ts';
+import type { Sender, SenderDeps } from '../base/sender.ts';
+import { found, idFrom, makeIssue } from './issue.ts';
+import { LinearError, documents, type LinearIssue } from './client.ts';
+import type { Delivery } from '../../models/events/delivery.ts';
+import { findIntegration, type Integration } from '../../models/integrations/integration.ts';
+import { createLink, findLinkOf, noteRemoved, noteState, type Link } from '../../models/events/link.ts';
+import { DeliveryRefused, type OutgoingRequest } from '../../models/rules/events/delivery.ts';
+import { issueComment, issueText } from '../../models/rules/events/tickettext.ts';
+
+type Credentials = { api_key: string };
+/** What the event tells; written once, when it is planned. */
+type Payload = { title: string; description: string; comment: string };
+
+const issueIdOf = ({ subject }: Delivery): string => idFrom(`issue of ${subject.ticket_id}`);
+const commentIdOf = ({ event_id }: Delivery): string => idFrom(`comment on ${event_id}`);
+/** The event that makes the issue says all that its description says. */
+const isFirst = ({ event_type }: Delivery): boolean => event_type === 'ticket.created';
+
+const newIssue = (delivery: Delivery, { settings }: Integration, { title, description }: Payload) => ({
+  id: issueIdOf(delivery),
+  teamId: String(settings['team_id']),
+  title,
+  description,
+});
+
+function requestOf(delivery: Delivery, integration: Integration, link: Link | null, deps: SenderDeps): OutgoingRequest {
+  const payload = delivery.payload as Payload;
+  const made = isFirst(delivery)
+    ? { query: documents.createIssue, variables: { input: newIssue(delivery, integration, payload) } }
+    : {
+        query: documents.comment,
+        variables: {
+          input: { id: commentIdOf(delivery), issueId: link?.external ?? issueIdOf(delivery), body: payload.comment },
+        },
+      };
+  const headers = { 'content-type': 'application/json', authorization: '' };
+  return { method: 'POST', url: deps.linear.url, headers, body: JSON.stringify(made) };
+}
+
+export const linear: Sender = {
+  async compose({ event, ticket, conversation, customer }) {
+    const integration = await findIntegration(conversation.org_id, 'linear');
+    if (!integration || integration.status === 'disconnected') return null;
+    const { name, email } = customer ?? {};
+    const told = {
+      type: event.type,
+      seq: event.seq,
+      ticket,
+      preview: conversation.customer_preview ?? '',
+      customer: customer && { ...(name === undefined ? {} : { name }), ...(email === undefined ? {} : { email }) },
+    };
+    const payload: Payload = { ...issueText(told), comment: issueComment(told) };
+    const { team_name: team } = integration.settings;
+    return { destination: typeof team === 'string' ? `Linear ${team}` : 'Linear', payload };
+  },
+
+  async preview(delivery, deps) {
+    const integration = await findIntegration(delivery.org_id, 'linear');
+    if (!integration) throw new DeliveryRefused('Linear is not connected any more.', { permanent: true });
+    return requestOf(delivery, integration, null, deps);
+  },
+
+  async send(delivery, deps, signal) {
+    const { integration, credentials } = await connection(delivery.org_id, 'linear', deps);
+    const link = await findLinkOf(delivery.org_id, 'linear', delivery.subject.ticket_id!);
+    const request = requestOf(delivery, integration, link, deps);
+    if (link?.removed_at)
+      throw new DeliveryRefused('The issue of this ticket was removed.', { permanent: true, request });
+    const { api_key: key } = credentials as Credentials;
+    const call = { key, delivery, integration, deps, signal };
+    try {
+      const { issue, linked } = await provideIssue(call, link);
+      if (!isFirst(delivery)) {
+        await comment(call, issue.id);
+        await move(call, issue, linked);
+      }
+      return { status_code: 200, request, result: { id: issue.identifier, url: issue.url } };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof LinearError) throw await refusal(error, integration, request, deps);
+      throw error;
+    }
+  },
+};
+
+type Call = { key: string; delivery: Delivery; integration: Integration; deps: SenderDeps; signal: AbortSignal };
+
+/** The ticket's issue; it is made when there is none. */
+async function provideIssue(call: Call, link: Link | null): Promise<{ issue: LinearIssue; linked: string }> {
+  const { key, deps, signal } = call;
+  if (link) {
+    const issue = await found(deps.linear.issue(key, link.external, signal));
+    if (issue) return { issue, linked: link._id };
+    // Without a state it was linked and never made: the attempt died in between.
+    if (link.state_id !== undefined) {
+      await noteRemoved(link._id, deps.clock());
+      throw new DeliveryRefused('The issue of this ticket is gone.', { permanent: true });
+    }
+  }
+  const issue = await createIssue(call);
+  const linked = await linkTo(call, issue.id);
+  await noteState(linked, { stateId: issue.state.id });
+  return { issue, linked };
+}
+
+function createIssue(call: Call): Promise<LinearIssue> {
+  const { key, delivery, integration, deps, signal } = call;
+  const input = newIssue(delivery, integration, delivery.payload as Payload);
+  const again = delivery.attempts.length > 0;
+  const link = (external: string) => linkTo(call, external);
+  return makeIssue({ linear: deps.linear, key, input, mark: delivery.subject.ticket_id!, again, link, signal });
+}
+
+async function linkTo({ delivery, deps }: Call, external: string): Promise<string> {
+  const { org_id, mode, subject } = delivery;
+  const { ticket_id, conv_id, customer_id } = subject;
+  return createLink({
+    org_id,
+    mode,
+    provider: 'linear',
+    external,
+    kind: 'ticket',
+    subject_id: ticket_id!,
+    ...(conv_id === undefined ? {} : { conv_id }),
+    ...(customer_id === undefined ? {} : { customer_id }),
+    created_at: deps.clock(),
+  });
+}
+
+async function comment({ key, delivery, deps, signal }: Call, issueId: string): Promise<void> {
+  const { comment: body } = delivery.payload as Payload;
+  const id = commentIdOf(delivery);
+  if (delivery.attempts.length > 0) {
+    const comments = await deps.linear.comments(key, issueId, signal);
+    if (comments.some((one) => one.id === id || one.body.trim() === body.trim())) return;
+  }
+  try {
+    await deps.linear.comment(key, { id, issueId, body }, signal);
+  } catch (error) {
+    if (!(error instanceof LinearError) || !error.unknownField) throw error;
+    await deps.linear.comment(key, { issueId, body }, signal);
+  }
+}
+
+/** A resolved ticket finishes the issue; one that is escalated again opens a finished issue again. */
+async function move(
+  { key, delivery, integration, deps, signal }: Call,
+  issue: LinearIssue,
+  linked: string,
+): Promise<void> {
+  const resolved = delivery.event_type === 'ticket.resolved';
+  const finished = ['completed', 'canceled', 'duplicate'].includes(issue.state.type);
+  if (resolved === finished) {
+    // An attempt that had no answer may have moved it: what Linear tells of that, maybe late, is no news.
+    if (delivery.attempts.length > 0) await noteState(linked, { seenAt: new Date(issue.updatedAt) });
+    return;
+  }
+  const states = await deps.linear.states(key, String(integration.settings['team_id']), signal);
+  const wanted = resolved ? ['completed'] : ['unstarted', 'backlog', 'triage', 'started'];
+  const target = wanted.map((type) => states.find((state) => state.type === type)).find(Boolean);
+  if (!target) return;
+  // Noted first: Linear tells of the move, maybe before it answers, and that must change nothing here.
+  await noteState(linked, { stateId: target.id });
+  const moved = await deps.linear.updateIssue(key, issue.id, { stateId: target.id }, signal);
+  await noteState(linked, { seenAt: new Date(moved.updatedAt) });
+}

@@ -1,0 +1,91 @@
+/** One task is one issue of Linear, whose id is made of the task's. */
+import { connectionTo, refusedBy, type StepCall, type StepRunner } from '../base/step.ts';
+import type { LinearCredentials } from './connect.ts';
+import { idFrom, makeIssue } from './issue.ts';
+import { documents, LinearError } from './client.ts';
+import { findIntegration } from '../../models/integrations/integration.ts';
+import { createLink, noteIssue, noteState } from '../../models/events/link.ts';
+import type { IssueFacts } from '../../models/rules/tasks/issues.ts';
+import {
+  dueDay,
+  issueText,
+  issueTitle,
+  linearPriority,
+  taskMark,
+  type TaskTold,
+} from '../../models/rules/tasks/tasktext.ts';
+import type { Task } from '../../models/tasks/task.ts';
+
+const issueIdOf = (taskId: string): string => idFrom(`issue of ${taskId}`);
+
+/** What the issue is to say. */
+export const linearFacts = (told: TaskTold, status: Task['status']): Required<IssueFacts> => ({
+  title: issueTitle(told),
+  text: issueText(told, { fields: false }),
+  priority: linearPriority[told.priority],
+  due: dueDay(told.due_date) ?? null,
+  status,
+});
+
+function inputOf({ task, told }: StepCall, teamId: string) {
+  const { title, text, priority, due } = linearFacts(told, task.status);
+  return {
+    id: issueIdOf(task._id),
+    teamId,
+    title,
+    description: text,
+    priority,
+    ...(due === null ? {} : { dueDate: due }),
+  };
+}
+
+export const linear: StepRunner = {
+  async preview(call) {
+    const integration = await findIntegration(call.task.org_id, 'linear');
+    const { team_id: team, team_name: name } = integration?.settings ?? {};
+    const body = JSON.stringify({
+      query: documents.createIssue,
+      variables: { input: inputOf(call, String(team)) },
+    });
+    const headers = { 'content-type': 'application/json', authorization: '' };
+    return {
+      destination: typeof name === 'string' ? `Linear ${name}` : 'Linear',
+      request: { method: 'POST', url: call.deps.linear.url, headers, body },
+    };
+  },
+
+  async send(call) {
+    const { task, told, mode, deps, again, signal } = call;
+    const { integration, credentials } = await connectionTo(task.org_id, 'linear', deps);
+    const link = (external: string) =>
+      createLink({
+        org_id: task.org_id,
+        mode,
+        provider: 'linear',
+        external,
+        kind: 'task',
+        subject_id: task._id,
+        created_at: deps.clock(),
+      });
+    try {
+      const issue = await makeIssue({
+        linear: deps.linear,
+        key: (credentials as LinearCredentials).api_key,
+        input: inputOf(call, String(integration.settings['team_id'])),
+        mark: taskMark(task._id),
+        again,
+        link,
+        signal,
+      });
+      const linked = await link(issue.id);
+      // A new issue is in the state that the team begins with, whatever the task's status is.
+      await noteIssue(linked, { ...linearFacts(told, 'pending') });
+      await noteState(linked, { stateId: issue.state.id });
+      return { url: issue.url, link: { provider: 'linear', id: issue.identifier, url: issue.url } };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof LinearError) throw await refusedBy(error, integration, deps);
+      throw error;
+    }
+  },
+};

@@ -1,0 +1,120 @@
+/**
+ * A task and the issue of Linear that stands for it follow each other. What the issue is known to say is kept with its link, so that
+ * only what changed here is sent, and what came from there does not go back.
+ */
+import { LinearError, type LinearIssue } from './client.ts';
+import type { LinearCredentials } from './connect.ts';
+import { found } from './issue.ts';
+import type { IssuePort } from './receive.ts';
+import { linearFacts } from './step.ts';
+import { follow } from '../base/follow.ts';
+import type { Carry, IssueDeps } from '../base/issue.ts';
+import { connectionTo, refusedBy } from '../base/step.ts';
+import { findLink, noteIssue, noteRemoved, noteState, type Link } from '../../models/events/link.ts';
+import type { Task } from '../../models/tasks/task.ts';
+import {
+  changeByLinear,
+  changeByStanding,
+  differing,
+  linearTypes,
+  noteOf,
+  statusOfLinear,
+} from '../../models/rules/tasks/issues.ts';
+import { taskBounds } from '../../models/rules/tasks/task.ts';
+
+export const carryToLinear: Carry = async ({ link, known, task, told, deps, signal }) => {
+  const { news, held } = differing(linearFacts(told, task.status), known, deps.clock());
+  if (Object.keys(news).length === 0) return held;
+  const { integration, credentials } = await connectionTo(task.org_id, 'linear', deps);
+  const { api_key: key } = credentials as LinearCredentials;
+  try {
+    const issue = await found(deps.linear.issue(key, link.external, signal));
+    if (!issue) {
+      await noteRemoved(link._id, deps.clock());
+      return false;
+    }
+    const stateId =
+      news.status === undefined || statusOfLinear(issue.state.type) === news.status
+        ? undefined
+        : await stateFor(news.status);
+    // An attempt that had no answer has moved it: what Linear tells of that, maybe late, is no news.
+    if (known?.sending?.status !== undefined && known.sending.status === statusOfLinear(issue.state.type))
+      await noteState(link._id, { seenAt: new Date(issue.updatedAt) });
+    // Noted first: Linear tells of the change, maybe before it answers, and that must change nothing here.
+    await noteIssue(link._id, noteOf(news, known));
+    await noteState(link._id, { stateId });
+    const change = {
+      ...(news.title === undefined ? {} : { title: news.title }),
+      ...(news.text === undefined ? {} : { description: news.text }),
+      ...(news.priority === undefined ? {} : { priority: news.priority }),
+      ...(news.due === undefined ? {} : { dueDate: news.due }),
+      ...(stateId === undefined ? {} : { stateId }),
+    };
+    const changed =
+      Object.keys(change).length === 0 ? issue : await deps.linear.updateIssue(key, issue.id, change, signal);
+    await takeOver(link, changed, deps);
+    if (changed !== issue) await noteState(link._id, { seenAt: new Date(changed.updatedAt) });
+    await noteIssue(link._id, { ...news, sending: null });
+    return held;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof LinearError) throw await refusedBy(error, integration, deps);
+    throw error;
+  }
+
+  /** The first state of the team that says this; undefined where it has none. */
+  async function stateFor(status: Task['status']): Promise<string | undefined> {
+    const states = await deps.linear.states(key, String(integration.settings['team_id']), signal);
+    return linearTypes[status].map((type) => states.find((state) => state.type === type)?.id).find(Boolean);
+  }
+};
+
+/**
+ * Takes over what somebody changed in Linear just before: from now on the event of that counts as old. An attempt that dies before
+ * this is made again.
+ */
+async function takeOver({ external }: Link, issue: LinearIssue, deps: IssueDeps): Promise<void> {
+  // Read again, since what came in meanwhile is known now.
+  const link = await findLink('linear', external);
+  if (!link?.known) return;
+  // A later change has come in already.
+  if (link.seen_at && new Date(issue.updatedAt) < link.seen_at) return;
+  const { facts, changeOf } = changeByStanding(issue, link.known, link.state_id);
+  if (Object.keys(facts).length > 0) {
+    const said = { source: 'linear', note: 'Changed in Linear.', outcome: '' } as const;
+    await follow(link, said, deps, (task) => ({ change: changeOf(task, taskBounds.title), facts }));
+  }
+  await noteState(link._id, { stateId: issue.state.id });
+}
+
+/** What events of a task's issue do to the task. */
+export const taskIssuePort: IssuePort = {
+  moved(link, state, _event, _inbound, deps) {
+    const status = statusOfLinear(state.type);
+    if (status === undefined)
+      return Promise.resolve({ ignored: `Nothing here knows states of the type ${state.type}.` });
+    const said = { note: `Moved to “${state.name}” in Linear.`, outcome: `The task is ${status}.` };
+    return follow(link, { source: 'linear', ...said }, deps, () => ({ change: { status }, facts: { status } }));
+  },
+
+  async changed(link, { details }, _inbound, deps) {
+    const { names, facts, changeOf } = changeByLinear(details, link.known);
+    if (names.length === 0) return { ignored: 'What changed of the issue is known already.' };
+    const said = { note: 'Changed in Linear.', outcome: `The task took over: ${names.join(', ')}.` };
+    return follow(link, { source: 'linear', ...said }, deps, (task) => ({
+      change: changeOf(task, taskBounds.title),
+      facts,
+    }));
+  },
+
+  removed(link, _inbound, deps) {
+    const said = {
+      note: 'The issue was removed in Linear.',
+      outcome: 'The issue is gone; a task that was not completed is cancelled.',
+    };
+    return follow(link, { source: 'linear', ...said }, deps, ({ status }) => ({
+      change: status === 'completed' ? {} : { status: 'cancelled' },
+      facts: {},
+    }));
+  },
+};

@@ -1,0 +1,124 @@
+/**
+ * Webhooks of Linear: who signed one, and whose it is. A request is signed with the secret of the deployment, or with one
+ * that an organization gave when it connected. The body is looked into before that only for the ids by which the secrets to
+ * try are found; nothing else is done with it.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { linearExternal, linearVerb } from './rules.ts';
+import type { Arrival, OwnedBy, Owner } from '../base/arrival.ts';
+import { isHmac, jsonIn, member, sha256, textMember, unsigned, type SignedRequest } from '../base/signing.ts';
+import type { SecretBox } from '../../models/base/secretbox.ts';
+import {
+  findOwner,
+  listOwn,
+  listSigning,
+  signingPlace,
+  type Integration,
+} from '../../models/integrations/integration.ts';
+import { findLink } from '../../models/events/link.ts';
+import { withinWindow } from '../../models/rules/events/inbound.ts';
+
+/** `id`: `deployment`, or the organization whose own secret signed. */
+export type LinearSender = { id: string; own?: string; event: unknown; /** Not signed. */ delivery?: string };
+
+/** Beside those that the ids in the body point to, this many secrets are tried; a long body is not hashed as often. */
+const otherSecrets = 50;
+const maxBytesForOthers = 64 * 1024;
+
+/** `secret`: the deployment's. `others`: connections with secrets of their own, as `listOthers` reads them. */
+export type LinearSecrets = { secret: string | undefined; secrets: SecretBox; others(): Promise<Integration[]> };
+
+export const listOthers = (): Promise<Integration[]> => listSigning('linear', otherSecrets);
+
+/** @throws Problem UNAUTHENTICATED */
+export async function verifyLinear({ headers, body, now }: SignedRequest, known: LinearSecrets): Promise<LinearSender> {
+  const given = signatureIn(headers);
+  const event = jsonIn(body);
+  const signer = await signerOf(known, given, body, event);
+  const at = member(event, 'webhookTimestamp');
+  if (typeof at !== 'number' || !withinWindow(at, now))
+    throw unsigned('webhookTimestamp in the body is missing, or more than 5 minutes from now.');
+  const delivery = headers['linear-delivery'];
+  return { ...signer, event, ...(typeof delivery === 'string' ? { delivery } : {}) };
+}
+
+/** Linear's own header, or the one that the specification names; of both, only when they agree. */
+function signatureIn(headers: IncomingHttpHeaders): string {
+  const named = [headers['linear-signature'], headers['x-linear-signature']].filter((value) => value !== undefined);
+  const [given] = named;
+  if (typeof given !== 'string' || !/^[0-9a-f]{64}$/.test(given))
+    throw unsigned('linear-signature must be the HMAC-SHA256 of the body, in lower-case hexadecimal.');
+  if (named.some((value) => value !== given))
+    throw unsigned('linear-signature and x-linear-signature are different signatures.');
+  return given;
+}
+
+async function signerOf(
+  { secret, secrets, others }: LinearSecrets,
+  given: string,
+  body: Buffer,
+  event: unknown,
+): Promise<Pick<LinearSender, 'id' | 'own'>> {
+  if (secret !== undefined && isHmac(given, secret, [body])) return { id: 'deployment' };
+  const team = teamOf(event);
+  const named = await listOwn('linear', {
+    workspace: textMember(event, 'organizationId'),
+    events_of: team === undefined ? undefined : linearExternal(team),
+  });
+  const signed = (own: Integration): boolean => {
+    const { sealed_signing: sealed } = own;
+    try {
+      return sealed !== undefined && isHmac(given, secrets.open(sealed, signingPlace(own)), [body]);
+    } catch {
+      // Sealed with another key than this process has.
+      return false;
+    }
+  };
+  const found = named.find(signed) ?? (body.length > maxBytesForOthers ? undefined : (await others()).find(signed));
+  if (!found) throw unsigned('This signature is not made with the secret of a connected workspace.');
+  return { id: found.org_id, own: found.org_id };
+}
+
+const dataOf = (event: unknown): unknown => member(event, 'data');
+const teamOf = (event: unknown): string | undefined =>
+  textMember(dataOf(event), 'teamId') ?? textMember(member(dataOf(event), 'team'), 'id');
+
+/** What a verified request is, and whose. */
+export async function linearArrival(
+  { id: sender, own, event, delivery }: LinearSender,
+  body: Buffer,
+  ownedBy: OwnedBy,
+): Promise<Arrival> {
+  const issue = textMember(dataOf(event), 'id');
+  const type = `${textMember(event, 'type') ?? 'unknown'}.${linearVerb(textMember(event, 'action'))}`;
+  return {
+    provider: 'linear',
+    sender,
+    // The header is not signed: a request that was recorded and sent again under another id is known by its body.
+    keys: [...(delivery === undefined ? [] : [delivery.slice(0, 200)]), sha256(body)],
+    owner: await ownerOf(ownedBy, own, event, issue),
+    lane: `linear:${issue ?? 'workspace'}`,
+    type,
+    body: body.toString('utf8'),
+  };
+}
+
+/**
+ * An organization's own secret signs for that organization alone. What the deployment's secret signed belongs to who made
+ * the issue, else to who connected the team.
+ */
+async function ownerOf(
+  ownedBy: OwnedBy,
+  own: string | undefined,
+  event: unknown,
+  issue: string | undefined,
+): Promise<Owner> {
+  if (own !== undefined) return ownedBy(own);
+  const team = teamOf(event);
+  const [link, owner] = await Promise.all([
+    issue === undefined ? null : findLink('linear', issue),
+    team === undefined ? null : findOwner('linear', linearExternal(team)),
+  ]);
+  const orgId = link?.org_id ?? owner?.org_id;
+  return orgId === undefined ? { unknown: 'No connected organization has this issue or this team.' } : ownedBy(orgId);
+}

@@ -1,0 +1,45 @@
+/** What every mail to somebody outside carries, and whether it may leave. See models/rules/events/outsidemail.ts. */
+import type { MailSettings, RouteOf } from './settings.ts';
+import type { SecretBox } from '../../models/base/secretbox.ts';
+import { findUser } from '../../models/access/user.ts';
+import { admitOutsideMail, objectionToken, type OutsideMail } from '../../models/events/outsidemail.ts';
+import { linkOf } from '../../models/rules/access/account.ts';
+import type { OutgoingMail } from '../../models/rules/events/mailout.ts';
+import { hiddenLink } from '../../models/rules/events/notification.ts';
+import {
+  framed,
+  objectionHeaders,
+  outsideUnprovenPerDay,
+  type OutsideReason,
+} from '../../models/rules/events/outsidemail.ts';
+
+type Deps = { mail: MailSettings; secrets: SecretBox; publicUrl: string; clock: () => Date };
+type About = { orgId: string; organization: string; why: OutsideReason };
+
+/** The mail in its frame. `shown`: as members see it, who could otherwise object in the receiver's place. */
+export function inFrame(
+  mail: OutgoingMail,
+  { orgId, organization, why }: About,
+  { secrets, publicUrl }: Deps,
+  { shown }: { shown: boolean },
+): OutgoingMail {
+  const token = shown ? hiddenLink : objectionToken(secrets, orgId, mail.to.address);
+  const link = linkOf(publicUrl, 'mail_stop', token);
+  return {
+    ...mail,
+    text: framed(mail.text, { organization, host: new URL(publicUrl).host, why, link }),
+    headers: { ...mail.headers, ...objectionHeaders(`${publicUrl}/v1/mail/objections/${token}`) },
+  };
+}
+
+/**
+ * Counts the mail; why it must not leave otherwise. A server that takes mails without a login may be that of anybody, so one of the
+ * organization's own counts as its own only where it logs in.
+ */
+export async function admit(outside: OutsideMail, route: RouteOf, { mail, secrets, clock }: Deps) {
+  const own = !route.own && route.server.user !== undefined;
+  const { outsidePerDay: organization } = mail;
+  const proven = !own && ((await findUser(outside.account))?.email_verified ?? false);
+  const account = proven ? organization : Math.min(organization, outsideUnprovenPerDay);
+  return admitOutsideMail(outside, { keys: secrets, perDay: own ? undefined : { organization, account } }, clock());
+}

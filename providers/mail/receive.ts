@@ -1,0 +1,238 @@
+/**
+ * Mails that customers send. What a customer wrote becomes its message, as if written in the chat; what programs, strangers and
+ * forgers send changes nothing, and is listed with its reason.
+ */
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { Handled, Starter } from '../base/handled.ts';
+import { senderOf, type MailDeps } from './settings.ts';
+import type { ReadMail } from '../../clients/files/mailformat.ts';
+import { maxMailBytes } from '../../clients/files/mailformat.ts';
+import type { Files } from '../../clients/files/files.ts';
+import type { Http } from '../../clients/http/http.ts';
+import type { ObjectStore } from '../../clients/s3/s3.ts';
+import { contentOf, readSes, type SesReceived } from './ses.ts';
+import { takeTestConversation } from '../../models/chat/allowance.ts';
+import { eventIntents } from '../../models/chat/act.ts';
+import { ConversationModel, findConversation, type Conversation } from '../../models/chat/conversation.ts';
+import { provideConversation } from '../../models/chat/current.ts';
+import { findCustomer, type Customer } from '../../models/chat/customer.ts';
+import { findClientMessage, MessageModel, type MailOrigin } from '../../models/chat/message.ts';
+import { storeMessage } from '../../models/chat/saying.ts';
+import { countMissed, uncountMessage } from '../../models/chat/unread.ts';
+import { noteAbout, type Inbound } from '../../models/events/inbound.ts';
+import {
+  findThread,
+  noteIncoming,
+  outlivesDays,
+  provideThread,
+  type MailThread,
+} from '../../models/events/mailthread.ts';
+import { productTypeOf } from '../../models/rules/access/session.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import { maxBodyLength } from '../../models/rules/chat/conversation.ts';
+import { readAddress } from '../../models/rules/events/mailbox.ts';
+import { automaticReason, distrust, mailReasons, type MailReason } from '../../models/rules/events/mailin.ts';
+import { Unreadable } from '../../models/rules/knowledge/document.ts';
+
+export type EmailDeps = Starter &
+  MailDeps & {
+    files: Files;
+    http: Http;
+    objects: ObjectStore;
+    /** Of which mails may be fetched. */
+    inboundBuckets: readonly string[];
+    testConversationsPerMonth: number;
+    clock: () => Date;
+  };
+
+/** Amazon leaves this in a bucket when it is set up. */
+const setupKey = 'AMAZON_SES_SETUP_NOTIFICATION';
+const dayMs = 86_400_000;
+
+/** A mail that changes nothing. */
+class Ignored extends Error {
+  readonly reason: MailReason;
+  constructor(reason: MailReason, detail?: string) {
+    super(detail === undefined ? mailReasons[reason] : `${mailReasons[reason]} ${detail}`);
+    this.reason = reason;
+  }
+}
+
+export async function handleEmail(inbound: Inbound, deps: EmailDeps, signal: AbortSignal): Promise<Handled> {
+  const stored = JSON.parse(inbound.body) as { subscribe_url?: string; thread_id?: string; notification?: string };
+  if (stored.subscribe_url !== undefined) return confirm(stored.subscribe_url, deps, signal);
+  try {
+    const convId = await takeIn(inbound, stored.thread_id ?? '', stored.notification ?? '', deps, signal);
+    return { outcome: `The mail is a message of its customer in ${convId}.` };
+  } catch (error) {
+    if (error instanceof Ignored) return { ignored: error.message };
+    throw error;
+  }
+}
+
+/** Amazon sends to an address only after somebody there has called the one that it gave. */
+async function confirm(url: string, { http }: EmailDeps, signal: AbortSignal): Promise<Handled> {
+  const { status } = await http.request(url, { signal, maxBytes: 64 * 1024, totalTimeoutMs: 15_000, cut: true });
+  if (status === 200) return { outcome: 'The subscription to the topic was confirmed.' };
+  throw new Error(`Amazon answered ${status} to the confirmation of the subscription.`);
+}
+
+/** Stores the mail as its customer's message; gives the conversation. @throws Ignored */
+async function takeIn(
+  inbound: Inbound,
+  threadId: string,
+  notification: string,
+  deps: EmailDeps,
+  signal: AbortSignal,
+): Promise<string> {
+  const ses = readSes(notification);
+  if (!ses) throw new Ignored('not_a_mail');
+  const thread = await findThread(threadId);
+  if (!thread || thread.org_id !== inbound.org_id) throw new Ignored('expired_token');
+  const customer = await findCustomer(thread.org_id, thread.customer_id);
+  if (!customer || customer.erasing_at) throw new Ignored('gone');
+  await noteAbout(inbound._id, [customer._id]);
+  // Before anything of it is opened.
+  const { spamVerdict, virusVerdict } = ses.receipt;
+  if (virusVerdict?.status === 'FAIL') throw new Ignored('virus');
+  if (spamVerdict?.status === 'FAIL') throw new Ignored('spam');
+  const mail = await read(await bytesOf(ses, deps, signal), deps, signal);
+  const refusal = await refusalOf(mail, ses, customer, deps);
+  if (refusal) throw new Ignored(refusal);
+  const conversation = await findConversation(thread.org_id, thread.conv_id);
+  if (conversation && hasExpired(conversation, deps.clock())) throw new Ignored('expired_token');
+  if (mail.text === '' && isCalendar(mail)) throw new Ignored('calendar');
+  const body = (mail.text || attachmentNames(mail)).slice(0, maxBodyLength);
+  if (body === '') throw new Ignored('empty');
+  const key = createHash('sha256')
+    .update(mail.message_id || ses.mail.messageId)
+    .digest('hex')
+    .slice(0, 40);
+  return say(
+    { customer, thread, conversation },
+    { body, clientMessageId: `mail:${key}`, mail: originOf(mail, body) },
+    mail,
+    deps,
+  );
+}
+
+async function bytesOf(ses: SesReceived, { objects, inboundBuckets }: EmailDeps, signal: AbortSignal): Promise<Buffer> {
+  const content = contentOf(ses);
+  if (content) return content;
+  const { bucketName, objectKey } = ses.receipt.action;
+  if (bucketName === undefined || objectKey === undefined) throw new Ignored('not_a_mail');
+  if (!inboundBuckets.includes(bucketName)) throw new Ignored('foreign_bucket');
+  if (objectKey.split('/').at(-1) === setupKey) throw new Ignored('setup');
+  const fetched = await objects.fetch(bucketName, objectKey, { maxBytes: maxMailBytes, signal });
+  if (fetched.kind === 'object') return fetched.body;
+  throw new Ignored(fetched.kind);
+}
+
+async function read(bytes: Buffer, { files }: EmailDeps, signal: AbortSignal): Promise<ReadMail> {
+  if (bytes.length > maxMailBytes) throw new Ignored('too_large');
+  try {
+    return await files.mail(Readable.from([bytes]), { signal });
+  } catch (error) {
+    if (error instanceof Unreadable) throw new Ignored(error.reason === 'too_large' ? 'too_large' : 'unreadable');
+    throw error;
+  }
+}
+
+/** Why this mail is not taken as its customer's; undefined when it is. */
+async function refusalOf(
+  mail: ReadMail,
+  { receipt, mail: envelope }: SesReceived,
+  customer: Readonly<Customer>,
+  deps: EmailDeps,
+): Promise<MailReason | undefined> {
+  const from = readAddress(mail.from.address) ?? '';
+  const { replyDomain, from: own } = deps.mail;
+  const senders = [(await senderOf(deps, customer.org_id)).from, ...(own ? [own] : [])];
+  const automatic = automaticReason({
+    headers: mail.headers,
+    from,
+    envelopeFrom: envelope.source ?? '',
+    subject: mail.subject,
+    own: { addresses: senders.map(({ address }) => address), replyDomain },
+  });
+  if (automatic) return automatic;
+  const { dkimVerdict, dmarcVerdict } = receipt;
+  const distrusted = distrust({ dkim: dkimVerdict?.status, dmarc: dmarcVerdict?.status }, mail.signed_by);
+  return distrusted ?? (from !== '' && from === customer.email ? undefined : 'not_the_customer');
+}
+
+/** Whether its reply addresses are no longer good. */
+const hasExpired = ({ status, updated_at }: Conversation, now: Date): boolean =>
+  status === 'resolved' && now.getTime() - updated_at.getTime() > outlivesDays * dayMs;
+
+/** Whether nothing but entries of a calendar came: who accepts an invitation has written nothing. */
+const isCalendar = ({ attachments }: ReadMail): boolean =>
+  attachments.length > 0 &&
+  attachments.every(({ mime_type }) => /^(?:text\/calendar|application\/ics)$/i.test(mime_type));
+
+const attachmentNames = ({ attachments }: ReadMail): string =>
+  attachments.length === 0 ? '' : `[${attachments.map(({ filename, mime_type }) => filename || mime_type).join(', ')}]`;
+
+const originOf = ({ subject, message_id, full_text, attachments }: ReadMail, body: string): MailOrigin => ({
+  subject,
+  ...(message_id === '' ? {} : { message_id }),
+  ...(full_text === body ? {} : { full_text }),
+  attachments,
+});
+
+type Place = { customer: Readonly<Customer>; thread: MailThread; conversation: Conversation | null };
+type Words = { body: string; clientMessageId: string; mail: MailOrigin };
+
+/**
+ * Stores what the customer says in the conversation of the thread, or, where that is gone or takes nothing more, in the one that
+ * the customer has now.
+ */
+async function say(place: Place, words: Words, mail: ReadMail, deps: EmailDeps): Promise<string> {
+  const { customer, thread } = place;
+  const { org_id: orgId, mode } = thread;
+  if (place.conversation && (await sayIn(place.conversation, thread, words, mail, deps))) return place.conversation._id;
+  for (;;) {
+    const current = await provideConversation(orgId, mode, customer._id, deps.clock());
+    const own = await provideThread(
+      { org_id: orgId, mode, conv_id: current._id, customer_id: customer._id },
+      deps.clock(),
+    );
+    if (await sayIn(current, own, words, mail, deps)) return current._id;
+  }
+}
+
+/** False when the conversation takes nothing more. */
+async function sayIn(
+  conversation: Conversation,
+  thread: MailThread,
+  words: Words,
+  mail: ReadMail,
+  { clock, start, testConversationsPerMonth: limit }: EmailDeps,
+): Promise<boolean> {
+  const { _id: convId, org_id: orgId, mode, session_context } = conversation;
+  // First of all, so that the answer refers to this mail.
+  await noteIncoming(thread, mail);
+  const standing = await findClientMessage(convId, words.clientMessageId);
+  if (standing) {
+    await start(MessageModel, standing, standing.pending ?? []);
+    return true;
+  }
+  const begin = async (): Promise<void> => {
+    if (mode === 'test' && !(await takeTestConversation(orgId, convId, limit, clock())))
+      throw new Ignored('test_limit');
+  };
+  const productType = productTypeOf(session_context?.context ?? {});
+  try {
+    const { message, acted } = await storeMessage(conversation, words, { productType, verified: true }, clock(), begin);
+    if (message) {
+      await countMissed(orgId, convId, acted.reads);
+      await start(MessageModel, message, message.pending ?? []);
+    } else await uncountMessage(orgId, convId, acted.reads);
+    await start(ConversationModel, acted, eventIntents(acted));
+    return true;
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'NOT_FOUND') return false;
+    throw error;
+  }
+}

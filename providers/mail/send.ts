@@ -1,0 +1,72 @@
+/**
+ * Sends mails to customers, by the organization's server or the deployment's. The mail was written before (activities/events/mailreply.ts) and is
+ * sent as it is, so that every attempt has the same `Message-ID`.
+ */
+import type { Sender, SenderDeps } from '../base/sender.ts';
+import { MailRefused } from './client.ts';
+import { routeOf, type MailVia } from './settings.ts';
+import type { Delivery } from '../../models/events/delivery.ts';
+import { DeliveryRefused, type OutgoingRequest, type Sent } from '../../models/rules/events/delivery.ts';
+import { addressText, type OutgoingMail } from '../../models/rules/events/mailout.ts';
+
+export type MailPayload = { mail: OutgoingMail; via: MailVia };
+
+/** A mail as members see it, with what its head says. */
+export function requestOfMail(mail: OutgoingMail): OutgoingRequest {
+  const { from, to, reply_to, subject, text, date, message_id, in_reply_to, references, headers } = mail;
+  const head = {
+    From: addressText(from),
+    To: addressText(to),
+    ...(reply_to ? { 'Reply-To': addressText(reply_to) } : {}),
+    Subject: subject,
+    Date: new Date(date).toUTCString(),
+    'Message-ID': message_id,
+    ...(in_reply_to === undefined ? {} : { 'In-Reply-To': in_reply_to }),
+    ...(references.length === 0 ? {} : { References: references.join(' ') }),
+    ...headers,
+  };
+  return { method: 'MAIL', url: `mailto:${to.address}`, headers: head, body: text };
+}
+
+type Way = {
+  route: Awaited<ReturnType<typeof routeOf>>;
+  /** What is stored as the request of the attempt. */
+  request: OutgoingRequest;
+  signal: AbortSignal;
+};
+
+/** Hands a mail to its server. @throws DeliveryRefused */
+export async function sendByMail(mail: OutgoingMail, { route, request, signal }: Way, deps: SenderDeps): Promise<Sent> {
+  if (!route) throw new DeliveryRefused('No mail server is configured.', { request, permanent: true });
+  try {
+    const { status, reply } = await deps.mailer.send(route, mail, signal);
+    return { request, status_code: status, response_head: reply, result: { id: mail.message_id } };
+  } catch (error) {
+    if (!(error instanceof MailRefused)) throw error;
+    const { message, what, status, timedOut } = error;
+    if (what === 'credentials') await route.refused?.(message);
+    throw new DeliveryRefused(message, {
+      request,
+      status_code: status,
+      permanent: what === 'message',
+      timedOut,
+      cause: error,
+    });
+  }
+}
+
+const payloadOf = (delivery: Delivery): MailPayload => delivery.payload as MailPayload;
+
+export const email: Sender = {
+  async unsendable(delivery, deps: SenderDeps) {
+    return (await routeOf(deps, delivery.org_id, payloadOf(delivery).via)) === undefined;
+  },
+
+  preview: (delivery) => Promise.resolve(requestOfMail(payloadOf(delivery).mail)),
+
+  async send(delivery, deps, signal) {
+    const { mail, via } = payloadOf(delivery);
+    const route = await routeOf(deps, delivery.org_id, via);
+    return sendByMail(mail, { route, request: requestOfMail(mail), signal }, deps);
+  },
+};

@@ -1,0 +1,117 @@
+/** Connects to Slack: the code of a grant becomes a token, or another channel is chosen for the token that stands. */
+import { ConnectionRefused, type Connector, type ConnectorDeps } from '../base/connector.ts';
+import { rotated, withSlackToken, type SlackCredentials } from './token.ts';
+import { SlackError } from './client.ts';
+import { candidateCredentials } from '../../models/integrations/candidate.ts';
+import { countWorkspace, sealCredentials, type Connected } from '../../models/integrations/integration.ts';
+import { createRelease } from '../../models/integrations/release.ts';
+import { slackExternal } from './rules.ts';
+
+/** A grant that was just given, or nothing, for another channel. */
+type Candidates = { code?: string; redirect_uri?: string };
+
+async function refusing<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof SlackError) || !(error.unauthorized || error.permanent)) throw error;
+    throw new ConnectionRefused(error.message, { unauthorized: error.unauthorized, cause: error });
+  }
+}
+
+/** The channel's name; joins it, so that replies are told of. Private channels are joined by invitation only. */
+async function enter(token: string, id: string, { slack }: ConnectorDeps): Promise<Record<string, unknown>> {
+  const channel = await slack.channel(token, id);
+  await slack.join(token, channel.id).catch(() => undefined);
+  return { channel_id: channel.id, channel_name: channel.name };
+}
+
+/** A token that works, which revoking takes: nobody else renews this one any more. */
+async function working(
+  standing: SlackCredentials,
+  keep: (credentials: object) => Promise<void>,
+  deps: ConnectorDeps,
+): Promise<SlackCredentials> {
+  const { refresh_token: refreshToken, expires_at: at } = standing;
+  const now = deps.clock();
+  if (at === undefined || Date.parse(at) > now.getTime() || !deps.slackApp || refreshToken === undefined)
+    return standing;
+  const { token, rotation } = await deps.slack.refresh(deps.slackApp, refreshToken);
+  const renewed = { token, bot_user_id: standing.bot_user_id, ...rotated(rotation, now) };
+  await keep(renewed);
+  return renewed;
+}
+
+export const slackConnector: Connector = {
+  async connect(candidate, standing, deps): Promise<Connected> {
+    const { code, redirect_uri: redirectUri } = candidateCredentials(candidate, deps.secrets) as Candidates;
+    const wanted = candidate.settings['channel_id'] as string | undefined;
+    if (code === undefined || redirectUri === undefined) {
+      if (standing?.sealed === undefined) throw new ConnectionRefused('Slack is not connected.');
+      const { account, settings, workspace, events_of } = standing;
+      const channel =
+        wanted === undefined
+          ? {}
+          : await refusing(() => withSlackToken(standing, deps, ({ token }) => enter(token, wanted, deps)));
+      // Without the credential, which another process may have renewed meanwhile.
+      return {
+        ...(account === undefined ? {} : { account }),
+        settings: { ...settings, ...channel },
+        ...(workspace === undefined ? {} : { workspace }),
+        ...(events_of === undefined ? {} : { events_of }),
+      };
+    }
+    if (!deps.slackApp) throw new ConnectionRefused('This system has no Slack app.');
+    const app = deps.slackApp;
+    const grant = await refusing(() => deps.slack.exchange(app, code, redirectUri));
+    const id = wanted ?? grant.channel?.id;
+    const credentials: SlackCredentials = {
+      token: grant.token,
+      bot_user_id: grant.botUserId,
+      ...rotated(grant.rotation, deps.clock()),
+    };
+    const channel =
+      id === undefined
+        ? {}
+        : await refusing(() => enter(grant.token, id, deps)).catch(async (error: unknown) => {
+            // Nothing is connected by it, and nobody would know it.
+            const owned = {
+              org_id: candidate.org_id,
+              provider: 'slack',
+              credentials,
+              workspace: grant.team.id,
+            } as const;
+            await createRelease(owned, { secrets: deps.secrets, now: deps.clock() });
+            throw error;
+          });
+    return {
+      account: grant.team.name,
+      settings: { team_id: grant.team.id, ...channel },
+      sealed: sealCredentials(candidate, credentials, deps.secrets),
+      workspace: grant.team.id,
+      events_of: slackExternal(grant.team.id),
+    };
+  },
+  async test(integration, deps) {
+    const id = integration.settings['channel_id'];
+    return refusing(() =>
+      withSlackToken(integration, deps, async ({ token }) => {
+        const { team } = await deps.slack.whoami(token);
+        if (typeof id !== 'string') return `Slack takes the token for ${team}; no channel is chosen yet.`;
+        const { name } = await deps.slack.channel(token, id);
+        return `Slack takes the token for ${team}; tickets go to #${name}.`;
+      }),
+    );
+  },
+  async release({ credentials, workspace }, keep, deps) {
+    // Organizations that share a workspace share the app's installation, which revoking a token may end.
+    if (workspace === undefined || (await countWorkspace('slack', workspace)) > 0) return;
+    try {
+      await deps.slack.revoke((await working(credentials as SlackCredentials, keep, deps)).token);
+    } catch (error) {
+      // A token that Slack does not take is one that works no longer.
+      if (!(error instanceof SlackError) || !(error.unauthorized || error.permanent)) throw error;
+      deps.log.warn({ reason: error.message }, 'Slack did not take a token back');
+    }
+  },
+};

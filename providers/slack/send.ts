@@ -1,0 +1,152 @@
+/**
+ * Posts to Slack: a ticket's first event in the channel, its later ones in the thread below, and answers where they were asked
+ * for. Slack has no key for a message, so an attempt after one that may have arrived looks for the message first, by what
+ * marks it.
+ */
+import { connection, refusal } from '../base/connected.ts';
+import type { Sender, SenderDeps } from '../base/sender.ts';
+import { findPosted } from './message.ts';
+import { withSlackToken } from './token.ts';
+import { SlackError, type SlackPost } from './client.ts';
+import { HttpError } from '../../models/rules/base/http.ts';
+import type { Delivery } from '../../models/events/delivery.ts';
+import { findIntegration, type Integration } from '../../models/integrations/integration.ts';
+import { createLink, findLinkOf } from '../../models/events/link.ts';
+import { DeliveryRefused, type OutgoingRequest, type Sent } from '../../models/rules/events/delivery.ts';
+import { webhookUrlProblem } from '../../models/rules/chat/supportconfig.ts';
+import { threadExternal } from './rules.ts';
+import { slackTicketText } from '../../models/rules/events/tickettext.ts';
+
+type Payload =
+  /** Of a ticket's event: the channel is that of the moment, the thread that of the ticket. */
+  { ticket: true; text: string } | { channel: string; thread_ts?: string; text: string } | Response;
+/** `privately`: shown to the person alone who asked. */
+type Response = { response_url: string; text: string; privately?: true };
+
+const markType = 'support_delivery';
+/** Marks the message as this event's, for whoever looks for it. */
+const marked = ({ event_id }: Delivery, post: Omit<SlackPost, 'metadata'>): SlackPost => ({
+  ...post,
+  metadata: { event_type: markType, event_payload: { event_id } },
+});
+
+/** The message of a delivery as it would be posted now. */
+async function postOf(delivery: Delivery, payload: Exclude<Payload, Response>): Promise<SlackPost> {
+  const { org_id: orgId, subject } = delivery;
+  if (!('ticket' in payload)) return marked(delivery, payload);
+  const link = subject.ticket_id === undefined ? null : await findLinkOf(orgId, 'slack', subject.ticket_id);
+  if (link) {
+    const [, channel, thread_ts] = link.external.split(':');
+    return marked(delivery, { channel: channel!, thread_ts: thread_ts!, text: payload.text });
+  }
+  const integration = await findIntegration(orgId, 'slack');
+  const channel = integration?.settings['channel_id'];
+  if (typeof channel !== 'string') throw new DeliveryRefused('No channel of Slack is chosen for tickets.');
+  return marked(delivery, { channel, text: payload.text });
+}
+
+function requestOf(post: SlackPost, { slack }: SenderDeps): OutgoingRequest {
+  const { url, body } = slack.request(post);
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', authorization: 'Bearer' };
+  return { method: 'POST', url, headers, body };
+}
+
+async function respond(
+  { response_url: url, text, privately }: Response,
+  { slack, egressAllow }: SenderDeps,
+  signal: AbortSignal,
+): Promise<Sent> {
+  const problem = webhookUrlProblem(url, egressAllow);
+  if (problem) throw new DeliveryRefused(`response_url ${problem}.`, { permanent: true });
+  const request = {
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/json' },
+    body: slack.response(text, privately),
+  };
+  try {
+    await slack.respond(url, request.body, signal);
+    return { status_code: 200, request };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof SlackError) throw refusedBy(error, request);
+    if (error instanceof HttpError) throw new DeliveryRefused(error.message, { request, cause: error });
+    throw error;
+  }
+}
+const refusedBy = ({ message, permanent, status }: SlackError, request: OutgoingRequest): DeliveryRefused =>
+  new DeliveryRefused(message, { permanent, request, ...(status === undefined ? {} : { status_code: status }) });
+
+export const slack: Sender = {
+  async compose({ event, ticket, conversation, customer }) {
+    const integration = await findIntegration(conversation.org_id, 'slack');
+    if (!integration || integration.status === 'disconnected') return null;
+    const { name, email } = customer ?? {};
+    const text = slackTicketText({
+      type: event.type,
+      seq: event.seq,
+      ticket,
+      preview: conversation.customer_preview ?? '',
+      customer: customer && { ...(name === undefined ? {} : { name }), ...(email === undefined ? {} : { email }) },
+    });
+    return { destination: destinationOf(integration), payload: { ticket: true, text } satisfies Payload };
+  },
+
+  async preview(delivery, deps) {
+    const payload = delivery.payload as Payload;
+    if (!('response_url' in payload)) return requestOf(await postOf(delivery, payload), deps);
+    const { response_url: url, text, privately } = payload;
+    const body = deps.slack.response(text, privately);
+    return { method: 'POST', url, headers: { 'content-type': 'application/json' }, body };
+  },
+
+  async send(delivery, deps, signal) {
+    const payload = delivery.payload as Payload;
+    if ('response_url' in payload) return respond(payload, deps, signal);
+    const { integration } = await connection(delivery.org_id, 'slack', deps);
+    const post = await postOf(delivery, payload);
+    const request = requestOf(post, deps);
+    try {
+      const ts = await withSlackToken(integration, deps, async (credentials) => {
+        const before =
+          delivery.attempts.length > 0
+            ? await findPosted(deps.slack, credentials, post, delivery.created_at)
+            : undefined;
+        return before ?? (await deps.slack.post(credentials.token, post)).ts;
+      });
+      await noteThread(delivery, post, ts, integration, deps);
+      return { status_code: 200, request, result: { id: ts } };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof SlackError) throw await refusal(error, integration, request, deps);
+      throw error;
+    }
+  },
+};
+
+const destinationOf = ({ settings }: Integration): string =>
+  typeof settings['channel_name'] === 'string' ? `Slack #${settings['channel_name']}` : 'Slack';
+
+/** A ticket's first message is the head of its thread, by which replies find the ticket. */
+async function noteThread(
+  { org_id, mode, subject }: Delivery,
+  { channel, thread_ts }: SlackPost,
+  ts: string,
+  { settings }: Integration,
+  { clock }: SenderDeps,
+): Promise<void> {
+  const { ticket_id, conv_id, customer_id } = subject;
+  const team = settings['team_id'];
+  if (ticket_id === undefined || thread_ts !== undefined || typeof team !== 'string') return;
+  await createLink({
+    org_id,
+    mode,
+    provider: 'slack',
+    external: threadExternal(team, channel, ts),
+    kind: 'ticket',
+    subject_id: ticket_id,
+    ...(conv_id === undefined ? {} : { conv_id }),
+    ...(customer_id === undefined ? {} : { customer_id }),
+    created_at: clock(),
+  });
+}

@@ -1,0 +1,102 @@
+/** What Microsoft Teams sends: an activity, as far as this system uses it. Pure. */
+
+export type TeamsActivity = {
+  type: string;
+  id: string;
+  serviceUrl: string;
+  channelId: string;
+  text: string;
+  /** Whose Teams it is. */
+  tenantId: string;
+  conversationId: string;
+  /** Who wrote, and whom they wrote to: the bot. */
+  from: { id: string; name: string };
+  recipient: { id: string; name: string };
+};
+
+type Fields = Readonly<Record<string, unknown>>;
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
+const textOf = (value: unknown, max: number): string => (typeof value === 'string' ? value.slice(0, max) : '');
+
+const maxId = 1_000;
+
+/** The activity in a body; undefined when it is none. What is missing or of another type is empty. */
+export function readActivity(body: string): TeamsActivity | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+  if (!isFields(parsed)) return undefined;
+  const conversation = fieldsOf(parsed['conversation']);
+  const tenant = fieldsOf(fieldsOf(parsed['channelData'])['tenant']);
+  const party = (value: unknown) => ({
+    id: textOf(fieldsOf(value)['id'], maxId),
+    name: textOf(fieldsOf(value)['name'], 200),
+  });
+  return {
+    type: textOf(parsed['type'], 100),
+    id: textOf(parsed['id'], maxId),
+    serviceUrl: textOf(parsed['serviceUrl'], 2_000),
+    channelId: textOf(parsed['channelId'], 100),
+    text: textOf(parsed['text'], 40_000),
+    // The channel says it in its own data; the conversation repeats it in most messages.
+    tenantId: (textOf(tenant['id'], 100) || textOf(conversation['tenantId'], 100)).toLowerCase(),
+    conversationId: textOf(conversation['id'], maxId),
+    from: party(parsed['from']),
+    recipient: party(parsed['recipient']),
+  };
+}
+
+/** Of what a person asks, in characters. */
+export const maxQuestion = 2_000;
+
+/** An answer as Teams shows it: its text, and the sources it rests on. */
+export function teamsAnswer({
+  answer,
+  sources,
+}: {
+  answer: string;
+  sources: readonly { name: string; url?: string }[];
+}): string {
+  const listed = sources.map(({ name, url }) => (url === undefined ? name : `${name} ${url}`));
+  return listed.length === 0 ? answer : `${answer}\n\n${listed.join('\n')}`;
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&nbsp;': ' ',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+  '&amp;': '&',
+};
+
+/** What a person asks: the text without the names of those it is addressed to. */
+export const questionIn = ({ text }: Pick<TeamsActivity, 'text'>): string =>
+  text
+    .replace(/<at[^<>]{0,200}>[^<>]{0,200}<\/at>/gi, ' ')
+    .replace(/<[^<>]{1,1000}>/g, ' ')
+    .replace(/&(?:nbsp|lt|gt|quot|#39|amp);/g, (entity) => entities[entity]!)
+    .replace(/\s+/g, ' ')
+    .trim();
+
+/** Whose Teams it is, as connections remember it. */
+export const teamsExternal = (tenantId: string): string => `tenant:${tenantId}`;
+
+const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789';
+/** 77 bits. */
+export const codeLength = 16;
+
+/** A code from as many random bytes; letters that look alike are left out. */
+export const codeFrom = (bytes: Uint8Array): string =>
+  [...bytes.subarray(0, codeLength)].map((byte) => alphabet[byte % alphabet.length]).join('');
+
+/** The code in a message that says `connect <code>`; undefined for any other. */
+export function connectCode(question: string): string | undefined {
+  const code = /^connect\s+(\S+)$/i.exec(question.trim())?.[1]?.toLowerCase();
+  return code?.length === codeLength ? code : undefined;
+}

@@ -1,0 +1,62 @@
+/**
+ * Sends to the HTTPS endpoint that an organization configured, signed after Standard Webhooks. Address and secrets are those
+ * of the moment of the attempt, so that correcting them also mends what is being retried; the body never changes.
+ */
+import { post } from './post.ts';
+import type { Sender, SenderDeps } from '../base/sender.ts';
+import { headerOf } from '../../clients/http/http.ts';
+import { signedHeaders } from './signature.ts';
+import type { Delivery } from '../../models/events/delivery.ts';
+import { findSupportConfig, webhookSecretPlace } from '../../models/chat/supportconfig.ts';
+import { DeliveryRefused, maskUrl, type OutgoingRequest } from '../../models/rules/events/delivery.ts';
+import { readRetryAfter } from '../../models/rules/events/schedule.ts';
+import { validSecrets, webhookUrlProblem } from '../../models/rules/chat/supportconfig.ts';
+
+type Payload = { body: string };
+
+async function requestOf(delivery: Delivery, { secrets, egressAllow, clock }: SenderDeps): Promise<OutgoingRequest> {
+  const supportConfig = await findSupportConfig(delivery.org_id);
+  const url = supportConfig.outbox_webhook_url;
+  if (url === null) throw new DeliveryRefused('outbox_webhook_url is not set any more.', { permanent: true });
+  const problem = webhookUrlProblem(url, egressAllow);
+  if (problem) throw new DeliveryRefused(`outbox_webhook_url ${problem}.`, { permanent: true });
+  const { body } = delivery.payload as Payload;
+  const now = clock();
+  const place = webhookSecretPlace(delivery.org_id);
+  const [newest, ...older] = validSecrets(supportConfig, now).map((sealed) => secrets.open(sealed, place));
+  if (newest === undefined)
+    throw new DeliveryRefused('outbox_webhook_secret is not set any more.', { permanent: true });
+  const headers = {
+    'content-type': 'application/json',
+    ...signedHeaders(delivery.event_id, now, body, [newest, ...older]),
+  };
+  return { method: 'POST', url, headers, body };
+}
+
+export const webhook: Sender = {
+  async compose({ supportConfig, body }) {
+    const url = supportConfig.outbox_webhook_url;
+    return url === null ? null : { destination: maskUrl(url), payload: { body } satisfies Payload };
+  },
+
+  preview: requestOf,
+
+  async send(delivery, deps, signal) {
+    const request = await requestOf(delivery, deps);
+    const { response, said } = await post(deps.http, request.url, request, signal);
+    const { status, headers: replied } = response;
+    const reply = { request, status_code: status, response_head: said === '' ? undefined : said };
+    if (status >= 200 && status < 300) return reply;
+    throw new DeliveryRefused(refusalOf(status), {
+      ...reply,
+      broken: status === 410,
+      retryAfterMs: readRetryAfter(headerOf(replied, 'retry-after'), deps.clock()),
+    });
+  },
+};
+
+function refusalOf(status: number): string {
+  if (status === 410) return 'The receiver answered 410: it is gone for good.';
+  if (status >= 300 && status < 400) return `The receiver answered ${status}; redirects are not followed.`;
+  return `The receiver answered ${status}.`;
+}

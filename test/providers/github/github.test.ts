@@ -1,0 +1,88 @@
+/** The client of GitHub against an emulator of it: how an issue is found again, and what refusals mean. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { githubCall, githubRepository as repository, startGithubService, type Service } from '../../kit/services.ts';
+import { createGithub, GithubError, type Github } from '../../../providers/github/client.ts';
+import { createHttp, type Http } from '../../../clients/http/http.ts';
+
+let service: Service;
+let http: Http;
+let github: Github;
+beforeAll(async () => {
+  service = await startGithubService();
+  http = createHttp({ userAgent: 'Test/1.0', egressAllow: [new URL(service.url).host] });
+  github = createGithub({ http, url: service.url });
+});
+afterAll(async () => {
+  await http.close();
+  await service.close();
+});
+afterEach(() => service.heal());
+
+const failure = (asked: Promise<unknown>): Promise<GithubError> =>
+  asked.then(
+    () => {
+      throw new Error('It did not fail.');
+    },
+    (error: unknown) => {
+      expect(error).toBeInstanceOf(GithubError);
+      return error as GithubError;
+    },
+  );
+const since = new Date(0);
+const ask = () => github.repository('ghp_x', repository);
+
+describe('issues', () => {
+  it('are made, changed, read, and found by their mark among many', async () => {
+    const made = await github.createIssue('ghp_x', repository, { title: 'Call', body: 'Text\n<!-- mark-1 -->' });
+    expect(made).toMatchObject({ number: expect.any(Number), title: 'Call', state: 'open' });
+    for (let at = 0; at < 100; at += 1)
+      await githubCall(service, 'POST', `/repos/${repository}/issues`, { title: `Other ${at}` });
+    await github.updateIssue('ghp_x', repository, made.number, { state: 'closed', state_reason: 'completed' });
+    expect(await github.issue('ghp_x', repository, made.number)).toMatchObject({ state: 'closed' });
+    // It is on the second page.
+    expect((await github.findByMark('ghp_x', repository, 'mark-1', since))?.number).toBe(made.number);
+    expect(await github.findByMark('ghp_x', repository, 'mark-2', since)).toBeUndefined();
+    expect(await failure(github.issue('ghp_x', repository, 999_999))).toMatchObject({ status: 404, permanent: true });
+  });
+
+  it('that are too many to look through are no reason to make another one', async () => {
+    const page = Array.from({ length: 100 }, (_, id) => ({ id, number: id, body: 'x' }));
+    service.lasting({ fits: ({ path }) => path.includes('/issues?'), body: page });
+    expect(await failure(github.findByMark('ghp_x', repository, 'mark', since))).toMatchObject({ permanent: false });
+  });
+});
+
+describe('a refusal', () => {
+  it.each<[string, number, Record<string, string>, string, Partial<GithubError>]>([
+    ['of the token', 401, {}, 'Bad credentials', { unauthorized: true, permanent: false }],
+    ['for lack of rights', 403, {}, 'Resource not accessible', { unauthorized: false, permanent: true }],
+    ['for the moment', 429, { 'retry-after': '7' }, 'Slow down', { permanent: false, retryAfterMs: 7_000 }],
+    ['for the moment, by 403', 403, { 'retry-after': '3' }, 'x', { permanent: false, retryAfterMs: 3_000 }],
+    ['by a second limit', 403, {}, 'You have exceeded a secondary rate limit', { permanent: false }],
+    [
+      'until a time',
+      403,
+      {
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-reset': String(Date.parse('2026-01-01T00:01:00Z') / 1000),
+        date: 'Thu, 01 Jan 2026 00:00:00 GMT',
+      },
+      'API rate limit exceeded',
+      { permanent: false, retryAfterMs: 60_000 },
+    ],
+    ['of the content', 422, {}, 'Validation Failed', { permanent: true }],
+    ['by an outage', 502, {}, 'Server Error', { permanent: false, unauthorized: false }],
+  ])('%s', async (_, status, headers, message, expected) => {
+    service.fault({ status, headers, body: { message } });
+    const error = await failure(ask());
+    expect(error).toMatchObject({ status, ...expected });
+    expect(error.message).toBe(`GitHub says: ${message}`);
+  });
+
+  it('that is no JSON, and an answer that is lost, are told without their bodies', async () => {
+    service.fault({ status: 500, body: 'plain' });
+    expect(await failure(ask())).toMatchObject({ message: 'GitHub says: status 500', permanent: false });
+    service.fault({ lose: true });
+    expect((await failure(ask())).message).toMatch(/^GitHub could not be reached\. /);
+  });
+});

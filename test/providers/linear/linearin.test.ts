@@ -1,0 +1,338 @@
+/** POST /webhooks/linear: who may send, what is processed, whose it is, and what an issue's move does to a ticket. */
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { conversing } from '../../kit/conversing.ts';
+import { system, until, type TestOrg } from '../../kit/harness.ts';
+import { arrivedAt, connectLinear, hmac, linearEvent, linearSecret, sendLinear } from '../../kit/inbound.ts';
+import { actOn } from '../../../models/chat/act.ts';
+import { InboundModel } from '../../../models/events/inbound.ts';
+import { createLink, noteState } from '../../../models/events/link.ts';
+import { everyRecord } from '../../../models/base/define.ts';
+
+const api = system();
+const { newCustomer } = conversing('shared');
+
+let org: TestOrg;
+const team = randomUUID();
+beforeAll(async () => {
+  org = await api.newOrg();
+  await connectLinear(org.orgId, { team });
+});
+
+const states = {
+  started: { id: 's-started', name: 'In Progress', type: 'started' },
+  completed: { id: 's-done', name: 'Done', type: 'completed' },
+  canceled: { id: 's-canceled', name: 'Canceled', type: 'canceled' },
+};
+const issueEvent = (issue: string, state: keyof typeof states, more: Record<string, unknown> = {}) => ({
+  action: 'update',
+  type: 'Issue',
+  data: { id: issue, teamId: team, stateId: states[state].id, state: states[state] },
+  updatedFrom: { stateId: 's-todo', updatedAt: '2026-01-01T00:00:00.000Z' },
+  ...more,
+});
+
+/** A ticket of a new customer, and the issue that stands for it. */
+async function ticket(of: TestOrg = org, body = 'Hello, where is my card?') {
+  const customer = await newCustomer(of.orgId);
+  await customer.answered(await customer.say(body));
+  const escalated = await actOn(of.orgId, customer.convId, 'escalate', { now: new Date(), reason: 'member' });
+  const issue = randomUUID();
+  await createLink({
+    org_id: of.orgId,
+    mode: 'test',
+    provider: 'linear',
+    external: issue,
+    kind: 'ticket',
+    subject_id: escalated.ticket!.ticket_id,
+    conv_id: customer.convId,
+    created_at: new Date(),
+  });
+  return { ...customer, issue };
+}
+const settledOf = async (keyPart: string) =>
+  InboundModel.findOne({ keys: new RegExp(keyPart) }, null, everyRecord).lean();
+
+describe('POST /webhooks/linear', () => {
+  const body = linearEvent({ action: 'create', type: 'Issue', data: { id: 'i', teamId: 't' } });
+  const right = hmac(linearSecret, body);
+  const minutes = (n: number) => linearEvent({ type: 'Issue', webhookTimestamp: Date.now() + n * 60_000 });
+
+  it.each<[string, string, Record<string, string>]>([
+    ['without a signature', body, {}],
+    ['with the signature of another body', body, { 'linear-signature': hmac(linearSecret, `${body} `) }],
+    ['signed with another secret', body, { 'linear-signature': hmac('another', body) }],
+    ['with upper-case digits', body, { 'linear-signature': right.toUpperCase() }],
+    ['with a shortened signature', body, { 'linear-signature': right.slice(0, 62) }],
+    ['with an empty signature', body, { 'linear-signature': '' }],
+    ['when both headers disagree', body, { 'linear-signature': right, 'x-linear-signature': hmac('b', body) }],
+    ['when the other header is empty', body, { 'linear-signature': right, 'x-linear-signature': '' }],
+    ...[null, 'now', String(Date.now()), [], {}].map((at): [string, string, Record<string, string>] => [
+      `whose time is ${JSON.stringify(at)}`,
+      linearEvent({ type: 'Issue', webhookTimestamp: at }),
+      { 'linear-signature': '' },
+    ]),
+    ['that is no JSON', '{"type":', { 'linear-signature': '' }],
+    ['that is null', 'null', { 'linear-signature': '' }],
+    ['that is empty', '', { 'linear-signature': '' }],
+  ])('a request %s: 401', async (_, sent, headers) => {
+    // An empty signature among the cases about the body stands for the right one.
+    const aboutBody = sent !== body && headers['linear-signature'] === '';
+    const signed = aboutBody ? { 'linear-signature': hmac(linearSecret, sent) } : headers;
+    const { status, body: said } = await sendLinear(api, sent, { headers: signed });
+    expect([status, said.code]).toEqual([401, 'UNAUTHENTICATED']);
+  });
+
+  it.each([-6, 6, 60 * 24 * 365])('a request of %d minutes from now: 401', async (n) => {
+    expect((await sendLinear(api, minutes(n))).status).toBe(401);
+  });
+
+  it('an altered time in the body is an altered body: 401', async () => {
+    const event = linearEvent({ type: 'Issue', data: { id: 'x' } });
+    const altered = event.replace(/"webhookTimestamp":\d+/, `"webhookTimestamp":${Date.now() + 1}`);
+    expect((await sendLinear(api, event, { sent: altered })).status).toBe(401);
+  });
+
+  it('over a mebibyte is 413, and not verified', async () => {
+    const long = linearEvent({ type: 'Issue', filler: 'x'.repeat(1024 * 1024) });
+    expect((await sendLinear(api, long)).status).toBe(413);
+  });
+
+  it.each(['linear-signature', 'x-linear-signature'])('takes the signature in %s', async (name) => {
+    const event = linearEvent({ type: 'Issue', action: 'create', data: { id: randomUUID(), teamId: team } });
+    const { status, body: said } = await sendLinear(api, event, { headers: { [name]: hmac(linearSecret, event) } });
+    expect([status, said]).toEqual([200, { received: true, repeated: false }]);
+  });
+
+  it('takes both headers when they agree', async () => {
+    const event = linearEvent({ type: 'Issue', action: 'create', data: { id: randomUUID(), teamId: team } });
+    const signed = hmac(linearSecret, event);
+    const headers = { 'linear-signature': signed, 'x-linear-signature': signed };
+    expect((await sendLinear(api, event, { headers })).status).toBe(200);
+  });
+
+  it('a repeat is 200 and known by its delivery id, and a replay under another id by its body', async () => {
+    const delivery = randomUUID();
+    const event = () => linearEvent({ type: 'Issue', action: 'create', data: { id: randomUUID(), teamId: team } });
+    const first = event();
+    expect((await sendLinear(api, first, { delivery })).body.repeated).toBe(false);
+    expect((await sendLinear(api, first, { delivery })).body.repeated).toBe(true);
+    expect((await sendLinear(api, event(), { delivery })).body.repeated).toBe(true);
+    expect((await sendLinear(api, first, { delivery: randomUUID() })).body.repeated).toBe(true);
+    expect(await InboundModel.countDocuments({ keys: new RegExp(delivery) }, everyRecord)).toBe(1);
+  });
+
+  it('an event of a team that nobody connected is 200, and stored without its body', async () => {
+    const delivery = randomUUID();
+    const event = linearEvent({ type: 'Issue', action: 'create', data: { id: randomUUID(), teamId: randomUUID() } });
+    expect((await sendLinear(api, event, { delivery })).status).toBe(200);
+    expect(await settledOf(delivery)).toMatchObject({
+      org_id: '',
+      body: '',
+      status: 'ignored',
+      reason: expect.stringContaining('No connected organization'),
+    });
+  });
+
+  it('an event that nests 5,000 levels deep is 400 when it is signed, else 401', async () => {
+    const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+    const event = linearEvent({ type: 'Issue', data: { id: randomUUID(), teamId: team } }).replace(
+      /}$/,
+      `,"x":${deep}}`,
+    );
+    const { status, body } = await sendLinear(api, event);
+    expect([status, body.code]).toEqual([400, 'VALIDATION']);
+    expect((await sendLinear(api, event, { secret: 'another' })).status).toBe(401);
+  });
+});
+
+describe('whose an event is', () => {
+  it('an organization’s own secret signs for that organization alone, whatever team the event names', async () => {
+    const [mine, other] = await Promise.all([api.newOrg(), api.newOrg()]);
+    const [myTeam, otherTeam, workspace] = [randomUUID(), randomUUID(), randomUUID()];
+    await connectLinear(mine.orgId, { team: myTeam, workspace, secret: 'secret of mine' });
+    await connectLinear(other.orgId, { team: otherTeam, workspace, secret: 'secret of the other' });
+    const { issue, conversation } = await ticket(mine);
+    const event = linearEvent({
+      ...issueEvent(issue, 'completed', { organizationId: workspace }),
+      data: { id: issue, teamId: myTeam, state: states.completed },
+    });
+    expect((await sendLinear(api, event, { secret: 'secret of the other' })).status).toBe(200);
+    const [theirs] = await arrivedAt(api, other.orgId, other.owner.token, 1);
+    expect(theirs).toMatchObject({ status: 'ignored', reason: 'Nothing here is linked to this issue.' });
+    expect((await conversation()).status).toBe('escalated');
+    const seen = await api.request('GET', `/support/inbound/orgs/${mine.orgId}`, { token: mine.owner.token });
+    expect(seen.body.inbound).toEqual([]);
+    // The other one's signing takes nothing away from the true sender.
+    expect((await sendLinear(api, event, { secret: 'secret of mine' })).body.repeated).toBe(false);
+    await arrivedAt(api, mine.orgId, mine.owner.token, 1);
+    expect((await conversation()).status).toBe('resolved');
+  });
+
+  it('an own secret verifies also when the event names nothing that is known', async () => {
+    const mine = await api.newOrg();
+    await connectLinear(mine.orgId, { team: randomUUID(), secret: 'a secret of its own' });
+    const event = linearEvent({ type: 'Issue', action: 'update', data: { id: 'unknown', teamId: 'unknown' } });
+    expect((await sendLinear(api, event, { secret: 'a secret of its own' })).status).toBe(200);
+    expect(await arrivedAt(api, mine.orgId, mine.owner.token, 1)).toMatchObject([{ status: 'ignored' }]);
+  });
+
+  it('a team belongs to the organization that connected it first', async () => {
+    const [first, second] = await Promise.all([api.newOrg(), api.newOrg()]);
+    const shared = randomUUID();
+    await connectLinear(first.orgId, { team: shared });
+    await connectLinear(second.orgId, { team: shared });
+    await sendLinear(api, linearEvent({ type: 'Issue', action: 'create', data: { id: randomUUID(), teamId: shared } }));
+    await arrivedAt(api, first.orgId, first.owner.token, 1);
+    const seen = await api.request('GET', `/support/inbound/orgs/${second.orgId}`, { token: second.owner.token });
+    expect(seen.body.inbound).toEqual([]);
+  });
+});
+
+describe('Issue.update', () => {
+  it.each(['completed', 'canceled'] as const)('to a state of type %s resolves the ticket once', async (state) => {
+    const { issue, convId, conversation, messages, settled } = await ticket();
+    const twenty = linearEvent(issueEvent(issue, state));
+    const delivery = randomUUID();
+    const replies = await Promise.all(Array.from({ length: 20 }, () => sendLinear(api, twenty, { delivery })));
+    expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+    expect(replies.filter(({ body: { repeated } }) => repeated === false)).toHaveLength(1);
+    await settledIn(convId, 'resolved', conversation);
+    await settled();
+    // Another event about the same state, after the customer came back, changes nothing.
+    await actOn(org.orgId, convId, 'reopen', { now: new Date() });
+    const again = randomUUID();
+    await sendLinear(
+      api,
+      linearEvent(issueEvent(issue, state, { data: { ...eventData(issue, state), title: 'New' } })),
+      {
+        delivery: again,
+      },
+    );
+    await processed(again);
+    expect((await conversation()).status).toBe('open');
+    const { events } = await conversation();
+    expect(events.filter(({ type }) => type === 'ticket.resolved')).toHaveLength(1);
+    const told = (await messages()).filter(({ sender_id }) => sender_id === 'linear');
+    expect(told.map(({ role, sender_name }) => [role, sender_name])).toEqual([['agent', 'Test Organization']]);
+    expect(told[0]!.body).toContain(state === 'completed' ? 'has finished' : 'has closed');
+  });
+
+  it('tells the customer in the language that it writes, and shows the status', async () => {
+    const { issue, convId, conversation, messages, frames, settled } = await ticket(org, 'Hallo, wo ist meine Karte?');
+    await sendLinear(api, linearEvent(issueEvent(issue, 'completed')));
+    await settledIn(convId, 'resolved', conversation);
+    await settled();
+    expect((await messages()).at(-1)!.body).toContain('Unser Team hat Ihr Anliegen erledigt.');
+    const types = (await frames()).map(({ type, body: said }) => (type === 'status' ? said['status'] : type));
+    // Between the two the conversation waits for the customer; that is shown when the workflow looks just then.
+    expect(types.filter((type) => type !== 'pending').slice(-2)).toEqual(['agent_reply', 'resolved']);
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ['to another state', {}, 'does not change a ticket'],
+    ['of other fields', { updatedFrom: { title: 'Old' } }, 'did not change'],
+    [
+      'whose former values are all there, the state unchanged',
+      { updatedFrom: { stateId: 's-started' } },
+      'did not change',
+    ],
+  ])('%s leaves the ticket as it is, and says so', async (_, more, reason) => {
+    const { issue, conversation } = await ticket();
+    const delivery = randomUUID();
+    await sendLinear(api, linearEvent(issueEvent(issue, 'started', more)), { delivery });
+    expect(await processed(delivery)).toMatchObject({ status: 'ignored', reason: expect.stringContaining(reason) });
+    expect((await conversation()).status).toBe('escalated');
+  });
+
+  it('of a change that was made here changes nothing, also when it comes while the next one is on its way', async () => {
+    const { issue, conversation } = await ticket();
+    const updatedAt = '2026-02-01T00:00:00.000Z';
+    // The move to `completed` was made here; that to `started` is noted, and about to be sent.
+    await noteState(`linear:${issue}`, { stateId: states.started.id, seenAt: new Date(updatedAt) });
+    const delivery = randomUUID();
+    const data = { ...eventData(issue, 'completed'), updatedAt };
+    await sendLinear(api, linearEvent(issueEvent(issue, 'completed', { data })), { delivery });
+    expect(await processed(delivery)).toMatchObject({ reason: expect.stringContaining('known already') });
+    expect((await conversation()).status).toBe('escalated');
+  });
+
+  it('that is older than one that was taken in changes nothing', async () => {
+    const { issue, conversation } = await ticket();
+    const at = (updatedAt: string, state: keyof typeof states) =>
+      linearEvent(issueEvent(issue, state, { data: { ...eventData(issue, state), updatedAt } }));
+    const deliveries = [randomUUID(), randomUUID()];
+    await sendLinear(api, at('2026-02-02T00:00:00.000Z', 'started'), { delivery: deliveries[0]! });
+    await processed(deliveries[0]!);
+    await sendLinear(api, at('2026-02-01T00:00:00.000Z', 'completed'), { delivery: deliveries[1]! });
+    expect(await processed(deliveries[1]!)).toMatchObject({ reason: expect.stringContaining('known already') });
+    expect((await conversation()).status).toBe('escalated');
+  });
+});
+
+const eventData = (issue: string, state: keyof typeof states) => ({
+  id: issue,
+  teamId: team,
+  stateId: states[state].id,
+  state: states[state],
+});
+
+describe.each(['remove', 'delete'])('Issue.%s', (action) => {
+  it('keeps the ticket, and what comes after changes nothing', async () => {
+    const { issue, conversation } = await ticket();
+    const deliveries = [randomUUID(), randomUUID()];
+    await sendLinear(api, linearEvent({ action, type: 'Issue', data: { id: issue, teamId: team } }), {
+      delivery: deliveries[0]!,
+    });
+    expect(await processed(deliveries[0]!)).toMatchObject({ status: 'processed', type: 'Issue.remove' });
+    expect((await conversation()).status).toBe('escalated');
+  });
+});
+
+describe('GET /support/inbound/orgs/{orgId}', () => {
+  it('shows what arrived by provider and status, page by page, without what was sent', async () => {
+    const own = await api.newOrg();
+    const ownTeam = randomUUID();
+    await connectLinear(own.orgId, { team: ownTeam });
+    for (let n = 0; n < 3; n += 1)
+      await sendLinear(
+        api,
+        linearEvent({ type: 'Issue', action: 'create', data: { id: randomUUID(), teamId: ownTeam } }),
+      );
+    await arrivedAt(api, own.orgId, own.owner.token, 3);
+    const list = (query: string) =>
+      api.request('GET', `/support/inbound/orgs/${own.orgId}?${query}`, { token: own.owner.token });
+    const first = (await list('limit=2')).body;
+    const rest = (await list(`limit=2&cursor=${first.cursor}`)).body;
+    expect([first.inbound.length, rest.inbound.length, rest.cursor]).toEqual([2, 1, null]);
+    expect(first.inbound[0]).toEqual({
+      inbound_id: expect.stringMatching(/^inb_/),
+      org_id: own.orgId,
+      mode: 'test',
+      provider: 'linear',
+      type: 'Issue.create',
+      status: 'ignored',
+      reason: 'Nothing here is linked to this issue.',
+      outcome: null,
+      attempts: 1,
+      received_at: expect.any(String),
+      settled_at: expect.any(String),
+      next_attempt_at: null,
+    });
+    expect((await list('provider=slack')).body.inbound).toEqual([]);
+    expect((await list('status=processed')).body.inbound).toEqual([]);
+    expect((await list('mode=live')).body.inbound).toEqual([]);
+  });
+});
+
+/** The record of a delivery once it is settled. */
+async function processed(delivery: string) {
+  return until(async () => {
+    const found = await settledOf(delivery);
+    return found && found.status !== 'stored' && found;
+  }, `delivery ${delivery} to be processed`);
+}
+
+async function settledIn(convId: string, status: string, conversation: () => Promise<{ status: string }>) {
+  await until(async () => (await conversation()).status === status, `conversation ${convId} to be ${status}`);
+}

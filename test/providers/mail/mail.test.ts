@@ -1,0 +1,769 @@
+/** Mail, with a real mail server: what customers are sent when they have left, and what becomes of their answers. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { createEmulator } from 'emulate';
+import pino from 'pino';
+import PostalMime from 'postal-mime';
+import { apiAt, until, type Api, type TestOrg, type TestSession } from '../../kit/harness.ts';
+import { startGreenMail, type GreenMail } from '../../kit/greenmail.ts';
+import { startProcess, systemEnv, type Running, type SystemEnv } from '../../kit/processes.ts';
+import { box } from '../../kit/inbound.ts';
+import { mailOf, sesNotification, type SesMail } from '../../kit/ses.ts';
+import { temporalTraces } from '../../kit/temporaltraces.ts';
+import { startTopic, type Topic } from '../../kit/sns.ts';
+import { ChatClient } from '../../kit/socket.ts';
+import { createMailReplyActivities } from '../../../activities/events/mailreply.ts';
+import { freePort } from '../../../engines/ports.ts';
+import { startSaved } from '../../../api/durable.ts';
+import { verifyEmail } from '../../../models/access/user.ts';
+import { connectMongo, disconnectMongo } from '../../../models/base/connect.ts';
+import { ConversationModel } from '../../../models/chat/conversation.ts';
+import { MessageModel } from '../../../models/chat/message.ts';
+import { PresenceModel } from '../../../models/chat/presence.ts';
+import { DeliveryModel, type Delivery } from '../../../models/events/delivery.ts';
+import { InboundModel, type Inbound } from '../../../models/events/inbound.ts';
+import { mailReasons, type MailReason } from '../../../models/rules/events/mailin.ts';
+import { readMailbox } from '../../../models/rules/events/mailbox.ts';
+import type { OutgoingMail } from '../../../models/rules/events/mailout.ts';
+import { everyRecord } from '../../../models/base/define.ts';
+import { walked } from '../../kit/database.ts';
+
+const replyDomain = 'reply.bank.example';
+let greenMail: GreenMail;
+let topic: Topic;
+let objects: { url: string; close(): Promise<void> };
+let env: SystemEnv;
+let api: Api;
+let running: Running[];
+let temporal: Connection;
+let org: TestOrg;
+let key: string;
+
+beforeAll(async () => {
+  [greenMail, topic] = await Promise.all([
+    startGreenMail(['alice@customer.example', 'killed@customer.example', 'own@bank.example']),
+    startTopic(),
+  ]);
+  objects = await createEmulator({ service: 'aws', port: await freePort() });
+  env = systemEnv('mail', {
+    FLEETS: 'conversations,deliveries,slowdeliveries,inbound,documents,interviews,backlog',
+    SMTP_URL: `smtp://127.0.0.1:${greenMail.smtpPort}`,
+    MAIL_FROM: 'support@bank.example',
+    REPLY_DOMAIN: replyDomain,
+    SNS_TOPIC_ARNS: topic.arn,
+    SNS_CERT_HOSTS: '127.0.0.1',
+    INBOUND_BUCKETS: 'mails',
+    S3_ENDPOINT: objects.url,
+    AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE',
+    AWS_SECRET_ACCESS_KEY: 'wJalrXUtnFEMI',
+  });
+  running = await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)]);
+  api = apiAt(running[0]!.url);
+  await connectMongo(env['MONGODB_URI']!);
+  temporal = await Connection.connect({ address: env['TEMPORAL_ADDRESS']! });
+  org = await api.newOrg();
+  await verifyEmail(org.owner.userId, org.owner.email);
+  await api.goLive(org);
+  key = (await api.newKey(org, { mode: 'live' })).token;
+  const { body } = await api.upload(org.orgId, key, {
+    name: 'gannets.md',
+    content: '# Gannet cards\nThe gannet card costs 12 EUR a year. It is free for students under 26.\n',
+  });
+  await api.processed(org.orgId, key, body.document.doc_id);
+});
+afterAll(async () => {
+  await Promise.all(running.map((one) => one.stop()));
+  await temporal.close();
+  await disconnectMongo();
+  await Promise.all([topic.close(), objects.close()]);
+  greenMail.close();
+});
+
+const began = new Date();
+/** The workflows of the organization that hold this text. */
+const inTemporal = (text: string): Promise<string[]> =>
+  temporalTraces(new Client({ connection: temporal }), text, { orgIds: [org.orgId], began });
+
+const testKey = async () => (await api.newKey(org, { mode: 'test' })).token;
+
+type Customer = TestSession & { email: string; convId: string };
+
+/** A customer who has written in the chat, over REST, and has left. */
+async function customer(options: { email?: string; mode?: 'live' | 'test' } = {}): Promise<Customer> {
+  const email = options.email ?? `${randomUUID()}@customer.example`;
+  const minted = await api.newSession(org, {
+    key: options.mode === 'test' ? await testKey() : key,
+    body: { customer: { email, name: 'Alice Müller' } },
+  });
+  const { body } = await api.request('POST', `/support/chat/messages/${org.orgId}`, {
+    token: minted.token,
+    body: { body: 'I want to talk to a person, please.' },
+  });
+  const convId = body.conv_id as string;
+  await until(
+    async () => (await ConversationModel.findById(convId).lean())?.status === 'escalated',
+    'a person to be called',
+  );
+  return { ...minted, email, convId };
+}
+
+/** Its socket, once it shows the conversation. */
+async function connected({ token }: TestSession): Promise<ChatClient> {
+  const client = await new ChatClient(org.orgId, { sessionToken: token }).connect(api.url);
+  await until(async () => client.convId, 'the conversation to be shown');
+  return client;
+}
+
+const reply = (convId: string, text: string) =>
+  api.request('POST', `/support/inbox/orgs/${org.orgId}/${convId}/reply`, {
+    token: org.owner.token,
+    body: { body: text },
+  });
+
+/** What the workflow does a minute after a reply. */
+async function aMinuteLater(convId: string): Promise<void> {
+  const ctx = {
+    temporal: new Client({ connection: temporal }),
+    clock: () => new Date(),
+    log: pino({ level: 'silent' }),
+    config: { taskQueuePrefix: env['TASK_QUEUE_PREFIX']! },
+  };
+  const { mailUnsent } = createMailReplyActivities({
+    ...ctx,
+    mail: {
+      server: undefined,
+      from: readMailbox(env['MAIL_FROM']!)!,
+      replyDomain,
+      // Not the deployment's: addresses with either are understood.
+      replySeparator: '-',
+      outsidePerDay: 100,
+    },
+    secrets: box,
+    start: (model, record, intents) => startSaved(ctx, model, record, intents),
+  });
+  await new MockActivityEnvironment().run(mailUnsent, { orgId: org.orgId, convId });
+}
+
+const deliveriesOf = (convId: string): Promise<Delivery[]> =>
+  DeliveryModel.find({ kind: 'email', 'subject.conv_id': convId }, null, everyRecord).sort({ _id: 1 }).lean();
+const mailIn = ({ payload }: Delivery): OutgoingMail => (payload as { mail: OutgoingMail }).mail;
+
+/** The mail that was made last for a conversation, once it was sent or suppressed. */
+const sentMail = (convId: string, status: Delivery['status'] = 'delivered', count = 1): Promise<OutgoingMail> =>
+  until(async () => {
+    const deliveries = await deliveriesOf(convId);
+    return deliveries.length === count && deliveries.at(-1)!.status === status && mailIn(deliveries.at(-1)!);
+  }, `${count} mail to be ${status}`);
+
+/** A customer who was sent a mail, which it may answer. */
+async function mailed(options: Parameters<typeof customer>[0] = {}) {
+  const one = await customer(options);
+  await reply(one.convId, 'Hello, Anna here. Which card is it?');
+  await aMinuteLater(one.convId);
+  return { ...one, mail: await sentMail(one.convId, options.mode === 'test' ? 'suppressed' : 'delivered') };
+}
+
+/** Has a mail arrive as Amazon tells of it; gives what became of it. */
+async function arrives(mail: SesMail): Promise<Inbound> {
+  const body = topic.message({ Message: sesNotification(mail), Subject: 'Amazon SES Email Receipt Notification – ü' });
+  const { status } = await api.request('POST', '/webhooks/email/inbound', { raw: body, headers: topic.headers(body) });
+  expect(status).toBe(200);
+  const { MessageId } = JSON.parse(body) as { MessageId: string };
+  return until(async () => {
+    const inbound = await InboundModel.findOne(
+      { keys: `${topic.arn} ${MessageId}` },
+      null,
+      everyRecord,
+    ).lean<Inbound>();
+    return inbound === null || inbound.status === 'stored' ? undefined : inbound;
+  }, 'the mail to be processed');
+}
+
+const answering = (mail: OutgoingMail, from: string, text: string, head: Record<string, string> = {}): SesMail => ({
+  recipients: [mail.reply_to!.address],
+  mail: mailOf(
+    {
+      From: `Alice <${from}>`,
+      To: mail.reply_to!.address,
+      Subject: `Re: ${mail.subject}`,
+      'In-Reply-To': mail.message_id,
+      References: [...mail.references, mail.message_id].join(' '),
+      'Content-Type': 'text/plain; charset=utf-8',
+      ...head,
+    },
+    `${text}\n\nOn Sun, 22 Nov 2026 at 10:00, Bank <${mail.reply_to!.address}> wrote:\n\n${mail.text
+      .split('\n')
+      .map((line) => `> ${line}`)
+      .join('\n')}`,
+  ),
+});
+
+/** The conversation, once nothing is left to show, to start or to plan, so that only what comes next changes it. */
+const settledConversation = (convId: string) =>
+  until(async () => {
+    const found = (await ConversationModel.findById(convId).lean())!;
+    const { shown_version, status_version, events, events_planned, pending = [] } = found;
+    const isPlanned = (events_planned ?? 0) === (events.at(-1)?.seq ?? 0);
+    return shown_version === status_version && isPlanned && pending.length === 0 && found;
+  }, 'the conversation to be attended to');
+
+const messagesOf = (convId: string) => MessageModel.find({ conv_id: convId }).sort({ position: 1 }).lean();
+
+describe('a member’s reply to a customer who has left', () => {
+  it('is mailed: read, answered, answered by the agent, in one thread', async () => {
+    const { convId, email } = await customer({ email: 'alice@customer.example' });
+    await reply(convId, 'Grüezi, Anna here. Which card is it?');
+    await reply(convId, 'A photo helps, too.');
+    await until(async () => {
+      const { status } = await new Client({ connection: temporal }).workflow
+        .getHandle(`mailreply:${convId}`)
+        .describe();
+      return status.name === 'RUNNING';
+    }, 'the workflow that waits a minute');
+    await aMinuteLater(convId);
+    const mail = await sentMail(convId);
+    const [received = ''] = await until(async () => {
+      const mails = await greenMail.mailsOf('alice@customer.example');
+      return mails.length > 0 && mails;
+    }, 'the mail');
+    expect(received).toContain('From: Test Organization <support@bank.example>');
+    expect(received).toMatch(/^To: =\?UTF-8\?Q\?Alice_M=C3=BCller\?= <alice@customer\.example>/m);
+    expect(received).toMatch(new RegExp(`^Message-ID:\\s+${mail.message_id}`, 'm'));
+    expect(received).toContain('Auto-Submitted: auto-generated');
+    expect(received).toContain('X-Auto-Response-Suppress: All');
+    const [, address = ''] = /^Reply-To: Test Organization\s+<([^>]+)>/m.exec(received) ?? [];
+    expect(address).toMatch(/^reply-[a-z2-7]{42}@reply\.bank\.example$/);
+    expect(mail.text).toMatch(
+      /Test Person:\nGrüezi, Anna here\. Which card is it\?\n\nTest Person:\nA photo helps, too\./,
+    );
+
+    // The customer answers; it wrote with a person before, so a person is called again.
+    const inbound = await arrives(answering(mail, email, 'The blue one.'));
+    expect(inbound).toMatchObject({ status: 'processed', org_id: org.orgId, mode: 'live' });
+    const messages = await messagesOf(convId);
+    expect(messages.at(-1)).toMatchObject({ role: 'customer', body: 'The blue one.', verified: true });
+    await until(
+      async () => (await ConversationModel.findById(convId).lean())?.status === 'escalated',
+      'a person to be called',
+    );
+
+    // The conversation is ended, and a question is answered by the agent, by mail.
+    await api.request('POST', `/support/inbox/orgs/${org.orgId}/${convId}/resolve`, {
+      token: org.owner.token,
+      body: {},
+    });
+    const asked = answering(mail, email, 'What does the gannet card cost?');
+    expect((await arrives(asked)).status).toBe('processed');
+    await until(async () => (await messagesOf(convId)).at(-1)?.role === 'ai', 'the answer');
+    await aMinuteLater(convId);
+    const second = await sentMail(convId, 'delivered', 2);
+    expect(second.text).toContain('Test Organization (AI assistant):\nThe gannet card costs 12 EUR a year.');
+    expect(second.subject).toBe(`Re: ${mail.subject}`);
+    const askedId = /Message-ID: (\S+)/.exec(String(asked.mail))![1];
+    expect(second.in_reply_to).toBe(askedId);
+    expect(second.references[0]).toBe(mail.message_id);
+    expect(second.references.at(-1)).toBe(askedId);
+    expect(second.headers['Auto-Submitted']).toBe('auto-replied');
+    expect(await greenMail.mailsOf('alice@customer.example')).toHaveLength(2);
+  });
+
+  it('is in one mail, however often the work is done', async () => {
+    const { convId } = await customer();
+    await reply(convId, 'One.');
+    await Promise.all([aMinuteLater(convId), aMinuteLater(convId)]);
+    await aMinuteLater(convId);
+    await sentMail(convId);
+    expect(await deliveriesOf(convId)).toHaveLength(1);
+    await reply(convId, 'Two.');
+    await aMinuteLater(convId);
+    const { text, in_reply_to } = await sentMail(convId, 'delivered', 2);
+    expect(text).not.toContain('One.');
+    expect(in_reply_to).toBe(mailIn((await deliveriesOf(convId))[0]!).message_id);
+  });
+
+  it('is not mailed to one who is connected, has been, or has written in the chat', async () => {
+    const [open, came, wrote] = [await customer(), await customer(), await customer()];
+    const socket = await connected(open);
+    for (const { convId } of [open, came, wrote]) await reply(convId, 'Are you there?');
+    const other = await connected(came);
+    await other.close();
+    await api.request('POST', `/support/chat/messages/${org.orgId}`, { token: wrote.token, body: { body: 'Yes.' } });
+    const seen = [open, came].map(({ customerId }) => customerId);
+    await until(
+      async () => (await PresenceModel.countDocuments({ _id: { $in: seen } })) === seen.length,
+      'who came to be written down',
+    );
+    for (const { convId } of [open, came, wrote]) {
+      await until(async () => {
+        await aMinuteLater(convId);
+        return (await MessageModel.countDocuments({ conv_id: convId, unmailed: true })) === 0;
+      }, 'the reply to be settled');
+      expect(await deliveriesOf(convId)).toEqual([]);
+    }
+    await socket.close();
+  });
+
+  it('in test mode stays here, and shows what would have been sent', async () => {
+    const { convId, mail } = await mailed({ mode: 'test' });
+    const { body } = await api.request('GET', `/support/outbox/orgs/${org.orgId}/deliveries?mode=test`, {
+      token: org.owner.token,
+    });
+    const delivery = body.deliveries.find((one: { destination: string }) => one.destination === mail.to.address);
+    expect(delivery).toMatchObject({ kind: 'email', status: 'suppressed', mode: 'test', attempts: [] });
+    expect(delivery.request).toMatchObject({ method: 'MAIL', url: `mailto:${mail.to.address}`, body: mail.text });
+    expect(delivery.request.headers).toMatchObject({
+      'Message-ID': mail.message_id,
+      'Reply-To': expect.stringContaining(replyDomain),
+    });
+    expect(convId).toBeDefined();
+  });
+});
+
+describe('a customer’s mail', () => {
+  it('finds its conversation by the reply address in any case, or by the mail that it answers', async () => {
+    const { convId, email, mail } = await mailed();
+    const address = mail.reply_to!.address;
+    for (const recipients of [[address.toUpperCase()], [address.toLowerCase()], ['other@bank.example']]) {
+      const text = `Blue, ${randomUUID()}`;
+      const { status, reason } = await arrives({ ...answering(mail, email, text), recipients });
+      expect([status, reason]).toEqual(['processed', undefined]);
+      expect((await messagesOf(convId)).at(-1)?.body).toBe(text);
+    }
+  });
+
+  it('is stored with what it quotes and what is attached to it', async () => {
+    const { convId, email, mail } = await mailed();
+    const parts = [
+      'Content-Type: text/html; charset=iso-8859-1\r\n\r\n<p>Sch\u00f6ne Gr\u00fc\u00dfe</p><blockquote type="cite">old</blockquote>',
+      'Content-Type: application/pdf; name="bill.pdf"\r\nContent-Disposition: attachment; filename="bill.pdf"\r\nContent-Transfer-Encoding: base64\r\n\r\nJVBERi0=',
+    ];
+    const head = {
+      From: email,
+      To: mail.reply_to!.address,
+      Subject: 'Re',
+      'Content-Type': 'multipart/mixed; boundary=b',
+    };
+    const raw = Buffer.from(mailOf(head, `--b\r\n${parts.join('\r\n--b\r\n')}\r\n--b--`), 'latin1');
+    expect((await arrives({ recipients: [mail.reply_to!.address], mail: raw, base64: true })).status).toBe('processed');
+    const message = (await messagesOf(convId)).at(-1);
+    expect(message).toMatchObject({ body: 'Schöne Grüße', mail: { full_text: expect.stringContaining('old') } });
+    const { body } = await api.request('GET', `/support/inbox/orgs/${org.orgId}/${convId}`, { token: org.owner.token });
+    expect(body.messages.at(-1).mail.attachments).toEqual([
+      { filename: 'bill.pdf', mime_type: 'application/pdf', bytes: 5 },
+    ]);
+  });
+
+  it('that comes twice is one message', async () => {
+    const { convId, email, mail } = await mailed();
+    const twice = answering(mail, email, 'Only once.');
+    await arrives(twice);
+    await arrives(twice);
+    expect((await messagesOf(convId)).filter(({ body }) => body === 'Only once.')).toHaveLength(1);
+  });
+
+  type Case = [MailReason, (mail: OutgoingMail, email: string) => SesMail];
+  it.each<Case>([
+    ['automatic', (mail, email) => answering(mail, email, 'I am away.', { 'Auto-Submitted': 'auto-replied' })],
+    ['automatic', (mail, email) => answering(mail, email, 'Away.', { Precedence: 'bulk' })],
+    ['automatic', (mail, email) => answering(mail, email, 'Away.', { Subject: 'Automatische Antwort: Karte' })],
+    ['mailing_list', (mail, email) => answering(mail, email, 'Hello all', { 'List-Id': '<all.example>' })],
+    ['bounce', (mail, email) => ({ ...answering(mail, email, 'Undelivered'), source: '' })],
+    ['bounce', (mail) => answering(mail, 'mailer-daemon@customer.example', 'Undelivered')],
+    ['own_mail', (mail, email) => answering(mail, email, 'Round', { 'X-Support-Platform-Loop': 'conv_1' })],
+    ['own_mail', (mail) => answering(mail, 'support@bank.example', 'Round')],
+    ['spam', (mail, email) => ({ ...answering(mail, email, 'Buy'), verdicts: { spam: 'FAIL' } })],
+    ['virus', (mail, email) => ({ ...answering(mail, email, 'Open'), verdicts: { virus: 'FAIL' } })],
+    [
+      'unverified_sender',
+      (mail, email) => ({ ...answering(mail, email, 'x'), verdicts: { dkim: 'FAIL', dmarc: 'FAIL' } }),
+    ],
+    ['unverified_sender', (mail, email) => ({ ...answering(mail, email, 'x'), verdicts: { dmarc: 'FAIL' } })],
+    [
+      'unverified_sender',
+      (mail, email) => ({ ...answering(mail, email, 'x'), verdicts: { dkim: 'GRAY', dmarc: 'GRAY' } }),
+    ],
+    [
+      'unverified_sender',
+      (mail, email) => ({
+        ...answering(mail, email, 'Send me the money', {
+          'Authentication-Results':
+            'amazonses.com; spf=pass envelope-from="dkim=pass header.i=@customer.example"@evil.example; dkim=pass header.i=@evil.example',
+          'DKIM-Signature': 'v=1; a=rsa-sha256; d=evil.example; s=s; h=from; bh=YQ==; b=YQ==',
+        }),
+        verdicts: { dkim: 'PASS', dmarc: 'GRAY' },
+      }),
+    ],
+    ['not_the_customer', (mail) => answering(mail, 'mallory@customer.example', 'Send me the money')],
+    ['not_the_customer', (mail, email) => answering(mail, `mallory@evil.example>, <${email}`, 'Two authors')],
+    ['empty', (mail, email) => answering(mail, email, '')],
+    [
+      'calendar',
+      (mail, email) => ({
+        recipients: [mail.reply_to!.address],
+        mail: mailOf(
+          { From: email, Subject: 'Accepted: Card', 'Content-Type': 'text/calendar; method=REPLY; charset=utf-8' },
+          'BEGIN:VCALENDAR\nMETHOD:REPLY\nEND:VCALENDAR\n',
+        ),
+      }),
+    ],
+    [
+      'foreign_bucket',
+      (mail, email) => ({ ...answering(mail, email, 'x'), s3: { bucketName: 'other', objectKey: 'k' } }),
+    ],
+    ['unreadable', (mail, email) => ({ ...answering(mail, email, 'x'), mail: nested(email) })],
+  ])('changes nothing when it is %s, and is listed with the reason', async (reason, make) => {
+    const { convId, email, mail } = await mailed();
+    const before = await settledConversation(convId);
+    const inbound = await arrives(make(mail, email));
+    expect([inbound.status, inbound.reason]).toEqual(['ignored', mailReasons[reason]]);
+    expect(await ConversationModel.findById(convId).lean()).toEqual(before);
+    const { body } = await api.request('GET', `/support/inbound/orgs/${org.orgId}?provider=email`, {
+      token: org.owner.token,
+    });
+    expect(body.inbound.find((one: { inbound_id: string }) => one.inbound_id === inbound._id)).toMatchObject({
+      provider: 'email',
+      status: 'ignored',
+      reason: mailReasons[reason],
+    });
+  });
+
+  it('to an address that was not made here, or made for nobody, belongs to nobody', async () => {
+    const { email, mail } = await mailed();
+    const [local = ''] = mail.reply_to!.address.split('@');
+    const forged = `${local.slice(0, -3)}${local.endsWith('aaa') ? 'bbb' : 'aaa'}@${replyDomain}`;
+    const alone = { 'In-Reply-To': '', References: '' };
+    const cases: [string[], MailReason][] = [
+      [[forged], 'bad_token'],
+      [['reply+x@reply.bank.example'], 'bad_token'],
+      [['hello@bank.example'], 'no_recipient'],
+      [[mail.reply_to!.address.replace(replyDomain, 'reply.evil.example')], 'no_recipient'],
+    ];
+    for (const [recipients, reason] of cases) {
+      const { status, org_id, reason: said } = await arrives({ ...answering(mail, email, 'Hi', alone), recipients });
+      expect([status, org_id, said]).toEqual(['ignored', '', mailReasons[reason]]);
+    }
+  });
+
+  it('to the reply address of another organization’s customer is not its sender’s', async () => {
+    const { mail } = await mailed();
+    const stranger = await mailed();
+    const inbound = await arrives(answering(mail, stranger.email, 'Mine?'));
+    expect([inbound.status, inbound.reason]).toEqual(['ignored', mailReasons.not_the_customer]);
+  });
+});
+
+describe('an erased customer', () => {
+  it('leaves no delivery, nothing that arrived, no thread of mails, and its address nowhere', async () => {
+    const { mail, email, customerId, convId } = await mailed();
+    expect((await arrives(answering(mail, email, 'The teal one.'))).status).toBe('processed');
+    const spam = { ...answering(mail, email, 'The teal one again.'), verdicts: { spam: 'FAIL' } };
+    expect((await arrives(spam)).status).toBe('ignored');
+    const other = await mailed();
+    const db = walked(DeliveryModel.db.db!);
+    /** Collections that have this text anywhere. */
+    const holding = async (text: string): Promise<string[]> => {
+      const names = (await db.listCollections().toArray()).map(({ name }) => name);
+      const hits = await Promise.all(
+        names.map(async (name) => JSON.stringify(await db.collection(name).find().toArray()).includes(text) && name),
+      );
+      return hits.filter((name) => name !== false).toSorted();
+    };
+    expect(await holding(email)).toEqual(expect.arrayContaining(['customers', 'deliveries']));
+    const path = `/support/customers/orgs/${org.orgId}/${customerId}`;
+    const erased = await until(async () => {
+      const { body } = await api.request('DELETE', path, { token: org.owner.token });
+      return body.data.status !== 'erasing' && body.data;
+    }, 'the customer to be removed');
+    expect(erased.found).toMatchObject({ deliveries: 1, inbound: 2, mail_threads: 1 });
+    const left = await Promise.all([
+      db.collection('deliveries').countDocuments({ 'subject.conv_id': convId }),
+      db.collection('inbound').countDocuments({ about: customerId }),
+      db.collection('mail_threads').countDocuments({ customer_id: customerId }),
+    ]);
+    expect([left, await holding(email), await holding('The teal one')]).toEqual([[0, 0, 0], [], []]);
+    for (const text of [email, 'Alice', 'The teal one']) expect([text, await inTemporal(text)]).toEqual([text, []]);
+    // What it still sends to its reply address belongs to nobody, and others lose nothing.
+    const late = await arrives(answering(mail, email, 'Still here?'));
+    expect([late.status, late.body]).toEqual(['ignored', '']);
+    expect((await arrives(answering(other.mail, other.email, 'And mine?'))).status).toBe('processed');
+  });
+});
+
+describe('a mail in a bucket', () => {
+  it('is fetched and read, and a bucket without it is said', async () => {
+    const { convId, email, mail } = await mailed();
+    const sent = answering(mail, email, 'From the bucket.');
+    await fetch(`${objects.url}/mails`, { method: 'PUT' });
+    await fetch(`${objects.url}/mails/in/a%20mail`, { method: 'PUT', body: sent.mail as string });
+    const s3 = { bucketName: 'mails', objectKey: 'in/a mail' };
+    expect((await arrives({ ...sent, s3 })).status).toBe('processed');
+    expect((await messagesOf(convId)).at(-1)?.body).toBe('From the bucket.');
+    const gone = await arrives({ ...sent, s3: { ...s3, objectKey: 'in/nothing' } });
+    expect(gone.reason).toBe(mailReasons.missing);
+    const setup = await arrives({ ...sent, s3: { ...s3, objectKey: 'in/AMAZON_SES_SETUP_NOTIFICATION' } });
+    expect(setup.reason).toBe(mailReasons.setup);
+  });
+});
+
+describe('POST /webhooks/email/inbound', () => {
+  const post = (body: string, headers: Record<string, string> = {}) =>
+    api.request('POST', '/webhooks/email/inbound', { raw: body, headers: { ...topic.headers(body), ...headers } });
+  const hours = (n: number) => new Date(Date.now() + n * 3_600_000).toISOString();
+
+  it.each<[string, () => string, Record<string, string>?]>([
+    ['whose text was altered', () => topic.message({}, { Message: 'other' })],
+    ['whose subject was altered', () => topic.message({ Subject: 'a' }, { Subject: 'b' })],
+    ['whose time was altered', () => topic.message({}, { Timestamp: new Date().toISOString() + ' ' })],
+    ['of another topic', () => topic.message({ TopicArn: 'arn:aws:sns:eu-central-1:1:other' })],
+    ['two hours old', () => topic.message({ Timestamp: hours(-2) })],
+    ['from the future', () => topic.message({ Timestamp: hours(2) })],
+    ['of no time', () => topic.message({ Timestamp: 'now' })],
+    ['with a certificate of another host', () => topic.message({ SigningCertURL: 'https://evil.example/a.pem' })],
+    [
+      'with one of a host that looks like Amazon’s',
+      () => topic.message({ SigningCertURL: 'https://sns.eu.amazonaws.com.evil.example/a.pem' }),
+    ],
+    [
+      'with one of a bucket at Amazon',
+      () => topic.message({ SigningCertURL: 'https://sns.s3.amazonaws.com.evil/a.pem' }),
+    ],
+    [
+      'with one on another port of Amazon',
+      () => topic.message({ SigningCertURL: 'https://sns.us-east-1.amazonaws.com:8443/a.pem' }),
+    ],
+    ['with one of a user', () => topic.message({ SigningCertURL: 'https://u@sns.us-east-1.amazonaws.com/a.pem' })],
+    [
+      'with a certificate that is no .pem',
+      () => topic.message({ SigningCertURL: `${topic.url}/SimpleNotificationService.crt` }),
+    ],
+    ['with an expired certificate', () => topic.message({ SigningCertURL: `${topic.url}/expired.pem` })],
+    ['with another’s certificate', () => topic.message({ SigningCertURL: `${topic.url}/foreign.pem` })],
+    ['with what is no certificate', () => topic.message({ SigningCertURL: `${topic.url}/nothing.pem` })],
+    ['with a certificate that is too long', () => topic.message({ SigningCertURL: `${topic.url}/long.pem` })],
+    ['without its certificate', () => topic.message({ SigningCertURL: `${topic.url}/missing.pem` })],
+    [
+      'with a SubscribeURL elsewhere',
+      () => topic.message({ Type: 'SubscriptionConfirmation', SubscribeURL: 'https://evil.example/' }),
+    ],
+    ['with version 3', () => topic.message({}, { SignatureVersion: '3' })],
+    ['signed in version 2 that says 1', () => topic.message({}, { SignatureVersion: '1' })],
+    ['without a signature', () => topic.message({}, { Signature: undefined })],
+    ['with an empty signature', () => topic.message({}, { Signature: '' })],
+    ['delivered raw', () => topic.message({}), { 'x-amz-sns-rawdelivery': 'true' }],
+    [
+      'whose header says another type',
+      () => topic.message({}),
+      { 'x-amz-sns-message-type': 'SubscriptionConfirmation' },
+    ],
+  ])('a message %s: 401', async (_, make, headers = {}) => {
+    const { status, body } = await post(make(), headers);
+    expect([status, body.code]).toEqual([401, 'UNAUTHENTICATED']);
+  });
+
+  it.each(['', 'null', '[]', '{}', '"text"', '{"Type":"Notification"}', '\u0000', '{'.repeat(1000)])(
+    '%j: 401',
+    async (raw) => {
+      const headers = { 'content-type': 'text/plain' };
+      expect((await api.request('POST', '/webhooks/email/inbound', { raw, headers })).status).toBe(401);
+    },
+  );
+
+  it('over a mebibyte is 413', async () => {
+    expect((await post(topic.message({ Message: 'x'.repeat(1024 * 1024) }))).status).toBe(413);
+  });
+
+  it.each(['1', '2'] as const)(
+    'takes version %s, a repeat once, and fetches the certificate once',
+    async (SignatureVersion) => {
+      const body = topic.message({ SignatureVersion, Subject: 'Ünïcode – 日本', Message: '{"größe":"ß"}' });
+      expect((await post(body)).body).toEqual({ received: true, repeated: false });
+      expect((await post(body)).body).toEqual({ received: true, repeated: true });
+      expect(topic.asked.filter((path) => path === '/SimpleNotificationService.pem')).toHaveLength(1);
+    },
+  );
+
+  it('confirms a subscription once', async () => {
+    const body = topic.message({ Type: 'SubscriptionConfirmation' });
+    const confirmed = () => topic.asked.filter((path) => path.includes('ConfirmSubscription'));
+    await Promise.all([post(body), post(body)]);
+    await until(async () => confirmed().length > 0, 'the confirmation');
+    await post(body);
+    const { MessageId } = JSON.parse(body) as { MessageId: string };
+    await until(
+      async () =>
+        (await InboundModel.findOne({ keys: `${topic.arn} ${MessageId}` }, null, everyRecord).lean())?.status ===
+        'processed',
+      'the confirmation to be noted',
+    );
+    expect(confirmed()).toHaveLength(1);
+  });
+});
+
+describe('PUT /orgs/{orgId}/integrations/email', () => {
+  const put = (body: object) =>
+    api.request('PUT', `/orgs/${org.orgId}/integrations/email`, { token: org.owner.token, body });
+  const own = (password: string) => `smtp://own%40bank.example:${password}@127.0.0.1:${greenMail.smtpPort}`;
+
+  it('refuses what is no server, and what the server refuses, in its words', async () => {
+    const from = 'Our Bank <own@bank.example>';
+    for (const smtp_url of ['http://x.example', 'smtp://x.example?tls=off', 'smtp://x.example/path', ''])
+      expect((await put({ smtp_url, from })).status).toBe(400);
+    expect((await put({ smtp_url: own('secret'), from: 'two@x.example, three@x.example' })).status).toBe(400);
+    const { status, body } = await put({ smtp_url: own('wrong'), from });
+    expect([status, body.code]).toEqual([400, 'PROVIDER_REFUSED']);
+    expect(body.error).toMatch(/535/);
+  });
+
+  it('sends by it, in its name, until it is disconnected', async () => {
+    const { body } = await put({ smtp_url: own('secret'), from: 'Our Bank <own@bank.example>' });
+    expect(body.data.integration).toMatchObject({
+      provider: 'email',
+      status: 'connected',
+      settings: { from: 'Our Bank <own@bank.example>', server: `smtp://127.0.0.1:${greenMail.smtpPort}` },
+    });
+    expect(JSON.stringify(body)).not.toContain('secret');
+    // Neither the account that was connected nor the refusal before it, in the server's words, is in a workflow's history.
+    for (const text of ['own@bank.example', ' 5.7.8 ']) expect([text, await inTemporal(text)]).toEqual([text, []]);
+    const { mail } = await mailed();
+    expect(mail.from).toEqual({ name: 'Our Bank', address: 'own@bank.example' });
+
+    // The organization can read what its own server sends, so an invitation that went by it proves nothing about the address.
+    const email = `${randomUUID()}@customer.example`;
+    const asked = { token: org.owner.token, body: { email, role: 'member' } };
+    const invited = await api.request('POST', `/orgs/${org.orgId}/members`, asked);
+    expect([invited.status, invited.body.data.link]).toEqual([202, undefined]);
+    const [raw] = await until(
+      async () => (await greenMail.mailsOf(email)).length > 0 && greenMail.mailsOf(email),
+      'the invitation',
+    );
+    const { text = '' } = await PostalMime.parse(raw!);
+    const token = /#invitation=([\w-]{43})$/m.exec(text)![1]!;
+    const joined = { token, name: 'Newcomer', password: 'correct horse battery' };
+    expect((await api.request('POST', '/auth/invitations/register', { body: joined })).status).toBe(201);
+    const { members } = (await api.request('GET', `/orgs/${org.orgId}/members`, { token: org.owner.token })).body.data;
+    expect(members.at(-1)).toMatchObject({ email, email_verified: false });
+
+    await api.request('DELETE', `/orgs/${org.orgId}/integrations/email`, { token: org.owner.token });
+    expect((await mailed()).mail.from.address).toBe('support@bank.example');
+  });
+});
+
+describe('the candidate of an interview that has a time', () => {
+  const soon = (hours: number): string =>
+    `${new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 17)}00.000Z`;
+  const basic = (at: string): string => at.replaceAll(/[-:]|\.000/g, '');
+  const interviews = (of: TestOrg, method: string, path = '', body?: object) =>
+    api.request(method, `/orgs/${of.orgId}/interviews${path}`, { token: of.owner.token, ...(body ? { body } : {}) });
+  const asked = (at: string, candidate_email?: string) => ({
+    role_title: 'Data Engineer',
+    candidate_name: 'Ana Lee',
+    scheduled_at: at,
+    question_count: 3,
+    ...(candidate_email === undefined ? {} : { candidate_email }),
+  });
+
+  /** The settled deliveries about an interview, once there are so many. */
+  const told = (id: string, count: number): Promise<Delivery[]> =>
+    until(async () => {
+      const found = await DeliveryModel.find({ about: id }).sort({ 'subject.seq': 1 }).lean<Delivery[]>();
+      return found.length >= count && found.every(({ status }) => !['pending', 'retrying'].includes(status)) && found;
+    }, `${count} mails about ${id}`);
+
+  /** Text and calendar of the mails in a mailbox; the calendar as its unfolded lines. */
+  async function read(email: string) {
+    const raws = await greenMail.mailsOf(email);
+    return Promise.all(
+      raws.map(async (raw) => {
+        const { subject, text } = await PostalMime.parse(raw);
+        const method = /^Content-Type: text\/calendar;[^]*?method=(\w+)/m.exec(raw)?.[1];
+        const calendar = /^BEGIN:VCALENDAR$[^]*?^END:VCALENDAR$/m.exec(raw.replaceAll('\r\n', '\n'))?.[0] ?? '';
+        const lines = calendar.replaceAll(/\n[ \t]/g, '').split('\n');
+        const value = (name: string): string | undefined =>
+          lines.find((line) => line.startsWith(`${name}:`))?.slice(name.length + 1);
+        return { subject, text: text ?? '', method, lines, value };
+      }),
+    );
+  }
+
+  it('is mailed where and when with a calendar file, each change of it, and that it is cancelled; each once', async () => {
+    const [email, at] = [`${randomUUID()}@candidate.example`, soon(3)];
+    const { interview_id: id, room } = (await interviews(org, 'POST', '', asked(at, email))).body.data;
+    await told(id, 1);
+    // What changes neither time nor address is no news.
+    await interviews(org, 'PUT', `/${id}`, { scheduled_at: at, skills: ['SQL'] });
+    const later = soon(5);
+    await interviews(org, 'PUT', `/${id}`, { scheduled_at: later });
+    const [first] = await told(id, 2);
+    expect(first!.request).toMatchObject({ body: expect.stringContaining('/rooms/***') });
+    expect(JSON.stringify(first)).not.toContain(room.candidate_url.split('/').at(-1));
+    await interviews(org, 'POST', `/${id}/cancel`);
+    expect((await told(id, 3)).map(({ status, mode }) => [status, mode])).toEqual(
+      [1, 2, 3].map(() => ['delivered', 'live']),
+    );
+
+    const mails = await read(email);
+    expect(mails.map(({ subject }) => subject?.split(':')[0])).toEqual([
+      'Interview for Data Engineer at Test Organization',
+      'Updated',
+      'Cancelled',
+    ]);
+    const said = ['METHOD', 'SEQUENCE', 'DTSTART', 'STATUS', 'LOCATION'];
+    expect(mails.map(({ value }) => said.map(value))).toEqual([
+      ['REQUEST', '0', basic(at), 'CONFIRMED', room.candidate_url],
+      ['REQUEST', '1', basic(later), 'CONFIRMED', room.candidate_url],
+      ['CANCEL', '2', basic(later), 'CANCELLED', undefined],
+    ]);
+    expect(mails.map(({ method }) => method)).toEqual(['REQUEST', 'REQUEST', 'CANCEL']);
+    expect(new Set(mails.map(({ value }) => value('UID')))).toEqual(new Set([`${id}@127.0.0.1`]));
+    expect(mails[0]!.lines.at(0)).toBe('BEGIN:VCALENDAR');
+    expect(mails[0]!.text).toContain(`Where: ${room.candidate_url}`);
+    expect(mails[0]!.text).toMatch(/Hello Ana Lee,[^]*\(UTC\)[^]*“Test Organization” sends you this[^]*a candidate/);
+  });
+
+  it('who has another address is called off under the old one; one without an address, and one of test mode, is mailed nothing', async () => {
+    const at = soon(3);
+    const { interview_id: id } = (await interviews(org, 'POST', '', asked(at))).body.data;
+    const [old, email] = [`${randomUUID()}@candidate.example`, `${randomUUID()}@candidate.example`];
+    expect(await DeliveryModel.countDocuments({ about: id })).toBe(0);
+    await interviews(org, 'PUT', `/${id}`, { candidate_email: old });
+    await told(id, 1);
+    await interviews(org, 'PUT', `/${id}`, { candidate_email: email });
+    await told(id, 3);
+    expect((await read(old)).map(({ value }) => [value('METHOD'), value('SEQUENCE')])).toEqual([
+      ['REQUEST', '0'],
+      ['CANCEL', '1'],
+    ]);
+    expect((await read(email)).map(({ value }) => [value('METHOD'), value('SEQUENCE')])).toEqual([['REQUEST', '2']]);
+
+    const testing = await api.newOrg();
+    const nobody = `${randomUUID()}@candidate.example`;
+    const { interview_id: tried } = (await interviews(testing, 'POST', '', asked(at, nobody))).body.data;
+    const [shown] = await told(tried, 1);
+    expect([shown!.status, shown!.mode, shown!.request?.url]).toEqual(['suppressed', 'test', `mailto:${nobody}`]);
+    expect(await read(nobody)).toEqual([]);
+  });
+});
+
+describe('a worker that dies after the server has taken a mail', () => {
+  it('sends it once more, with the same Message-ID', async () => {
+    const { convId } = await customer({ email: 'killed@customer.example' });
+    const [served, worker] = running as [Running, Running];
+    await worker.stop();
+    const dying = await startProcess('test/kit/worker.ts', { ...env, FAULT: 'delivery sent' });
+    await reply(convId, 'Once or twice.');
+    await aMinuteLater(convId);
+    await until(async () => dying.child.signalCode !== null, 'the worker to die');
+    running = [served, await startProcess('workers/main.ts', env)];
+    const { message_id } = await sentMail(convId);
+    const mails = await greenMail.mailsOf('killed@customer.example');
+    expect(mails.map((mail) => /^Message-ID:\s+(\S+)/m.exec(mail)?.[1])).toEqual([message_id, message_id]);
+  });
+});
+
+/** Nested deeper than is read. */
+function nested(email: string): string {
+  const open = Array.from({ length: 300 }, (_, at) => `--b${at}\nContent-Type: multipart/mixed; boundary=b${at + 1}\n`);
+  return mailOf({ From: email, 'Content-Type': 'multipart/mixed; boundary=b0' }, open.join('\n'));
+}

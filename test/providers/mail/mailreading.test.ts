@@ -1,0 +1,302 @@
+/** What is read in a mail, by the process that reads files: the author's words in any form and encoding, and hostile mails. */
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { Readable } from 'node:stream';
+import { createFiles } from '../../../clients/files/files.ts';
+import { Unreadable } from '../../../models/rules/knowledge/document.ts';
+
+const files = createFiles({ spares: 0 });
+afterAll(() => files.close());
+
+const head = 'From: Alice <alice@customer.example>\r\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\nMessage-ID: <a@b>\r\n';
+/** `body` in Latin-1, one byte a character. */
+const read = (type: string, body: string) =>
+  files.mail(
+    Readable.from([Buffer.from(`${head}${type === '' ? '' : `Content-Type: ${type}\r\n`}\r\n${body}`, 'latin1')]),
+  );
+const utf8 = (text: string): string => Buffer.from(text).toString('latin1');
+const plain = 'text/plain; charset=utf-8';
+
+describe('the words of a mail’s author', () => {
+  it.each([
+    ['Gmail', plain, 'My answer\n\nOn Sun, 22 Nov 2026 at 10:00, Bank <a@b.example> wrote:\n\n> old\n> older\n'],
+    [
+      'Gmail in German',
+      plain,
+      'My answer\n\nAm So., 22. Nov. 2026 um 10:00 Uhr schrieb Bank <a@b.example>:\n\n> alt\n',
+    ],
+    ['French', plain, 'My answer\n\nLe dim. 22 nov. 2026 à 10:00, Bank <a@b.example> a écrit :\n\n> vieux\n'],
+    ['Spanish', plain, 'My answer\n\nEl dom, 22 nov 2026 a las 10:00, Bank (<a@b.example>) escribió:\n\n> viejo\n'],
+    [
+      'Outlook',
+      plain,
+      'My answer\n\nFrom: Bank <a@b.example>\nSent: Sunday, November 22, 2026 10:00 AM\nTo: Alice\nSubject: x\n\nold\n',
+    ],
+    ['a signature', plain, 'My answer\n\n-- \nAlice\nDirector'],
+    ['a phone', plain, 'My answer\n\nSent from my iPhone'],
+    ['our marker', plain, 'My answer\n\n##- Please write your answer above this line. -##\n\nAnna:\nold'],
+    ['an answer below', plain, '> old\n> older\n\nMy answer'],
+    [
+      'HTML of Gmail',
+      'text/html',
+      '<div>My <b>answer</b></div><div class="gmail_quote">On … wrote:<blockquote>old</blockquote></div>',
+    ],
+    [
+      'HTML of Outlook',
+      'text/html',
+      '<p>My answer</p><div style="border:none;border-top:solid #E1E1E1 1.0pt"><p><b>From:</b> Bank</p></div><p>old</p>',
+    ],
+    [
+      'HTML of OWA',
+      'text/html',
+      '<p>My answer</p><div id="appendonsend"></div><hr><div id="divRplyFwdMsg">From: Bank</div><div>old</div>',
+    ],
+    ['HTML of Apple', 'text/html', '<div>My answer</div><blockquote type="cite">old</blockquote>'],
+    ['English', plain, 'My answer\n\nKind regards,\nAlice Smith\nHead of Cards'],
+    ['English, short', plain, 'My answer\n\nBest, Alice'],
+    ['English, formal', plain, 'My answer\nYours sincerely\n\nAlice Smith'],
+    ['German', plain, 'My answer\n\nMit freundlichen Grüßen\nAnna Müller\nTel. 030 123456'],
+    ['German, short', plain, 'My answer\n\nLG, Anna'],
+    ['German, with a name', plain, 'My answer\nViele Grüße Anna'],
+    ['German, from a place', plain, 'My answer\nLiebe Grüsse aus Zürich,\nAnna'],
+    ['French, closed', plain, 'My answer\n\nBien cordialement,\nAmélie Dupont'],
+    ['French, formal', plain, 'My answer\nVeuillez agréer, Madame, Monsieur, mes salutations distinguées.\nA. Dupont'],
+    ['French, salutations', plain, 'My answer\nMeilleures salutations\nAmélie'],
+    ['Spanish, closed', plain, 'My answer\n\nUn cordial saludo,\nLucía Pérez'],
+    ['Spanish, short', plain, 'My answer\nSaludos\nLucía'],
+    ['Spanish, formal', plain, 'My answer\nAtentamente,\n\nLucía Pérez\nMadrid'],
+    [
+      'a closing above a quotation',
+      plain,
+      'My answer\n\nMit besten Grüßen\nAnna\n\nAm So., 22. Nov. 2026 um 10:00 Uhr schrieb Bank <a@b.example>:\n\n> alt\n',
+    ],
+    ['HTML with a closing', 'text/html', '<p>My answer</p><p>Cordialement,<br>Amélie</p>'],
+    ['HTML with a script', 'text/html', '<script>alert(1)</script><style>p{}</style><p>My answer</p>'],
+  ])('are found: %s', async (_, type, body) => {
+    const { text, full_text } = await read(type, utf8(body));
+    expect(text).toBe('My answer');
+    expect(full_text).toContain('My');
+  });
+
+  it.each([
+    ['UTF-8', plain, utf8('Schöne Grüße – 日本')],
+    ['Latin-1', 'text/plain; charset=iso-8859-1', 'Sch\u00f6ne Gr\u00fc\u00dfe'],
+    ['Latin-1 that says UTF-8', plain, 'Sch\u00f6ne Gr\u00fc\u00dfe'],
+    ['Latin-1 that says nothing', 'text/plain', 'Sch\u00f6ne Gr\u00fc\u00dfe'],
+    ['Latin-1 without a type', '', 'Sch\u00f6ne Gr\u00fc\u00dfe'],
+    ['quoted-printable', `${plain}\r\nContent-Transfer-Encoding: quoted-printable`, 'Sch=C3=B6ne Gr=C3=BC=C3=9Fe'],
+    ['base64', `${plain}\r\nContent-Transfer-Encoding: base64`, Buffer.from('Schöne Grüße').toString('base64')],
+  ])('are read in %s', async (_, type, body) => {
+    const { text, subject } = await read(type, body);
+    expect(text).toMatch(/^Schöne Grüße/);
+    expect(subject).toBe('Grüße');
+  });
+});
+
+/** A mail of this author whose head begins with these lines. */
+const signedBy = async (lines: readonly string[], from = 'alice@customer.example') =>
+  (await files.mail(Readable.from([Buffer.from([...lines, `From: ${from}`, 'Subject: x', '', 'x'].join('\r\n'))])))
+    .signed_by;
+/** As Amazon SES writes its findings, which do not keep to the grammar: what follows `client-ip` are no methods. */
+const found = (dkim: string, envelope = 'alice@customer.example', helo = 'mx.customer.example'): string =>
+  `Authentication-Results: amazonses.com;\r\n spf=pass (spfCheck: domain of x designates 192.0.2.1 as permitted sender) client-ip=192.0.2.1; envelope-from=${envelope}; helo=${helo};\r\n ${dkim};\r\n dmarc=none header.from=customer.example;`;
+const signature = (d: string, more = ''): string =>
+  `DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=${d}; s=s1;${more}\r\n h=from:subject; bh=YQ==;\r\n b=YWJj\r\n\tZGVm`;
+const own = 'dkim=pass header.i=@customer.example';
+const evil = 'dkim=pass header.i=@evil.example';
+
+describe('what only looks like a closing', () => {
+  it.each([
+    'Yours is broken, mine is not',
+    'My set:\nLG TV',
+    'Regards the fees: what do they cost?',
+    'Best do it tomorrow',
+    'Saludos\n¿Cuánto cuesta la tarjeta?',
+    'Best regards',
+    'LG, Anna',
+    'Dear Anna,\nregards to your team for the quick work\nand see you',
+    `Regards\n${'a line that is much longer than any line that people write below the closing of a letter '.repeat(2)}`,
+  ])('stays: %j', async (text) => expect((await read(plain, utf8(text))).text).toBe(text.replace(/\s+$/, '')));
+});
+
+describe('a mail in HTML', () => {
+  it.each([
+    ['a line that lists show', '<div style="color:#fff; DISPLAY : none !important">Preview</div><p>My answer</p>'],
+    ['what is marked as hidden', '<p hidden>Preview</p><p>My answer</p>'],
+    ['what Outlook hides', '<span style="mso-hide:all">Preview</span><p>My answer</p>'],
+    ['what is not visible', '<p style="visibility:hidden">Preview</p><p>My answer</p>'],
+    [
+      'what a style sheet hides',
+      '<style>@media (max-width:1px){.b{display:none}} .a, td.preview { display:none }</style><p class="a">Preview</p><p class="b">My answer</p>',
+    ],
+  ])('says nothing of %s, in its own words or in all of them', async (_, html) => {
+    const { text, full_text } = await read('text/html', utf8(html));
+    expect([text, full_text]).toEqual(['My answer', 'My answer']);
+  });
+});
+
+describe('the signature that speaks for a mail’s author', () => {
+  it.each<[string, string[], string]>([
+    ['its own', [found(own), signature('customer.example')], 'customer.example'],
+    [
+      'one of a subdomain',
+      [found('dkim=pass header.i=@m.customer.example'), signature('m.customer.example')],
+      'm.customer.example',
+    ],
+    [
+      'one that names the domain',
+      [found('dkim=pass header.d=customer.example'), signature('Customer.Example')],
+      'customer.example',
+    ],
+    [
+      'one whose identity is a person',
+      [found('dkim=pass header.i=alice@customer.example'), signature('customer.example', ' i=alice@customer.example;')],
+      'customer.example',
+    ],
+    [
+      'its own beside that of its provider',
+      [found(`dkim=pass header.i=@esp.example;\r\n ${own}`), signature('esp.example'), signature('customer.example')],
+      'customer.example',
+    ],
+    [
+      'its own beside one that broke on the way',
+      [
+        found(`dkim=fail header.i=@customer.example; ${own}`),
+        signature('customer.example'),
+        signature('customer.example'),
+      ],
+      'customer.example',
+    ],
+  ])('is %s', async (_, lines, signer) => expect(await signedBy(lines)).toBe(signer));
+
+  it.each<[string, string[]]>([
+    ['a mail that nobody signed', [found('dkim=none')]],
+    ['a signature that nobody looked at', [signature('customer.example')]],
+    [
+      'findings of another service',
+      [found(own).replace('amazonses.com', 'mx.evil.example'), signature('customer.example')],
+    ],
+    [
+      'a service of that name behind another',
+      [`Authentication-Results: x=y; amazonses.com; ${own}`, signature('customer.example')],
+    ],
+    [
+      'findings that the sender brought along',
+      [found(evil), signature('evil.example'), found(own), signature('customer.example')],
+    ],
+    ['a signature of another', [found(evil), signature('evil.example')]],
+    [
+      'one of a domain that ends alike',
+      [found('dkim=pass header.i=@evilcustomer.example'), signature('evilcustomer.example')],
+    ],
+    [
+      'one that failed beside another’s',
+      [
+        found(`dkim=fail header.i=@customer.example; ${evil}`),
+        signature('customer.example'),
+        signature('evil.example'),
+      ],
+    ],
+    [
+      'a finding in the envelope’s quotes',
+      [found(evil, '"dkim=pass header.i=@customer.example"@evil.example'), signature('evil.example')],
+    ],
+    [
+      'a quote with a semicolon',
+      [
+        found(evil, '"; dkim=pass header.i=@customer.example; x="@evil.example'),
+        signature('evil.example'),
+        signature('customer.example'),
+      ],
+    ],
+    [
+      'a finding in a comment',
+      [
+        found(`${evil} (; dkim=pass header.i=@customer.example;)`),
+        signature('evil.example'),
+        signature('customer.example'),
+      ],
+    ],
+    ['a finding in the name of HELO', [found(evil, 'x@evil.example', `x; ${own}`), signature('evil.example')]],
+    [
+      'the same with a forged signature',
+      [
+        found(`dkim=fail header.i=@customer.example; ${evil}`, 'x@evil.example', `x; ${own}`),
+        signature('customer.example'),
+        signature('evil.example'),
+      ],
+    ],
+    ['a finding that names no signature', [found('dkim=pass'), signature('customer.example')]],
+    ['a signature that names two domains', [found(own), signature('evil.example', ' d=customer.example;')]],
+    ['one of a public suffix', [found('dkim=pass header.i=@example'), signature('example')]],
+    ['findings without end', [`${found(own)} ${'x=y;'.repeat(3_000)}`, signature('customer.example')]],
+    [
+      'a mail of a hundred signatures',
+      [found(own), ...Array.from({ length: 100 }, () => signature('customer.example'))],
+    ],
+  ])('is none for %s', async (_, lines) => expect(await signedBy(lines)).toBe(''));
+
+  it.each<[string, string, boolean]>([
+    ['alice@a.co.uk', 'b.co.uk', false],
+    ['alice@shop.a.co.uk', 'mail.a.co.uk', true],
+    ['alice@one.github.io', 'two.github.io', false],
+    ['alice@bücher.example', 'xn--bcher-kva.example', true],
+  ])('is that of one organization: %s and %s', async (from, domain, aligned) =>
+    expect(await signedBy([found(`dkim=pass header.i=@${domain}`), signature(domain)], from)).toBe(
+      aligned ? domain : '',
+    ),
+  );
+
+  it('is none where several are named as authors', async () =>
+    expect(await signedBy([found(own), signature('customer.example')], 'alice@customer.example, b@evil.example')).toBe(
+      '',
+    ));
+});
+
+describe('a hostile mail', () => {
+  const quick = async (type: string, body: string) => (await read(type, body)).text;
+
+  it('of 20,000 lines that it quotes', async () => {
+    expect(await quick(plain, `My answer\n\n${'> q\n'.repeat(20_000)}`)).toBe('My answer');
+  });
+
+  it.each([
+    [
+      '50,000 parts',
+      'multipart/mixed; boundary=b',
+      `${'--b\r\nContent-Type: text/plain\r\n\r\nhi\r\n'.repeat(50_000)}--b--`,
+    ],
+    ['200,000 lines', plain, 'a\n'.repeat(200_000)],
+    ['64 kB without a line break', plain, 'x'.repeat(200_000)],
+    ['beginnings of quotes', plain, 'On \n'.repeat(20_000)],
+    ['dashes', plain, '-'.repeat(100_000)],
+    ['a page that is nested deep', 'text/html', '<div>'.repeat(100_000)],
+    [
+      'parts that are nested deep',
+      'multipart/mixed; boundary=b0',
+      Array.from(
+        { length: 300 },
+        (_, at) => `--b${at}\r\nContent-Type: multipart/mixed; boundary=b${at + 1}\r\n\r\n`,
+      ).join(''),
+    ],
+    ['11 MiB', plain, 'x'.repeat(11 * 1024 * 1024)],
+    ['nothing', '', ''],
+  ])('of %s is read within bounds or refused', async (_, type, body) => {
+    const outcome = await quick(type, body).catch((error: unknown) => error);
+    if (outcome instanceof Error) expect(outcome).toBeInstanceOf(Unreadable);
+    else expect((outcome as string).length).toBeLessThanOrEqual(64 * 1024);
+  });
+
+  it('has one author or none, and no line break in what is taken from its head', async () => {
+    const raw = (from: string) =>
+      files.mail(Readable.from([Buffer.from(`From: ${from}\r\nSubject: a\r\n\tb\r\n\r\nx`)]));
+    expect((await raw('a@x.example, b@x.example')).from.address).toBe('');
+    expect((await raw('a@x.example\r\nFrom: b@x.example')).from.address).toBe('');
+    expect((await raw('=?utf-8?q?M=C3=BCller?= <a@x.example>')).from).toEqual({
+      name: 'Müller',
+      address: 'a@x.example',
+    });
+    expect((await raw('Group: a@x.example, b@x.example;')).from.address).toBe('');
+    const { from, subject } = await raw('"Alice\r\n\tBcc: evil@x.example" <a@x.example>');
+    expect([from.address, /[\r\n]/.test(from.name + subject)]).toEqual(['a@x.example', false]);
+  });
+});

@@ -1,0 +1,129 @@
+/** Tokens of Slack that end, for many processes at once: each is renewed once, and nobody is given one that has ended. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import pino from 'pino';
+import { modelsIn } from '../../kit/database.ts';
+import { until } from '../../kit/harness.ts';
+import { box } from '../../kit/inbound.ts';
+import { slackApp, startSlackService, type Sent, type Service } from '../../kit/services.ts';
+import { withSlackToken, type SlackTokenDeps } from '../../../providers/slack/token.ts';
+import { createHttp } from '../../../clients/http/http.ts';
+import { createSlack } from '../../../providers/slack/client.ts';
+import { newId } from '../../../models/base/ids.ts';
+import {
+  claimRenewal,
+  connectIntegration,
+  findIntegration,
+  sealCredentials,
+} from '../../../models/integrations/integration.ts';
+
+const http = createHttp({ userAgent: 'Test/1.0', egressAllow: ['127.0.0.1'] });
+let service: Service;
+modelsIn('slacktoken');
+beforeAll(async () => {
+  service = await startSlackService();
+});
+afterAll(async () => {
+  await Promise.all([http.close(), service.close()]);
+});
+
+const start = new Date('2096-01-02T03:04:05Z');
+const hours = (n: number): number => n * 3_600_000;
+let now: Date;
+let orgId: string;
+let renewals: Sent[];
+beforeEach(async () => {
+  now = start;
+  orgId = newId('org');
+  renewals = [];
+  // Each renewal gives the next token, and takes each refresh token once.
+  service.choosing((sent) => {
+    if (sent.path !== '/api/oauth.v2.access') return undefined;
+    renewals.push(sent);
+    const used = new URLSearchParams(sent.body).get('refresh_token');
+    const n = renewals.length;
+    if (used !== `refresh-${n - 1}`) return { body: { ok: false, error: 'invalid_refresh_token' } };
+    const given = { access_token: `token-${n}`, refresh_token: `refresh-${n}`, expires_in: hours(12) / 1000 };
+    return { body: { ok: true, ...given } };
+  });
+  const credentials = {
+    token: 'token-0',
+    bot_user_id: 'U0BOT',
+    refresh_token: 'refresh-0',
+    renew_at: new Date(start.getTime() + hours(10)).toISOString(),
+    expires_at: new Date(start.getTime() + hours(12)).toISOString(),
+  };
+  const sealed = sealCredentials({ org_id: orgId, provider: 'slack' }, credentials, box);
+  await connectIntegration(orgId, 'slack', { account: 'Demo', settings: {}, sealed }, start);
+});
+
+/** What a process of its own uses, which has read the connection long before. */
+async function processes(count: number): Promise<() => Promise<string[]>> {
+  const read = await findIntegration(orgId, 'slack');
+  const deps: SlackTokenDeps = {
+    slack: createSlack({ http, respond: http, url: `${service.url}/api/` }),
+    slackApp,
+    secrets: box,
+    clock: () => now,
+    log: pino({ level: 'silent' }),
+  };
+  const use = () => withSlackToken(read!, deps, async ({ token }) => token);
+  return () => Promise.all(Array.from({ length: count }, use));
+}
+
+describe('a token of Slack that ends', () => {
+  it('is used as it is until it is due; then one renews it, and the others need not wait', async () => {
+    const use = await processes(6);
+    now = new Date(start.getTime() + hours(10) - 1);
+    expect(new Set(await use())).toEqual(new Set(['token-0']));
+    expect(renewals).toHaveLength(0);
+    now = new Date(start.getTime() + hours(10));
+    const used = await use();
+    expect(used).toContain('token-1');
+    expect(used.every((token) => token === 'token-0' || token === 'token-1')).toBe(true);
+    expect(renewals).toHaveLength(1);
+    expect(new Set(await use())).toEqual(new Set(['token-1']));
+  });
+
+  it('that has ended is waited for by all while one renews it', async () => {
+    const use = await processes(6);
+    now = new Date(start.getTime() + hours(13));
+    expect(new Set(await use())).toEqual(new Set(['token-1']));
+    now = new Date(now.getTime() + hours(13));
+    expect(new Set(await use())).toEqual(new Set(['token-2']));
+    expect(renewals).toHaveLength(2);
+  });
+
+  it('is renewed by another once the time of one who died meanwhile is over', async () => {
+    const use = await processes(1);
+    now = new Date(start.getTime() + hours(11));
+    expect(await claimRenewal(`${orgId}:slack`, now, 20_000)).toBe(true);
+    expect(await use()).toEqual(['token-0']);
+    now = new Date(now.getTime() + 20_000);
+    expect(await use()).toEqual(['token-1']);
+  });
+
+  it('is not written over what was connected meanwhile', async () => {
+    const use = await processes(1);
+    const sealed = sealCredentials(
+      { org_id: orgId, provider: 'slack' },
+      { token: 'another', bot_user_id: 'U0BOT' },
+      box,
+    );
+    const connected = Promise.withResolvers<void>();
+    const isRenewal = ({ path }: Sent): boolean => path === '/api/oauth.v2.access';
+    const before = service.sent.filter(isRenewal).length;
+    service.fault({
+      fits: isRenewal,
+      until: connected.promise,
+      body: { ok: true, access_token: 'late', refresh_token: 'late', expires_in: 60 },
+    });
+    now = new Date(start.getTime() + hours(13));
+    const using = use();
+    await until(async () => service.sent.filter(isRenewal).length > before, 'the renewal to be asked for');
+    await connectIntegration(orgId, 'slack', { account: 'Demo', settings: {}, sealed }, now);
+    connected.resolve();
+    await using;
+    expect((await findIntegration(orgId, 'slack'))!.sealed).toBe(sealed);
+    expect(await use()).toEqual(['another']);
+  });
+});
