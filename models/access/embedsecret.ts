@@ -4,31 +4,30 @@
  */
 import { cached } from '../base/cached.ts';
 import { isDuplicate } from '../base/connect.ts';
-import { defineModel, embedded } from '../base/define.ts';
+import { defineModel, type RecordOf } from '../base/define.ts';
+import { date, embedded, nullable, oneOf, optional, string } from '../rules/base/fields.ts';
 import { sealedRecords } from '../base/reseal.ts';
 import type { Place } from '../base/secretbox.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 
-type Former = { secret: string; until: Date };
-export type EmbedSecret = {
+const EmbedSecretModel = defineModel('EmbedSecret', 'embed_secrets', {
   /** `<organization>:<mode>`. */
-  _id: string;
-  org_id: string;
-  mode: Mode;
+  _id: string,
+  org_id: string,
+  mode: oneOf(modes),
   /** Sealed: see models/base/secretbox.ts. */
-  secret: string;
-  former?: Former | null;
-  created_at: Date;
-};
-
-const EmbedSecretModel = defineModel<EmbedSecret>('EmbedSecret', 'embed_secrets', {
-  _id: { type: String, required: true },
-  org_id: { type: String, required: true },
-  mode: { type: String, enum: modes, required: true },
-  secret: { type: String, required: true },
-  former: embedded<Former>({ secret: { type: String, required: true }, until: { type: Date, required: true } }),
-  created_at: { type: Date, required: true },
+  secret: string,
+  former: optional(
+    nullable(
+      embedded({
+        secret: string,
+        until: date,
+      }),
+    ),
+  ),
+  created_at: date,
 });
+export type EmbedSecret = RecordOf<typeof EmbedSecretModel>;
 
 /** Of the secret, and of one that it replaced: both are of one record, and take each other's place. */
 export const embedSecretPlace = (orgId: string, mode: Mode): Place => ({

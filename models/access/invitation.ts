@@ -3,51 +3,36 @@
  * one write before its person becomes a member; until that is noted (`joined_at`), the same person may finish it.
  */
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel } from '../base/define.ts';
-import { invitationStatuses, type InvitationStatus } from '../rules/access/account.ts';
-import { roles, type Role } from '../rules/access/roles.ts';
-
-export type Invitation = {
-  _id: string;
-  org_id: string;
-  /** As accounts store it. */
-  email: string;
-  role: Role;
-  status: InvitationStatus;
-  /** SHA-256 of the token that the deployment's mail server sends, hexadecimal: it proves the address. */
-  hash: string;
-  /** SHA-256 of the token that the organization hands over, or sends by its own server: it does not. */
-  link_hash: string;
-  /** The member in whose name it stands: it is worth what that member may do when it is accepted. */
-  invited_by: string;
-  created_at: Date;
-  expires_at: Date;
-  accepted_by?: string;
-  joined_at?: Date;
-  /** When the record is removed. */
-  removed_at: Date;
-};
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { date, oneOf, optional, string } from '../rules/base/fields.ts';
+import { invitationStatuses } from '../rules/access/account.ts';
+import { roles } from '../rules/access/roles.ts';
 
 /** How long what became of an invitation is shown after it is over. */
 const shownMs = 90 * 86_400_000;
 
-const InvitationModel = defineModel<Invitation>(
+const InvitationModel = defineModel(
   'Invitation',
   'invitations',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    email: { type: String, required: true },
-    role: { type: String, enum: roles, required: true },
-    status: { type: String, enum: invitationStatuses, required: true },
-    hash: { type: String, required: true },
-    link_hash: { type: String, required: true },
-    invited_by: { type: String, required: true },
-    created_at: { type: Date, required: true },
-    expires_at: { type: Date, required: true },
-    accepted_by: String,
-    joined_at: Date,
-    removed_at: { type: Date, required: true },
+    _id: string,
+    org_id: string,
+    /** As accounts store it. */
+    email: string,
+    role: oneOf(roles),
+    status: oneOf(invitationStatuses),
+    /** SHA-256 of the token that the deployment's mail server sends, hexadecimal: it proves the address. */
+    hash: string,
+    /** SHA-256 of the token that the organization hands over, or sends by its own server: it does not. */
+    link_hash: string,
+    /** The member in whose name it stands: it is worth what that member may do when it is accepted. */
+    invited_by: string,
+    created_at: date,
+    expires_at: date,
+    accepted_by: optional(string),
+    joined_at: optional(date),
+    /** When the record is removed. */
+    removed_at: date,
   },
   [
     { fields: { org_id: 1, _id: -1 } },
@@ -58,6 +43,7 @@ const InvitationModel = defineModel<Invitation>(
     { fields: { removed_at: 1 }, expireAfterSeconds: 0 },
   ],
 );
+export type Invitation = RecordOf<typeof InvitationModel>;
 
 const invitations = () => collectionOf(InvitationModel);
 

@@ -1,51 +1,36 @@
 /** Developer keys (secret, stored as a hash): create, check and find them. */
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { defineModel } from '../base/define.ts';
-import { modes, scopes, splitToken, tokenPrefix, type KeyPrefix, type Mode, type Scope } from '../rules/access/keys.ts';
+import { defineModel, type RecordOf } from '../base/define.ts';
+import { date, list, nullable, oneOf, optional, string, unique } from '../rules/base/fields.ts';
+import { modes, scopes, splitToken, tokenPrefix, type KeyPrefix } from '../rules/access/keys.ts';
 
-export type Key = {
-  _id: string;
-  org_id: string;
-  name: string;
-  scopes: Scope[];
-  /** The mode that the prefix names; a legacy key has none and follows the organization. */
-  mode: Mode | 'legacy';
-  /** SHA-256 of the token, hexadecimal. */
-  token_hash: string;
-  /** The first characters, so that people recognise it. */
-  token_prefix: string;
-  created_by_user_id: string;
-  created_at: Date;
-  updated_at: Date;
-  last_used_at?: Date | null;
-  expires_at?: Date | null;
-  revoked_at?: Date | null;
-  /** The key that replaced this one when it was rotated; a key is rotated once. */
-  rotated_to?: string | null;
-};
-
-const KeyModel = defineModel<Key>(
+const KeyModel = defineModel(
   'Key',
   'keys',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    name: { type: String, required: true },
-    scopes: { type: [String], enum: scopes, required: true },
-    mode: { type: String, enum: [...modes, 'legacy'], required: true },
-    token_hash: { type: String, required: true, unique: true },
-    token_prefix: { type: String, required: true },
-    created_by_user_id: { type: String, required: true },
-    created_at: { type: Date, required: true },
-    updated_at: { type: Date, required: true },
-    last_used_at: Date,
-    expires_at: Date,
-    revoked_at: Date,
-    rotated_to: String,
+    _id: string,
+    org_id: string,
+    name: string,
+    scopes: list(oneOf(scopes)),
+    /** The mode that the prefix names; a legacy key has none and follows the organization. */
+    mode: oneOf([...modes, 'legacy']),
+    /** SHA-256 of the token, hexadecimal. */
+    token_hash: unique(string),
+    /** The first characters, so that people recognise it. */
+    token_prefix: string,
+    created_by_user_id: string,
+    created_at: date,
+    updated_at: date,
+    last_used_at: optional(nullable(date)),
+    expires_at: optional(nullable(date)),
+    revoked_at: optional(nullable(date)),
+    /** The key that replaced this one when it was rotated; a key is rotated once. */
+    rotated_to: optional(nullable(string)),
   },
   [{ fields: { org_id: 1, _id: -1 } }],
 );
+export type Key = RecordOf<typeof KeyModel>;
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 

@@ -1,62 +1,43 @@
 /** What members are told by the system: one notification for each member and occasion. */
 import { isDuplicate } from '../base/connect.ts';
 import { aboutField, aboutIndex } from '../base/copies.ts';
-import { collectionOf, defined, defineModel } from '../base/define.ts';
+import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
+import { boolean, date, optional, string } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { OrganizationModel } from './organization.ts';
-
-export type Notification = {
-  _id: string;
-  user_id: string;
-  org_id: string;
-  /** The occasion: the same one notifies a member once. */
-  key: string;
-  /** What it is about, such as `integration_broken`. */
-  kind: string;
-  title: string;
-  body: string;
-  /** Of a notification about a task. */
-  task_id?: string;
-  /** Of one about a conversation. */
-  conv_id?: string;
-  /** A call of a tool that waits for a member. */
-  approval_id?: string;
-  delivery_id?: string;
-  /** What is read together: `conversation:<id>`. */
-  topic?: string;
-  /** What repeats itself: of these, a member has one unread at a time. */
-  gathered?: string;
-  /** What it tells about, and goes with. */
-  about: string[];
-  read: boolean;
-  created_at: Date;
-  expires_at: Date;
-};
 
 /** Notifications are removed after half a year, read or not. */
 const keptDays = 180;
 
-export const NotificationModel = defineModel<Notification>(
+export const NotificationModel = defineModel(
   'Notification',
   'notifications',
   {
-    _id: { type: String, required: true },
-    user_id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    key: { type: String, required: true },
-    kind: { type: String, required: true },
-    title: { type: String, required: true },
-    body: { type: String, required: true },
-    task_id: String,
-    conv_id: String,
-    approval_id: String,
-    delivery_id: String,
-    topic: String,
-    gathered: String,
+    _id: string,
+    user_id: string,
+    org_id: string,
+    /** The occasion: the same one notifies a member once. */
+    key: string,
+    /** What it is about, such as `integration_broken`. */
+    kind: string,
+    title: string,
+    body: string,
+    /** Of a notification about a task. */
+    task_id: optional(string),
+    /** Of one about a conversation. */
+    conv_id: optional(string),
+    /** A call of a tool that waits for a member. */
+    approval_id: optional(string),
+    delivery_id: optional(string),
+    /** What is read together: `conversation:<id>`. */
+    topic: optional(string),
+    /** What repeats itself: of these, a member has one unread at a time. */
+    gathered: optional(string),
+    /** What it tells about, and goes with. */
     about: aboutField,
-    read: { type: Boolean, required: true },
-    created_at: { type: Date, required: true },
-    expires_at: { type: Date, required: true },
+    read: boolean,
+    created_at: date,
+    expires_at: date,
   },
   [
     { fields: { user_id: 1, org_id: 1, key: 1 }, unique: true },
@@ -71,6 +52,7 @@ export const NotificationModel = defineModel<Notification>(
     { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
   ],
 );
+export type Notification = RecordOf<typeof NotificationModel>;
 
 /** What a notification leads to. */
 export type NoticeSubject = {

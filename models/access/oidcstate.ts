@@ -2,35 +2,29 @@
  * Sign-ins in progress at an identity provider. Each can be used once, by the browser that started it, within ten
  * minutes. Only hashes of the browser's secrets are stored, and secrets that the provider must not learn are sealed.
  */
-import { defineModel } from '../base/define.ts';
+import { defineModel, type RecordOf } from '../base/define.ts';
+import { date, string } from '../rules/base/fields.ts';
 import { sealedRecords } from '../base/reseal.ts';
 import type { Place } from '../base/secretbox.ts';
 
-export type OidcState = {
-  /** SHA-256 of the `state` parameter, hexadecimal. */
-  _id: string;
-  provider: string;
-  /** SHA-256 of the cookie that the browser was given. */
-  browser: string;
-  /** The nonce and the PKCE verifier, sealed. */
-  sealed: string;
-  expires_at: Date;
-};
-
 export const oidcStateSeconds = 600;
 
-const OidcStateModel = defineModel<OidcState>(
+const OidcStateModel = defineModel(
   'OidcState',
   'oidc_states',
   {
-    _id: { type: String, required: true },
-    provider: { type: String, required: true },
-    browser: { type: String, required: true },
-    sealed: { type: String, required: true },
-    expires_at: { type: Date, required: true },
+    /** SHA-256 of the `state` parameter, hexadecimal. */
+    _id: string,
+    provider: string,
+    /** SHA-256 of the cookie that the browser was given. */
+    browser: string,
+    /** The nonce and the PKCE verifier, sealed. */
+    sealed: string,
+    expires_at: date,
   },
   [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }],
 );
+export type OidcState = RecordOf<typeof OidcStateModel>;
 
 export const oidcStatePlace = (id: string): Place => ({ field: 'oidc_states.sealed', record: id });
 

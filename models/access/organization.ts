@@ -2,7 +2,8 @@
  * Organizations, the tenants. Members are stored inside the record, so that "the last owner stays" is one atomic
  * update.
  */
-import { defineModel } from '../base/define.ts';
+import { defineModel, type RecordOf } from '../base/define.ts';
+import { date, embedded, list, oneOf, string, type ValueOf } from '../rules/base/fields.ts';
 import { environments, type Environment } from '../rules/access/keys.ts';
 import {
   checkAdding,
@@ -15,34 +16,26 @@ import {
 } from '../rules/access/roles.ts';
 import { Problem } from '../rules/base/errors.ts';
 
-export type Member = { user_id: string; role: Role; joined_at: Date };
-export type Organization = {
-  _id: string;
-  name: string;
-  environment: Environment;
-  members: Member[];
-  created_at: Date;
-};
+const member = embedded({
+  user_id: string,
+  role: oneOf(roles),
+  joined_at: date,
+});
+export type Member = ValueOf<typeof member>;
 
-export const OrganizationModel = defineModel<Organization>(
+export const OrganizationModel = defineModel(
   'Organization',
   'organizations',
   {
-    _id: { type: String, required: true },
-    name: { type: String, required: true },
-    environment: { type: String, enum: environments, required: true },
-    members: [
-      {
-        _id: false,
-        user_id: { type: String, required: true },
-        role: { type: String, enum: roles, required: true },
-        joined_at: { type: Date, required: true },
-      },
-    ],
-    created_at: { type: Date, required: true },
+    _id: string,
+    name: string,
+    environment: oneOf(environments),
+    members: list(member),
+    created_at: date,
   },
   [{ fields: { 'members.user_id': 1, _id: 1 } }],
 );
+export type Organization = RecordOf<typeof OrganizationModel>;
 
 export async function findOrganization(orgId: string): Promise<Organization | null> {
   return OrganizationModel.findById(orgId).lean();

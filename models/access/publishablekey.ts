@@ -3,27 +3,21 @@
  * They name an organization and authorize nothing by themselves.
  */
 import type mongoose from 'mongoose';
-import { defineModel } from '../base/define.ts';
+import { defineModel, type RecordOf } from '../base/define.ts';
+import { date, oneOf, string, unique } from '../rules/base/fields.ts';
 import { isDuplicate } from '../base/connect.ts';
 import { newToken } from './key.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 
-export type PublishableKey = {
+const PublishableKeyModel = defineModel('PublishableKey', 'publishable_keys', {
   /** `<organization>:<mode>`: two concurrent first reads make one key. */
-  _id: string;
-  org_id: string;
-  mode: Mode;
-  key: string;
-  created_at: Date;
-};
-
-const PublishableKeyModel = defineModel<PublishableKey>('PublishableKey', 'publishable_keys', {
-  _id: { type: String, required: true },
-  org_id: { type: String, required: true },
-  mode: { type: String, enum: modes, required: true },
-  key: { type: String, required: true, unique: true },
-  created_at: { type: Date, required: true },
+  _id: string,
+  org_id: string,
+  mode: oneOf(modes),
+  key: unique(string),
+  created_at: date,
 });
+export type PublishableKey = RecordOf<typeof PublishableKeyModel>;
 
 /** The key of a mode, created if there is none. */
 export async function providePublishableKey(orgId: string, mode: Mode, now: Date): Promise<PublishableKey> {

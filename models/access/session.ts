@@ -5,55 +5,38 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { cached } from '../base/cached.ts';
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, Mixed, readerOf } from '../base/define.ts';
+import { collectionOf, defineModel, readerOf, type RecordOf } from '../base/define.ts';
+import { boolean, date, mixed, oneOf, optional, string } from '../rules/base/fields.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { sessionKeptSeconds, stepUpMs } from '../rules/access/session.ts';
 
 const sessionKinds = ['minted', 'embed'] as const;
 
-export type Session = {
-  _id: string;
-  org_id: string;
-  mode: Mode;
-  /** `minted` by a backend with a secret key; `embed` by a page with a publishable one. */
-  kind: (typeof sessionKinds)[number];
-  customer_id: string;
-  /** Whether the customer's identity is vouched for, by a backend or a signature. */
-  verified: boolean;
-  /** For an embed, the product that the page named last. */
-  product_type?: string;
-  context: Record<string, unknown>;
-  /** The id that the browser chose for itself; it never joins two customers. */
-  visitor_id?: string;
-  /** SHA-256 of the step-up token, hexadecimal; removed when the token is used. */
-  step_up_hash?: string;
-  step_up_expires_at?: Date;
-  expires_at: Date;
-  revoked_at?: Date;
-  /** The key that minted the session, or `embed`. */
-  created_by: string;
-  created_at: Date;
-};
-
-export const SessionModel = defineModel<Session>(
+export const SessionModel = defineModel(
   'Session',
   'sessions',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    kind: { type: String, enum: sessionKinds, required: true },
-    customer_id: { type: String, required: true },
-    verified: { type: Boolean, required: true },
-    product_type: String,
-    context: { type: Mixed, required: true },
-    visitor_id: String,
-    step_up_hash: String,
-    step_up_expires_at: Date,
-    expires_at: { type: Date, required: true },
-    revoked_at: Date,
-    created_by: { type: String, required: true },
-    created_at: { type: Date, required: true },
+    _id: string,
+    org_id: string,
+    mode: oneOf(modes),
+    /** `minted` by a backend with a secret key; `embed` by a page with a publishable one. */
+    kind: oneOf(sessionKinds),
+    customer_id: string,
+    /** Whether the customer's identity is vouched for, by a backend or a signature. */
+    verified: boolean,
+    /** For an embed, the product that the page named last. */
+    product_type: optional(string),
+    context: mixed<Record<string, unknown>>(),
+    /** The id that the browser chose for itself; it never joins two customers. */
+    visitor_id: optional(string),
+    /** SHA-256 of the step-up token, hexadecimal; removed when the token is used. */
+    step_up_hash: optional(string),
+    step_up_expires_at: optional(date),
+    expires_at: date,
+    revoked_at: optional(date),
+    /** The key that minted the session, or `embed`. */
+    created_by: string,
+    created_at: date,
   },
   [
     { fields: { org_id: 1, customer_id: 1, _id: -1 } },
@@ -66,6 +49,7 @@ export const SessionModel = defineModel<Session>(
     { fields: { expires_at: 1 }, expireAfterSeconds: sessionKeptSeconds },
   ],
 );
+export type Session = RecordOf<typeof SessionModel>;
 
 const readSession = readerOf(SessionModel);
 

@@ -1,29 +1,23 @@
 /** The keys that sign login tokens. Private halves are sealed; all processes share the keys through the database. */
-import { defineModel, Mixed } from '../base/define.ts';
+import { defineModel, type RecordOf } from '../base/define.ts';
+import { date, mixed, number, string, unique } from '../rules/base/fields.ts';
 import { isDuplicate } from '../base/connect.ts';
 import { sealedRecords } from '../base/reseal.ts';
 import type { Place } from '../base/secretbox.ts';
 
-export type SigningKey = {
+export const SigningKeyModel = defineModel('SigningKey', 'signing_keys', {
   /** The `kid`. */
-  _id: string;
+  _id: string,
   /**
    * A counter; the key with the highest number signs. It is unique, so two processes that rotate at once make one key.
    */
-  number: number;
-  public_jwk: Record<string, unknown>;
+  number: unique(number),
+  public_jwk: mixed<Record<string, unknown>>(),
   /** Sealed. */
-  private_jwk: string;
-  created_at: Date;
-};
-
-export const SigningKeyModel = defineModel<SigningKey>('SigningKey', 'signing_keys', {
-  _id: { type: String, required: true },
-  number: { type: Number, required: true, unique: true },
-  public_jwk: { type: Mixed, required: true },
-  private_jwk: { type: String, required: true },
-  created_at: { type: Date, required: true },
+  private_jwk: string,
+  created_at: date,
 });
+export type SigningKey = RecordOf<typeof SigningKeyModel>;
 
 export const privateJwkPlace = (kid: string): Place => ({ field: 'signing_keys.private_jwk', record: kid });
 

@@ -2,64 +2,61 @@
  * People who sign in to the dashboard: one account per e-mail address, with a password, federated identities, or both.
  */
 import { isDuplicate } from '../base/connect.ts';
-import { defineModel, embedded } from '../base/define.ts';
+import { defineModel, type RecordOf } from '../base/define.ts';
+import {
+  boolean,
+  date,
+  embedded,
+  list,
+  number,
+  oneOf,
+  optional,
+  orElse,
+  string,
+  unique,
+  type ValueOf,
+} from '../rules/base/fields.ts';
 import { OrganizationModel, type Organization } from './organization.ts';
 import { maxProofs, proofKinds, type ProofKind } from '../rules/access/account.ts';
 
 /**
  * A person at an identity provider: the provider's configured name, and the `sub` by which it identifies the person.
  */
-export type Identity = { provider: string; subject: string };
-/** A link that was mailed to the account's owner. It is part of the account, so that using it is one write. */
-export type Proof = {
-  kind: ProofKind;
-  /** SHA-256 of the token, hexadecimal. */
-  hash: string;
-  /** The address that the mail went to, which the link proves; absent when an operator made the link. */
-  email?: string;
-  expires_at: Date;
-};
-export type User = {
-  _id: string;
-  /** Lower case. */
-  email: string;
-  /** Whether an identity provider, or a link that was mailed there, has proven who owns the address. */
-  email_verified: boolean;
-  name: string;
-  picture?: string;
-  /** PHC string (argon2id); absent for an account that only signs in through a provider. */
-  password_hash?: string;
-  identities: Identity[];
-  /** Tokens carry it; raising it signs the account out everywhere. */
-  epoch: number;
-  proofs?: Proof[];
-  created_at: Date;
-};
+const identity = embedded({
+  provider: string,
+  subject: string,
+});
+export type Identity = ValueOf<typeof identity>;
 
-const UserModel = defineModel<User>(
+/** A link that was mailed to the account's owner. It is part of the account, so that using it is one write. */
+const proof = embedded({
+  kind: oneOf(proofKinds),
+  /** SHA-256 of the token, hexadecimal. */
+  hash: string,
+  /** The address that the mail went to, which the link proves; absent when an operator made the link. */
+  email: optional(string),
+  expires_at: date,
+});
+export type Proof = ValueOf<typeof proof>;
+
+const UserModel = defineModel(
   'User',
   'users',
   {
-    _id: { type: String, required: true },
-    email: { type: String, required: true, unique: true },
-    email_verified: { type: Boolean, required: true },
-    name: { type: String, required: true },
-    picture: String,
-    password_hash: String,
-    identities: [{ _id: false, provider: { type: String, required: true }, subject: { type: String, required: true } }],
-    epoch: { type: Number, required: true, default: 0 },
-    proofs: {
-      type: [
-        embedded<Proof>({
-          kind: { type: String, enum: proofKinds, required: true },
-          hash: { type: String, required: true },
-          email: String,
-          expires_at: { type: Date, required: true },
-        }),
-      ],
-      default: undefined,
-    },
-    created_at: { type: Date, required: true },
+    _id: string,
+    /** Lower case. */
+    email: unique(string),
+    /** Whether an identity provider, or a link that was mailed there, has proven who owns the address. */
+    email_verified: boolean,
+    name: string,
+    picture: optional(string),
+    /** PHC string (argon2id); absent for an account that only signs in through a provider. */
+    password_hash: optional(string),
+    identities: list(identity),
+    /** Tokens carry it; raising it signs the account out everywhere. */
+    epoch: orElse(number, 0),
+    proofs: optional(list(proof)),
+    created_at: date,
   },
   [
     {
@@ -70,6 +67,7 @@ const UserModel = defineModel<User>(
     { fields: { 'proofs.hash': 1 }, partialFilterExpression: { 'proofs.hash': { $exists: true } } },
   ],
 );
+export type User = RecordOf<typeof UserModel>;
 
 export async function findUser(userId: string): Promise<User | null> {
   return UserModel.findById(userId).lean();

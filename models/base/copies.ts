@@ -4,11 +4,12 @@
  * listed in models/rules/base/holdings.ts.
  */
 import mongoose from 'mongoose';
-import type { Field, IndexDefinition } from './define.ts';
+import type { IndexDefinition } from './define.ts';
+import { list, string } from '../rules/base/fields.ts';
 import { copies } from '../rules/base/holdings.ts';
 
 /** The ids of whom or what a record tells about; none of a record that tells about none of them. */
-export const aboutField: Field = { type: [String], required: true };
+export const aboutField = list(string);
 export const aboutIndex: IndexDefinition = { fields: { about: 1 } };
 
 /** How many copies there are of these, by collection. Ids are unique in the whole system. */

@@ -1,14 +1,13 @@
-/**
- * Defines a collection: its fields, its indexes, its model. Mongoose's own inference of types from schemas is not used:
- * a record's type is written once, by hand, and compiling the project takes seconds instead of a minute.
- */
+/** Defines a collection: its fields (models/rules/base/fields.ts), its indexes, its model. */
 import DataLoader from 'dataloader';
 import mongoose from 'mongoose';
+import type { Field, Fields, RecordWith } from '../rules/base/fields.ts';
 import type { Collection } from '../rules/base/holdings.ts';
 
-/** One field as mongoose takes it: a type, or `{ type, required, enum, default }`. */
-export type Field = object;
-export type Fields<T> = { [F in keyof T]-?: Field };
+type PlainSchema = { index(fields: object, options: object): void };
+const PlainSchema = mongoose.Schema as unknown as new (fields: object, options: object) => PlainSchema;
+const plainModel = mongoose.model.bind(mongoose) as unknown as (name: string, schema: PlainSchema) => unknown;
+
 /** `fields` in index order; the rest are MongoDB's options, such as `unique`. */
 export type IndexDefinition = {
   fields: Record<string, 1 | -1>;
@@ -17,29 +16,47 @@ export type IndexDefinition = {
   partialFilterExpression?: object;
 };
 
-type PlainSchema = { index(fields: object, options: object): void };
-const PlainSchema = mongoose.Schema as unknown as new (fields: object, options: object) => PlainSchema;
-const plainModel = mongoose.model.bind(mongoose) as unknown as (name: string, schema: PlainSchema) => unknown;
+const scalars = {
+  string: String,
+  number: Number,
+  boolean: Boolean,
+  date: Date,
+  bytes: Buffer,
+  mixed: mongoose.Schema.Types.Mixed,
+} as const;
 
-/** Any JSON value. */
-export const Mixed: Field = mongoose.Schema.Types.Mixed;
+function typeOf({ kind, fields, item }: Field<unknown>): unknown {
+  if (kind === 'embedded') return new PlainSchema(definitionsOf(fields!), { _id: false });
+  // An item may be the empty string.
+  if (kind === 'list') return [{ ...definitionOf(item!), required: false }];
+  return scalars[kind];
+}
 
-/** `T` is the stored record; every field of it must be listed, so that type and schema cannot diverge. */
-export function defineModel<T extends object>(
+/** A field as mongoose takes it. */
+function definitionOf(field: Field<unknown>): object {
+  const { kind, optional, nullable, initial, unique, values } = field;
+  // Mongoose gives a record that lacks an array an empty one, and takes neither null nor '' for something that is required.
+  const initially = 'initial' in field || (kind === 'list' && optional) ? { default: initial } : {};
+  const required = !optional && !nullable && initial !== '';
+  return { type: typeOf(field), required, ...initially, ...defined({ unique, enum: values }) };
+}
+const definitionsOf = (fields: Fields): Record<string, object> =>
+  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, definitionOf(field)]));
+
+/** What is stored has these fields and no others; its type follows from them (`RecordOf`). */
+export function defineModel<F extends Fields>(
   name: string,
   collection: Collection,
-  fields: Fields<T>,
+  fields: F,
   indexes: IndexDefinition[] = [],
-): mongoose.Model<T> {
-  const schema = new PlainSchema(fields, { collection, versionKey: false });
+): mongoose.Model<RecordWith<F>> {
+  const schema = new PlainSchema(definitionsOf(fields), { collection, versionKey: false });
   for (const { fields: keys, ...options } of indexes) schema.index(keys, options);
-  return plainModel(name, schema) as mongoose.Model<T>;
+  return plainModel(name, schema) as mongoose.Model<RecordWith<F>>;
 }
 
-/** A record inside a record, without an id of its own. */
-export function embedded<T extends object>(fields: Fields<T>): Field {
-  return new PlainSchema(fields, { _id: false });
-}
+/** The record that a model stores. */
+export type RecordOf<M> = M extends mongoose.Model<infer T> ? T : never;
 
 /**
  * The collection behind a model, typed by its record, for reads on the hot path: the driver's own objects, without

@@ -2,44 +2,41 @@
  * First answers by Idempotency-Key, per credential and route, kept for 24 hours or until the answer is no longer
  * useful. Bodies are sealed, because some hold a secret that is shown once.
  */
-import { defineModel, embedded } from './define.ts';
+import { defineModel, type RecordOf } from './define.ts';
+import { date, embedded, number, optional, string, text, type ValueOf } from '../rules/base/fields.ts';
 import { isDuplicate } from './connect.ts';
 import { aboutField, aboutIndex } from './copies.ts';
 import { sealedRecords } from './reseal.ts';
 import type { Place } from './secretbox.ts';
 
-export type IdempotentReply = { status: number; body: string };
-type Entry = {
-  /** A hash over credential, route and key. */
-  _id: string;
-  fingerprint: string;
-  /**
-   * The request that runs under the key. A request whose key another one has taken over keeps, renews and releases
-   * nothing.
-   */
-  holder: string;
-  /** The end of its lease. Until then the request counts as running, afterwards as dead with its process. */
-  running_until: Date;
-  reply?: IdempotentReply;
-  /** Whom and what the answer tells about. */
-  about: string[];
-  expires_at: Date;
-};
+const idempotentReply = embedded({
+  status: number,
+  body: text,
+});
+export type IdempotentReply = ValueOf<typeof idempotentReply>;
 
-const IdempotencyModel = defineModel<Entry>(
+const IdempotencyModel = defineModel(
   'Idempotency',
   'idempotency',
   {
-    _id: { type: String, required: true },
-    fingerprint: { type: String, required: true },
-    holder: { type: String, required: true },
-    running_until: { type: Date, required: true },
-    reply: { type: embedded<IdempotentReply>({ status: Number, body: String }) },
+    /** A hash over credential, route and key. */
+    _id: string,
+    fingerprint: string,
+    /**
+     * The request that runs under the key. A request whose key another one has taken over keeps, renews and releases
+     * nothing.
+     */
+    holder: string,
+    /** The end of its lease. Until then the request counts as running, afterwards as dead with its process. */
+    running_until: date,
+    reply: optional(idempotentReply),
+    /** Whom and what the answer tells about. */
     about: aboutField,
-    expires_at: { type: Date, required: true },
+    expires_at: date,
   },
   [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }, aboutIndex],
 );
+type Entry = RecordOf<typeof IdempotencyModel>;
 
 export const replyPlace = (id: string): Place => ({ field: 'idempotency.reply.body', record: id });
 

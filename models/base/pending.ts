@@ -4,23 +4,25 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Model } from 'mongoose';
-import { embedded, Mixed, type Field, type IndexDefinition } from './define.ts';
+import type { IndexDefinition } from './define.ts';
+import { date, embedded, list, mixed, number, optional, string, type ValueOf } from '../rules/base/fields.ts';
 
-export type Intent = {
+const intent = embedded({
   /** Set on an intent that signals, because a record may hold several signals to one workflow. */
-  key?: string;
+  key: optional(string),
   /** The signal to send, which starts the workflow when none is open. Without it, the workflow is started once. */
-  signal?: string;
-  workflow: string;
-  workflow_id: string;
-  queue: string;
-  args: unknown[];
+  signal: optional(string),
+  workflow: string,
+  workflow_id: string,
+  queue: string,
+  args: list(mixed<unknown>()),
   /** As in `Work`. */
-  task_timeout_ms?: number;
+  task_timeout_ms: optional(number),
   /** When the sweeper may take it. Each sweeper that takes it moves this time forward. */
-  next_at: Date;
-  tries: number;
-};
+  next_at: date,
+  tries: number,
+});
+export type Intent = ValueOf<typeof intent>;
 /** What an intent starts, by the names that the workflow, its queue and its signal have. */
 export type Work = {
   workflow: string;
@@ -51,22 +53,7 @@ export function intentFor({ workflow, id, queue, args, signal, taskTimeoutMs }: 
 }
 
 /** The field of a record that starts workflows, and the index that finds the intents that were left. */
-export const pendingField: Field = {
-  type: [
-    embedded<Intent>({
-      key: String,
-      signal: String,
-      workflow: { type: String, required: true },
-      workflow_id: { type: String, required: true },
-      queue: { type: String, required: true },
-      args: { type: [Mixed], required: true },
-      task_timeout_ms: Number,
-      next_at: { type: Date, required: true },
-      tries: { type: Number, required: true },
-    }),
-  ],
-  default: undefined,
-};
+export const pendingField = optional(list(intent));
 export const pendingIndex: IndexDefinition = {
   fields: { 'pending.next_at': 1 },
   partialFilterExpression: { 'pending.next_at': { $exists: true } },

@@ -1,29 +1,24 @@
 /** What an organization may use in a window of time. Each use has an id, so that asking again for the same use takes nothing more. */
 import { createHash } from 'node:crypto';
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { date, list, string } from '../rules/base/fields.ts';
 
-export type Allowance = {
-  /** `<what>:<number of the window>`. */
-  _id: string;
-  /** Who made the first use. */
-  org_id: string;
-  /** Hashes of the ids of what has used it: it outlives them, and says nothing of anybody. */
-  uses: string[];
-  expires_at: Date;
-};
-
-const AllowanceModel = defineModel<Allowance>(
+const AllowanceModel = defineModel(
   'Allowance',
   'allowances',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    uses: { type: [String], required: true },
-    expires_at: { type: Date, required: true },
+    /** `<what>:<number of the window>`. */
+    _id: string,
+    /** Who made the first use. */
+    org_id: string,
+    /** Hashes of the ids of what has used it: it outlives them, and says nothing of anybody. */
+    uses: list(string),
+    expires_at: date,
   },
   [{ fields: { org_id: 1 } }, { fields: { expires_at: 1 }, expireAfterSeconds: 0 }],
 );
+export type Allowance = RecordOf<typeof AllowanceModel>;
 
 /** A window of time: its name, and when its record may be removed. */
 type Window = { name: string; ends: Date };

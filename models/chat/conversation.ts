@@ -3,40 +3,33 @@
  * one is models/chat/act.ts; its frames are appended by the conversation's workflow.
  */
 import type mongoose from 'mongoose';
-import { collectionOf, defineModel, embedded, Mixed } from '../base/define.ts';
-import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import {
+  date,
+  embedded,
+  list,
+  mixed,
+  number,
+  oneOf,
+  optional,
+  string,
+  text,
+  type ValueOf,
+} from '../rules/base/fields.ts';
+import { pendingField, pendingIndex } from '../base/pending.ts';
 import {
   calledUnasked,
   conversationStatuses,
   previewOf,
   ticketStatuses,
-  type ConversationStatus,
+  escalationReasonNames,
   type EscalationReason,
-  type TicketEventType,
-  type TicketStatus,
+  ticketEvents,
 } from '../rules/chat/conversation.ts';
 import { Problem } from '../rules/base/errors.ts';
 import type { ConversationNotice } from '../rules/chat/notice.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { keptUntil } from '../rules/chat/retention.ts';
-
-export type Ticket = {
-  ticket_id: string;
-  status: TicketStatus;
-  reason: EscalationReason;
-  /** What the member wrote who escalated. */
-  note?: string;
-  created_at: Date;
-  updated_at: Date;
-};
-/** `seq` counts the events of one ticket from 1. */
-export type TicketEvent = {
-  event_id: string;
-  seq: number;
-  type: TicketEventType;
-  ticket_status: TicketStatus;
-  at: Date;
-};
 
 /** Something that members are to be told, kept until they were told. */
 export type Occasion = {
@@ -54,55 +47,6 @@ export type Occasion = {
 
 export type SessionContext = { session_id: string; context: Readonly<Record<string, unknown>> };
 
-export type Conversation = {
-  _id: string;
-  org_id: string;
-  mode: Mode;
-  customer_id: string;
-  /** Counts the customer's conversations from 1; unique, so that two who find none begin the same one. */
-  ordinal: number;
-  status: ConversationStatus;
-  /** Counts changes of what acts may race about: the status, the assignee, the ticket and its events. */
-  version: number;
-  /** Counts the moves of `status`; each is shown once. */
-  status_version: number;
-  shown_version: number;
-  /** What the session was minted with in which was spoken last; it outlives the session. */
-  session_context?: SessionContext;
-  /** What a page told with `context_update`; it refines, and never widens, what is searched. */
-  refinement?: Record<string, unknown>;
-  /** A member's user id. */
-  assigned_to?: string;
-  /** Customer messages since a member looked. */
-  unread: number;
-  /** How often a member has looked at unread ones; see models/chat/unread.ts. */
-  reads: number;
-  /** The last position given to a message; each gets the next, so that a history has one order. */
-  position: number;
-  /** Answers without context in a row. */
-  misses: number;
-  /** The customer's message whose answer was counted last. */
-  counted?: string;
-  csat?: number;
-  /** How its last message begins. */
-  preview: string;
-  /** The same of the customer's last message, once there is one. */
-  customer_preview?: string;
-  /** Absent until somebody has written; such a conversation is in no list. */
-  last_message_at?: Date;
-  ticket?: Ticket;
-  events: TicketEvent[];
-  /** `seq` of the last event whose deliveries are stored. */
-  events_planned?: number;
-  /** What members are still to be told, the oldest first. */
-  untold?: Occasion[];
-  created_at: Date;
-  updated_at: Date;
-  /** Test conversations only. */
-  expires_at?: Date;
-  pending?: Intent[];
-};
-
 /** The inbox: its list in order for any modes and statuses, and its totals without reading a record. */
 export const inboxIndex = {
   org_id: 1,
@@ -114,56 +58,76 @@ export const inboxIndex = {
   unread: 1,
 } as const;
 
-export const ConversationModel = defineModel<Conversation>(
+const ticket = embedded({
+  ticket_id: string,
+  status: oneOf(ticketStatuses),
+  reason: oneOf(escalationReasonNames),
+  /** What the member wrote who escalated. */
+  note: optional(string),
+  created_at: date,
+  updated_at: date,
+});
+export type Ticket = ValueOf<typeof ticket>;
+
+/** `seq` counts the events of one ticket from 1. */
+const ticketEvent = embedded({
+  event_id: string,
+  seq: number,
+  type: oneOf(ticketEvents),
+  ticket_status: oneOf(ticketStatuses),
+  at: date,
+});
+export type TicketEvent = ValueOf<typeof ticketEvent>;
+
+export const ConversationModel = defineModel(
   'Conversation',
   'conversations',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    customer_id: { type: String, required: true },
-    ordinal: { type: Number, required: true },
-    status: { type: String, enum: conversationStatuses, required: true },
-    version: { type: Number, required: true },
-    status_version: { type: Number, required: true },
-    shown_version: { type: Number, required: true },
-    session_context: { type: Mixed },
-    refinement: { type: Mixed },
-    assigned_to: String,
-    unread: { type: Number, required: true },
-    reads: { type: Number, required: true },
-    position: { type: Number, required: true },
-    misses: { type: Number, required: true },
-    counted: String,
-    csat: Number,
-    preview: { type: String },
-    customer_preview: String,
-    last_message_at: Date,
-    ticket: embedded<Ticket>({
-      ticket_id: { type: String, required: true },
-      status: { type: String, enum: ticketStatuses, required: true },
-      reason: { type: String, required: true },
-      note: String,
-      created_at: { type: Date, required: true },
-      updated_at: { type: Date, required: true },
-    }),
-    events: {
-      type: [
-        embedded<TicketEvent>({
-          event_id: { type: String, required: true },
-          seq: { type: Number, required: true },
-          type: { type: String, required: true },
-          ticket_status: { type: String, required: true },
-          at: { type: Date, required: true },
-        }),
-      ],
-      required: true,
-    },
-    events_planned: Number,
-    untold: { type: [Mixed], default: undefined },
-    created_at: { type: Date, required: true },
-    updated_at: { type: Date, required: true },
-    expires_at: Date,
+    _id: string,
+    org_id: string,
+    mode: oneOf(modes),
+    customer_id: string,
+    /** Counts the customer's conversations from 1; unique, so that two who find none begin the same one. */
+    ordinal: number,
+    status: oneOf(conversationStatuses),
+    /** Counts changes of what acts may race about: the status, the assignee, the ticket and its events. */
+    version: number,
+    /** Counts the moves of `status`; each is shown once. */
+    status_version: number,
+    shown_version: number,
+    /** What the session was minted with in which was spoken last; it outlives the session. */
+    session_context: optional(mixed<SessionContext>()),
+    /** What a page told with `context_update`; it refines, and never widens, what is searched. */
+    refinement: optional(mixed<Record<string, unknown>>()),
+    /** A member's user id. */
+    assigned_to: optional(string),
+    /** Customer messages since a member looked. */
+    unread: number,
+    /** How often a member has looked at unread ones; see models/chat/unread.ts. */
+    reads: number,
+    /** The last position given to a message; each gets the next, so that a history has one order. */
+    position: number,
+    /** Answers without context in a row. */
+    misses: number,
+    /** The customer's message whose answer was counted last. */
+    counted: optional(string),
+    csat: optional(number),
+    /** How its last message begins. */
+    preview: text,
+    /** The same of the customer's last message, once there is one. */
+    customer_preview: optional(string),
+    /** Absent until somebody has written; such a conversation is in no list. */
+    last_message_at: optional(date),
+    ticket: optional(ticket),
+    events: list(ticketEvent),
+    /** `seq` of the last event whose deliveries are stored. */
+    events_planned: optional(number),
+    /** What members are still to be told, the oldest first. */
+    untold: optional(list(mixed<Occasion>())),
+    created_at: date,
+    updated_at: date,
+    /** Test conversations only. */
+    expires_at: optional(date),
     pending: pendingField,
   },
   [
@@ -174,6 +138,7 @@ export const ConversationModel = defineModel<Conversation>(
     pendingIndex,
   ],
 );
+export type Conversation = RecordOf<typeof ConversationModel>;
 
 export async function findConversation(orgId: string, convId: string): Promise<Conversation | null> {
   return collectionOf(ConversationModel).findOne({ _id: convId, org_id: orgId });

@@ -5,51 +5,36 @@
  */
 import type mongoose from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, readerOf } from '../base/define.ts';
+import { collectionOf, defineModel, readerOf, type RecordOf } from '../base/define.ts';
+import { boolean, date, oneOf, optional, string } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { customerDays, keptUntil } from '../rules/chat/retention.ts';
 
-export type Customer = {
-  _id: string;
-  org_id: string;
-  mode: Mode;
-  /** The organization's own id of this person. */
-  external_id?: string;
-  /** What was last said to be the address, trimmed and in lower case; several customers may share one. */
-  email?: string;
-  /** The address by which this customer is recognised; at most one customer has it. */
-  email_identity?: string;
-  name?: string;
-  /** Of a visitor nobody vouched for: who it is. Of a verified customer: the browser it was last seen with, a hint only. */
-  visitor_id?: string;
-  /** Whether a backend or a signature has vouched for who this is. */
-  verified: boolean;
-  created_at: Date;
-  last_seen_at: Date;
-  /** Test customers only. */
-  expires_at?: Date;
-  /** Set while everything about this person is being removed; nothing recognises it any more. */
-  erasing_at?: Date;
-};
-
-export const CustomerModel = defineModel<Customer>(
+export const CustomerModel = defineModel(
   'Customer',
   'customers',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    external_id: String,
-    email: String,
-    email_identity: String,
-    name: String,
-    visitor_id: String,
-    verified: { type: Boolean, required: true },
-    created_at: { type: Date, required: true },
-    last_seen_at: { type: Date, required: true },
-    expires_at: Date,
-    erasing_at: Date,
+    _id: string,
+    org_id: string,
+    mode: oneOf(modes),
+    /** The organization's own id of this person. */
+    external_id: optional(string),
+    /** What was last said to be the address, trimmed and in lower case; several customers may share one. */
+    email: optional(string),
+    /** The address by which this customer is recognised; at most one customer has it. */
+    email_identity: optional(string),
+    name: optional(string),
+    /** Of a visitor nobody vouched for: who it is. Of a verified customer: the browser it was last seen with, a hint only. */
+    visitor_id: optional(string),
+    /** Whether a backend or a signature has vouched for who this is. */
+    verified: boolean,
+    created_at: date,
+    last_seen_at: date,
+    /** Test customers only. */
+    expires_at: optional(date),
+    /** Set while everything about this person is being removed; nothing recognises it any more. */
+    erasing_at: optional(date),
   },
   [
     {
@@ -70,6 +55,7 @@ export const CustomerModel = defineModel<Customer>(
     { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
   ],
 );
+export type Customer = RecordOf<typeof CustomerModel>;
 
 const readCustomer = readerOf(CustomerModel);
 

@@ -6,13 +6,14 @@ import { isDuplicate } from '../base/connect.ts';
 import { countCopies, eraseCopies } from '../base/copies.ts';
 import { ConversationModel } from './conversation.ts';
 import { beginErasing, CustomerModel } from './customer.ts';
-import { collectionOf, defineModel, embedded } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { date, list, mixed, oneOf, optional, string } from '../rules/base/fields.ts';
 import { FrameModel } from '../live/frame.ts';
 import { countGapsOf, forgetGaps } from '../knowledge/gap.ts';
 import { MessageModel } from './message.ts';
-import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { pendingField, pendingIndex } from '../base/pending.ts';
 import { PresenceModel } from './presence.ts';
-import { modes, type Mode } from '../rules/access/keys.ts';
+import { modes } from '../rules/access/keys.ts';
 import { SessionModel } from '../access/session.ts';
 
 /** `erased`: nothing was left. `verified`: nothing was left either once all work that was running then had ended. */
@@ -29,47 +30,28 @@ export type Counts = {
   [kind: string]: number;
 };
 
-export type Erasure = {
-  /** The customer's. */
-  _id: string;
-  org_id: string;
-  mode: Mode;
-  status: ErasureStatus;
-  /** Whose messages and frames are to go, though the conversations themselves be gone; emptied at the end. */
-  conv_ids: string[];
-  found: Counts;
-  /** A member's user id. */
-  requested_by: string;
-  requested_at: Date;
-  erased_at?: Date;
-  verified_at?: Date;
-  pending?: Intent[];
-};
-
-export const ErasureModel = defineModel<Erasure>(
+export const ErasureModel = defineModel(
   'Erasure',
   'erasures',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    status: { type: String, enum: erasureStatuses, required: true },
-    conv_ids: { type: [String], required: true },
-    found: embedded<Counts>({
-      conversations: { type: Number, required: true },
-      messages: { type: Number, required: true },
-      frames: { type: Number, required: true },
-      sessions: { type: Number, required: true },
-      gaps: { type: Number, required: true },
-    }),
-    requested_by: { type: String, required: true },
-    requested_at: { type: Date, required: true },
-    erased_at: Date,
-    verified_at: Date,
+    /** The customer's. */
+    _id: string,
+    org_id: string,
+    mode: oneOf(modes),
+    status: oneOf(erasureStatuses),
+    /** Whose messages and frames are to go, though the conversations themselves be gone; emptied at the end. */
+    conv_ids: list(string),
+    found: mixed<Counts>(),
+    /** A member's user id. */
+    requested_by: string,
+    requested_at: date,
+    erased_at: optional(date),
+    verified_at: optional(date),
     pending: pendingField,
   },
   [pendingIndex],
 );
+export type Erasure = RecordOf<typeof ErasureModel>;
 
 /** False when it was ordered before. */
 export async function createErasure(erasure: Erasure): Promise<boolean> {

@@ -3,12 +3,13 @@
  * an id before it is written, so that however often it is begun it is one.
  */
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, Mixed } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { boolean, date, flag, mixed, number, oneOf, optional, string, text } from '../rules/base/fields.ts';
 import type { NewFrame } from '../live/frame.ts';
-import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { pendingField, pendingIndex } from '../base/pending.ts';
 import type { Offer } from '../rules/knowledge/offers.ts';
-import { messageRoles, type MessageRole } from '../rules/chat/conversation.ts';
-import { modes, type Mode } from '../rules/access/keys.ts';
+import { messageRoles } from '../rules/chat/conversation.ts';
+import { modes } from '../rules/access/keys.ts';
 import { keptUntil } from '../rules/chat/retention.ts';
 
 export type MessageSource = { type: 'document' | 'website'; id: string; name: string; url?: string; score: number };
@@ -24,89 +25,55 @@ export type MailOrigin = {
   attachments: { filename: string; mime_type: string; bytes: number }[];
 };
 
-export type Message = {
-  _id: string;
-  org_id: string;
-  conv_id: string;
-  mode: Mode;
-  role: MessageRole;
-  body: string;
-  /** Its place in the history. */
-  position: number;
-  at: Date;
-  /** Its sender's own id for it; the same one of the same sender is the same message. */
-  client_message_id?: string;
-  /** Of a customer: the product that the signed session names, and whether it is signed at all. */
-  product_type?: string;
-  verified?: boolean;
-  /** Of a customer: `waiting` until it is answered or left to a person. */
-  state?: 'waiting' | 'answered' | 'left';
-  /** Of a customer: the session it came with; mail has none. */
-  session_id?: string;
-  /** Of a customer: how many calls of tools were made for it. */
-  calls?: number;
-  /** Of a customer: the id that the answer has. */
-  reply_id?: string;
-  /** Of a customer: which attempt at an answer may write, and how many there were. */
-  attempt?: string;
-  attempts?: number;
-  /** Of a customer: the attempt says only what is sure, so nothing has been shown of an answer yet. */
-  quiet?: boolean;
-  /** Of the agent: the message it answers. */
-  answers?: string;
-  sources?: MessageSource[];
-  has_context?: boolean;
-  /** Of the agent, with context. `low`: it offers passages that may help. */
-  confidence?: 'high' | 'low';
-  offers?: Offer[];
-  /** Of the agent: how the answer came about, for members. */
-  record?: Record<string, unknown>;
-  /** Of a member: shown once. */
-  sender_id?: string;
-  sender_name?: string;
-  shown?: boolean;
-  /** Of a customer: it came by mail. */
-  mail?: MailOrigin;
-  /** Of a member, and of the agent who answers a mail: nobody knows yet whether the customer is to be told by mail. */
-  unmailed?: true;
-  expires_at?: Date;
-  pending?: Intent[];
-};
-
-export const MessageModel = defineModel<Message>(
+export const MessageModel = defineModel(
   'Message',
   'messages',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    conv_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    role: { type: String, enum: messageRoles, required: true },
-    body: { type: String },
-    position: { type: Number, required: true },
-    at: { type: Date, required: true },
-    client_message_id: String,
-    product_type: String,
-    verified: Boolean,
-    state: String,
-    session_id: String,
-    calls: Number,
-    reply_id: String,
-    attempt: String,
-    attempts: Number,
-    quiet: Boolean,
-    answers: String,
-    sources: { type: Mixed },
-    has_context: Boolean,
-    confidence: String,
-    offers: { type: Mixed },
-    record: { type: Mixed },
-    sender_id: String,
-    sender_name: String,
-    shown: Boolean,
-    mail: { type: Mixed },
-    unmailed: Boolean,
-    expires_at: Date,
+    _id: string,
+    org_id: string,
+    conv_id: string,
+    mode: oneOf(modes),
+    role: oneOf(messageRoles),
+    body: text,
+    /** Its place in the history. */
+    position: number,
+    at: date,
+    /** Its sender's own id for it; the same one of the same sender is the same message. */
+    client_message_id: optional(string),
+    /** Of a customer: the product that the signed session names, and whether it is signed at all. */
+    product_type: optional(string),
+    verified: optional(boolean),
+    /** Of a customer: `waiting` until it is answered or left to a person. */
+    state: optional(oneOf(['waiting', 'answered', 'left'])),
+    /** Of a customer: the session it came with; mail has none. */
+    session_id: optional(string),
+    /** Of a customer: how many calls of tools were made for it. */
+    calls: optional(number),
+    /** Of a customer: the id that the answer has. */
+    reply_id: optional(string),
+    /** Of a customer: which attempt at an answer may write, and how many there were. */
+    attempt: optional(string),
+    attempts: optional(number),
+    /** Of a customer: the attempt says only what is sure, so nothing has been shown of an answer yet. */
+    quiet: optional(boolean),
+    /** Of the agent: the message it answers. */
+    answers: optional(string),
+    sources: optional(mixed<MessageSource[]>()),
+    has_context: optional(boolean),
+    /** Of the agent, with context. `low`: it offers passages that may help. */
+    confidence: optional(oneOf(['high', 'low'])),
+    offers: optional(mixed<Offer[]>()),
+    /** Of the agent: how the answer came about, for members. */
+    record: optional(mixed<Record<string, unknown>>()),
+    /** Of a member: shown once. */
+    sender_id: optional(string),
+    sender_name: optional(string),
+    shown: optional(boolean),
+    /** Of a customer: it came by mail. */
+    mail: optional(mixed<MailOrigin>()),
+    /** Of a member, and of the agent who answers a mail: nobody knows yet whether the customer is to be told by mail. */
+    unmailed: flag,
+    expires_at: optional(date),
     pending: pendingField,
   },
   [
@@ -125,6 +92,7 @@ export const MessageModel = defineModel<Message>(
     pendingIndex,
   ],
 );
+export type Message = RecordOf<typeof MessageModel>;
 
 /** Stores a message; null when it was there before (the same id, `client_message_id` or answered message). */
 export async function insertMessage(message: Omit<Message, 'expires_at'>): Promise<Message | null> {

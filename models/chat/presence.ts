@@ -2,19 +2,8 @@
  * Who has a socket open, and who had one last when: what decides whether somebody is told by mail. Each API process writes down
  * who comes and goes, many at once (api/chat/presence.ts), and that it lives; what a dead process wrote down counts for nothing.
  */
-import { collectionOf, defineModel } from '../base/define.ts';
-
-export type Presence = {
-  /** The customer's. */
-  _id: string;
-  org_id: string;
-  /** The processes in which it has a socket. */
-  processes: string[];
-  /** When it was last known to be there. */
-  seen_at: Date;
-  expires_at: Date;
-};
-export type SocketProcess = { _id: string; alive_at: Date; expires_at: Date };
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { date, list, string } from '../rules/base/fields.ts';
 
 /** A process that has not said for this long that it lives is dead; it says so every 10 s. */
 const deadAfterMs = 30_000;
@@ -22,29 +11,34 @@ const deadAfterMs = 30_000;
 const keptMs = 2 * 86_400_000;
 export const renewPresenceEveryMs = keptMs / 4;
 
-export const PresenceModel = defineModel<Presence>(
+export const PresenceModel = defineModel(
   'Presence',
   'presences',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    processes: { type: [String], required: true },
-    seen_at: { type: Date, required: true },
-    expires_at: { type: Date, required: true },
+    /** The customer's. */
+    _id: string,
+    org_id: string,
+    /** The processes in which it has a socket. */
+    processes: list(string),
+    /** When it was last known to be there. */
+    seen_at: date,
+    expires_at: date,
   },
   [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }],
 );
+export type Presence = RecordOf<typeof PresenceModel>;
 
-const SocketProcessModel = defineModel<SocketProcess>(
+const SocketProcessModel = defineModel(
   'SocketProcess',
   'socket_processes',
   {
-    _id: { type: String, required: true },
-    alive_at: { type: Date, required: true },
-    expires_at: { type: Date, required: true },
+    _id: string,
+    alive_at: date,
+    expires_at: date,
   },
   [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }],
 );
+export type SocketProcess = RecordOf<typeof SocketProcessModel>;
 
 const keptUntil = (now: Date): Date => new Date(now.getTime() + keptMs);
 

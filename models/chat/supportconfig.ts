@@ -1,44 +1,30 @@
 /** What an organization configured about support. A record exists once something was changed; until then the defaults hold. */
 import { cached } from '../base/cached.ts';
-import { collectionOf, defineModel, embedded } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { date, nullable, number, string } from '../rules/base/fields.ts';
 import { isDuplicate } from '../base/connect.ts';
 import { sealedRecords } from '../base/reseal.ts';
 import type { Place } from '../base/secretbox.ts';
 import {
   defaultOutboxState,
   defaultSettings,
-  outboxProviders,
-  type OldSecret,
+  outboxStateFields,
+  settingsFields,
   type OutboxProvider,
   type OutboxState,
   type SupportSettings,
 } from '../rules/chat/supportconfig.ts';
 
-export type SupportConfig = SupportSettings &
-  OutboxState & {
-    /** The organization's id. */
-    _id: string;
-    /** Counts changes; 0 while nothing was stored. */
-    version: number;
-    updated_at: Date | null;
-  };
-
-const SupportConfigModel = defineModel<SupportConfig>('SupportConfig', 'support_configs', {
-  _id: { type: String, required: true },
-  version: { type: Number, required: true },
-  kb_segment_strict: { type: Boolean, required: true },
-  outbox_providers: { type: [String], enum: outboxProviders, required: true },
-  outbox_webhook_url: { type: String, default: null },
-  outbox_webhook_secret: { type: String, default: null },
-  outbox_version: { type: Number, default: 0 },
-  outbox_webhook_old_secrets: {
-    type: [embedded<OldSecret>({ secret: { type: String, required: true }, until: { type: Date, required: true } })],
-    default: [],
-  },
-  outbox_webhook_origin: { type: String, default: null },
-  allowed_origins: { type: [String], required: true },
-  updated_at: Date,
+const SupportConfigModel = defineModel('SupportConfig', 'support_configs', {
+  /** The organization's id. */
+  _id: string,
+  /** Counts changes; 0 while nothing was stored. */
+  version: number,
+  updated_at: nullable(date),
+  ...settingsFields,
+  ...outboxStateFields,
 });
+export type SupportConfig = RecordOf<typeof SupportConfigModel>;
 
 /** Of the secret that signs an organization's webhook, and of those that it replaced. */
 export const webhookSecretPlace = (orgId: string): Place => ({

@@ -1,99 +1,68 @@
 /** Crawls: what each is to do and how far it is. Its addresses are in frontier.ts. */
 import { isDuplicate } from '../base/connect.ts';
-import { defineModel, embedded } from '../base/define.ts';
+import { defineModel, type RecordOf } from '../base/define.ts';
+import { boolean, date, embedded, flag, list, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { countSet } from './pageset.ts';
-import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
-import { authorities, type Authority } from '../rules/knowledge/authority.ts';
-import { crawlStatuses, type CrawlOrder, type CrawlStatus } from '../rules/crawl/crawl.ts';
-import type { CrawlProblem } from '../rules/crawl/problems.ts';
+import { pendingField, pendingIndex } from '../base/pending.ts';
+import { authorities } from '../rules/knowledge/authority.ts';
+import { crawlEndings, type CrawlOrder } from '../rules/crawl/crawl.ts';
+import { crawlProblem, type CrawlProblem } from '../rules/crawl/problems.ts';
 import { Problem } from '../rules/base/errors.ts';
 import { modes, type Environment, type Mode } from '../rules/access/keys.ts';
 import { checkQuota, quotaEnvironment, type Quotas } from '../rules/knowledge/quota.ts';
 
 /** How a crawl ends. */
-export type Ending = Exclude<CrawlStatus, 'idle' | 'crawling'>;
-const problemList = [
-  embedded<CrawlProblem>({ url: { type: String, required: true }, reason: { type: String, required: true } }),
-];
-
-type ProblemCount = { code: string; count: number };
-
-export type Crawl = {
-  _id: string;
-  org_id: string;
-  mode: Mode;
-  url: string;
-  status: 'crawling' | Ending;
-  /** Absent on a crawl that has ended, so that a unique index allows one running crawl for each organization and mode. */
-  running?: true;
-  max_pages: number;
-  /** Absent: pages that are known keep their segments. */
-  segments?: string[];
-  authority?: Authority;
-  replace: boolean;
-  pages_found: number;
-  pages_processed: number;
-  pages_unchanged: number;
-  pages_skipped: number;
-  pages_failed: number;
-  /** Addresses that were not indexed, and why: the first ones of each reason. */
-  problems: CrawlProblem[];
-  /** How many addresses were left out for each reason, by its code. Absent on crawls stored before these counts existed. */
-  problem_counts?: ProblemCount[];
-  /** What could not be fetched or obeyed of the site's robots.txt and sitemaps. They stand at the end of `problems`. */
-  site_problems?: CrawlProblem[];
-  /** Why the crawl ended with this status; while it runs, why it sends the site no requests at the moment. */
-  error?: string;
-  /** Incremented after each claim of pages. A claim that finds the crawl ended is undone. */
-  claims?: number;
-  /** A user, a key, or the schedule. */
-  started_by: string;
-  /** The workflow run in which a schedule began this crawl; each run begins one crawl. */
-  firing?: string;
-  /** The requests that cancel it (`commandId`), so that one that is repeated cancels no other crawl. */
-  cancelled_by?: string[];
-  started_at: Date;
-  completed_at?: Date;
-  pending?: Intent[];
-};
+export type Ending = (typeof crawlEndings)[number];
 
 /** The most problems kept of robots.txt and sitemaps. */
 const maxSiteProblems = 20;
 
-export const CrawlModel = defineModel<Crawl>(
+export const CrawlModel = defineModel(
   'Crawl',
   'crawls',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    url: { type: String, required: true },
-    status: { type: String, enum: crawlStatuses, required: true },
-    running: Boolean,
-    max_pages: { type: Number, required: true },
-    segments: { type: [String], default: undefined },
-    authority: { type: String, enum: authorities },
-    replace: { type: Boolean, required: true },
-    pages_found: { type: Number, required: true },
-    pages_processed: { type: Number, required: true },
-    pages_unchanged: { type: Number, required: true },
-    pages_skipped: { type: Number, required: true },
-    pages_failed: { type: Number, required: true },
-    problems: { type: problemList, required: true },
-    problem_counts: {
-      type: [
-        embedded<ProblemCount>({ code: { type: String, required: true }, count: { type: Number, required: true } }),
-      ],
-      default: undefined,
-    },
-    site_problems: { type: problemList, default: undefined },
-    error: String,
-    claims: Number,
-    started_by: { type: String, required: true },
-    firing: String,
-    cancelled_by: { type: [String], default: undefined },
-    started_at: { type: Date, required: true },
-    completed_at: Date,
+    _id: string,
+    org_id: string,
+    mode: oneOf(modes),
+    url: string,
+    status: oneOf(['crawling', ...crawlEndings]),
+    /** Absent on a crawl that has ended, so that a unique index allows one running crawl for each organization and mode. */
+    running: flag,
+    max_pages: number,
+    /** Absent: pages that are known keep their segments. */
+    segments: optional(list(string)),
+    authority: optional(oneOf(authorities)),
+    replace: boolean,
+    pages_found: number,
+    pages_processed: number,
+    pages_unchanged: number,
+    pages_skipped: number,
+    pages_failed: number,
+    /** Addresses that were not indexed, and why: the first ones of each reason. */
+    problems: list(crawlProblem),
+    /** How many addresses were left out for each reason, by its code. Absent on crawls stored before these counts existed. */
+    problem_counts: optional(
+      list(
+        embedded({
+          code: string,
+          count: number,
+        }),
+      ),
+    ),
+    /** What could not be fetched or obeyed of the site's robots.txt and sitemaps. They stand at the end of `problems`. */
+    site_problems: optional(list(crawlProblem)),
+    /** Why the crawl ended with this status; while it runs, why it sends the site no requests at the moment. */
+    error: optional(string),
+    /** Incremented after each claim of pages. A claim that finds the crawl ended is undone. */
+    claims: optional(number),
+    /** A user, a key, or the schedule. */
+    started_by: string,
+    /** The workflow run in which a schedule began this crawl; each run begins one crawl. */
+    firing: optional(string),
+    /** The requests that cancel it (`commandId`), so that one that is repeated cancels no other crawl. */
+    cancelled_by: optional(list(string)),
+    started_at: date,
+    completed_at: optional(date),
     pending: pendingField,
   },
   [
@@ -108,6 +77,7 @@ export const CrawlModel = defineModel<Crawl>(
     pendingIndex,
   ],
 );
+export type Crawl = RecordOf<typeof CrawlModel>;
 
 /**
  * Whether there is room for what a crawl may find.

@@ -1,66 +1,48 @@
 /** The addresses that a crawl has found, so that it can continue after a crash. outcomes.ts notes what became of each. */
 import { createHash } from 'node:crypto';
-import { collectionOf, defined, defineModel } from '../base/define.ts';
-import { explain, type CrawlReason } from '../rules/crawl/crawlreason.ts';
+import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
+import { boolean, date, number, oneOf, optional, string } from '../rules/base/fields.ts';
+import { crawlReasonNames, explain, type CrawlReason } from '../rules/crawl/crawlreason.ts';
 import { crawlCost, type Found } from '../rules/crawl/frontier.ts';
 import { pageKey } from '../rules/crawl/url.ts';
 
-export type CrawlOutcome = 'indexed' | 'unchanged' | 'skipped' | 'failed';
+const crawlOutcomes = ['indexed', 'unchanged', 'skipped', 'failed'] as const;
+export type CrawlOutcome = (typeof crawlOutcomes)[number];
 
 /** An address of a running crawl. It stays when it is done, until the crawl ends, so that none is fetched twice. */
-export type Frontier = {
-  /** `<crawl>:<hash of the address>`: an address that is found again is the same entry. */
-  _id: string;
-  crawl_id: string;
-  url: string;
-  /** Links from the start. */
-  depth: number;
-  /** Listed in a sitemap. */
-  sitemap?: boolean;
-  /** Lower is fetched earlier. */
-  cost: number;
-  /** Requests that the site answered by asking the crawler to retry later. */
-  tries?: number;
-  /** The site asked not to be sent a request for this address before this time. */
-  not_before?: Date;
-  done: boolean;
-  outcome?: CrawlOutcome;
-  /** Why it was not indexed. */
-  why?: CrawlReason;
-  /** The same, as a sentence for people. */
-  reason?: string;
-  /** The page that this address leads to, or that is indexed instead of it. */
-  to?: string;
-  /** Its canonical address turned out to hold no page, so the page at this address is indexed. */
-  own?: boolean;
-  /** Left out when it was found; no request was sent for it. */
-  unasked?: boolean;
-  /** Still waiting when the crawl ended. */
-  left?: boolean;
-  found_at: Date;
-};
-
-export const FrontierModel = defineModel<Frontier>(
+export const FrontierModel = defineModel(
   'Frontier',
   'crawl_frontier',
   {
-    _id: { type: String, required: true },
-    crawl_id: { type: String, required: true },
-    url: { type: String, required: true },
-    depth: { type: Number, required: true },
-    sitemap: Boolean,
-    cost: { type: Number, required: true },
-    tries: Number,
-    not_before: Date,
-    done: { type: Boolean, required: true },
-    outcome: String,
-    why: String,
-    reason: String,
-    to: String,
-    own: Boolean,
-    unasked: Boolean,
-    left: Boolean,
-    found_at: { type: Date, required: true },
+    /** `<crawl>:<hash of the address>`: an address that is found again is the same entry. */
+    _id: string,
+    crawl_id: string,
+    url: string,
+    /** Links from the start. */
+    depth: number,
+    /** Listed in a sitemap. */
+    sitemap: optional(boolean),
+    /** Lower is fetched earlier. */
+    cost: number,
+    /** Requests that the site answered by asking the crawler to retry later. */
+    tries: optional(number),
+    /** The site asked not to be sent a request for this address before this time. */
+    not_before: optional(date),
+    done: boolean,
+    outcome: optional(oneOf(crawlOutcomes)),
+    /** Why it was not indexed. */
+    why: optional(oneOf(crawlReasonNames)),
+    /** The same, as a sentence for people. */
+    reason: optional(string),
+    /** The page that this address leads to, or that is indexed instead of it. */
+    to: optional(string),
+    /** Its canonical address turned out to hold no page, so the page at this address is indexed. */
+    own: optional(boolean),
+    /** Left out when it was found; no request was sent for it. */
+    unasked: optional(boolean),
+    /** Still waiting when the crawl ended. */
+    left: optional(boolean),
+    found_at: date,
   },
   [
     { fields: { crawl_id: 1, done: 1, cost: 1, _id: 1 } },
@@ -68,6 +50,7 @@ export const FrontierModel = defineModel<Frontier>(
     { fields: { found_at: 1 }, expireAfterSeconds: 30 * 86_400 },
   ],
 );
+export type Frontier = RecordOf<typeof FrontierModel>;
 
 export const frontierId = (crawlId: string, url: string): string =>
   `${crawlId}:${createHash('sha256').update(pageKey(url)).digest('base64url').slice(0, 22)}`;

@@ -2,63 +2,50 @@
  * Sites that are crawled again at an interval. These records decide; the Temporal Schedules are made from them
  * (activities/crawl/recrawl.ts), and a Temporal Schedule without its record does nothing.
  */
-import { collectionOf, defineModel, embedded } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { date, embedded, flag, list, number, oneOf, optional, string, type ValueOf } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
-import { authorities, type Authority } from '../rules/knowledge/authority.ts';
+import { authorities } from '../rules/knowledge/authority.ts';
 import { Problem } from '../rules/base/errors.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { maxSchedules } from '../rules/crawl/recrawl.ts';
 
-type Skipped = { at: Date; reason: string };
+const skipped = embedded({
+  at: date,
+  reason: string,
+});
+type Skipped = ValueOf<typeof skipped>;
 
-export type Recrawl = {
-  _id: string;
-  org_id: string;
-  mode: Mode;
-  /** Canonical; each address has at most one schedule. */
-  url: string;
-  /** Absent on a schedule that was removed, while its Temporal Schedule still has to be. */
-  active?: true;
-  every_hours: number;
-  max_pages: number;
-  segments?: string[];
-  authority?: Authority;
-  /** When a caller last asked for this schedule. Crawls start whole intervals after it. */
-  anchor_at: Date;
-  /** Counts the changes that the Temporal Schedule has to follow. */
-  version: number;
-  created_by: string;
-  created_at: Date;
-  last_crawl_id?: string;
-  /** Why no crawl started at the last scheduled time; unset when a crawl starts. */
-  last_skipped?: Skipped;
-  pending?: Intent[];
-};
-
-export const RecrawlModel = defineModel<Recrawl>(
+export const RecrawlModel = defineModel(
   'Recrawl',
   'recrawls',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    url: { type: String, required: true },
-    active: Boolean,
-    every_hours: { type: Number, required: true },
-    max_pages: { type: Number, required: true },
-    segments: { type: [String], default: undefined },
-    authority: { type: String, enum: authorities },
-    anchor_at: { type: Date, required: true },
-    version: { type: Number, required: true },
-    created_by: { type: String, required: true },
-    created_at: { type: Date, required: true },
-    last_crawl_id: String,
-    last_skipped: embedded<Skipped>({ at: { type: Date, required: true }, reason: { type: String, required: true } }),
+    _id: string,
+    org_id: string,
+    mode: oneOf(modes),
+    /** Canonical; each address has at most one schedule. */
+    url: string,
+    /** Absent on a schedule that was removed, while its Temporal Schedule still has to be. */
+    active: flag,
+    every_hours: number,
+    max_pages: number,
+    segments: optional(list(string)),
+    authority: optional(oneOf(authorities)),
+    /** When a caller last asked for this schedule. Crawls start whole intervals after it. */
+    anchor_at: date,
+    /** Counts the changes that the Temporal Schedule has to follow. */
+    version: number,
+    created_by: string,
+    created_at: date,
+    last_crawl_id: optional(string),
+    /** Why no crawl started at the last scheduled time; unset when a crawl starts. */
+    last_skipped: optional(skipped),
     pending: pendingField,
   },
   [{ fields: { org_id: 1, mode: 1, url: 1 }, unique: true, partialFilterExpression: { active: true } }, pendingIndex],
 );
+export type Recrawl = RecordOf<typeof RecrawlModel>;
 
 const active = (orgId: string, among: readonly Mode[]) => ({
   org_id: orgId,

@@ -7,7 +7,8 @@ import { randomUUID } from 'node:crypto';
 import type mongoose from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
 import { aboutField, aboutIndex } from '../base/copies.ts';
-import { collectionOf, defined, defineModel, embedded, Mixed } from '../base/define.ts';
+import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
+import { date, embedded, list, mixed, number, oneOf, optional, string, type ValueOf } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { intentFor, pendingField, pendingIndex, type Due, type Intent, type Work } from '../base/pending.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
@@ -24,95 +25,57 @@ import {
 } from '../rules/events/delivery.ts';
 import { sendingWork, tryNowSignal } from '../rules/events/work.ts';
 
-export type Attempt = {
-  at: Date;
-  status_code?: number;
-  duration_ms: number;
-  error?: string;
-  /** How the reply's body begins. */
-  response_head?: string;
-};
-
 /** What a delivery is made for. */
 export type Subject = { conv_id?: string; ticket_id?: string; seq?: number; customer_id?: string; task_id?: string };
 
-export type Delivery = {
-  _id: string;
-  org_id: string;
-  mode: Mode;
-  kind: DeliveryKind;
-  event_id: string;
-  event_type: string;
-  /** Where the event goes: `webhook`, `slack`, `email:<convId>`. One event goes to one lane once. */
-  lane: string;
-  /** Deliveries of one line are sent one after the other, in the order of `subject.seq`, then of their ids. */
-  line: string;
-  /** The line it was made for; a redelivery has a line of its own. */
-  home: string;
-  /** Shown to members, without secrets. */
-  destination: string;
-  subject: Subject;
-  /** Whom and what it tells about, and goes with. */
-  about: string[];
-  /** What the sender of this kind needs to make the request again, byte for byte. */
-  payload: unknown;
-  status: DeliveryStatus;
-  /** Failed attempts since it was made, or asked for again. */
-  tries: number;
-  attempts: Attempt[];
-  next_attempt_at?: Date;
-  /** The attempt that is under way; one that died leaves it. */
-  claim?: { id: string; at: Date };
-  request?: OutgoingRequest;
-  /** Why it was not delivered, as far as that is known. */
-  error?: string;
-  /** What the receiver made: an issue, a message. */
-  result?: { id?: string; url?: string };
-  created_at: Date;
-  delivered_at?: Date;
-  expires_at: Date;
-  pending?: Intent[];
-};
+const attempt = embedded({
+  at: date,
+  status_code: optional(number),
+  duration_ms: number,
+  error: optional(string),
+  /** How the reply's body begins. */
+  response_head: optional(string),
+});
+export type Attempt = ValueOf<typeof attempt>;
 
-export const DeliveryModel = defineModel<Delivery>(
+export const DeliveryModel = defineModel(
   'Delivery',
   'deliveries',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    kind: { type: String, enum: deliveryKinds, required: true },
-    event_id: { type: String, required: true },
-    event_type: { type: String, required: true },
-    lane: { type: String, required: true },
-    line: { type: String, required: true },
-    home: { type: String, required: true },
-    destination: { type: String, required: true },
-    subject: { type: Mixed, required: true },
+    _id: string,
+    org_id: string,
+    mode: oneOf(modes),
+    kind: oneOf(deliveryKinds),
+    event_id: string,
+    event_type: string,
+    /** Where the event goes: `webhook`, `slack`, `email:<convId>`. One event goes to one lane once. */
+    lane: string,
+    /** Deliveries of one line are sent one after the other, in the order of `subject.seq`, then of their ids. */
+    line: string,
+    /** The line it was made for; a redelivery has a line of its own. */
+    home: string,
+    /** Shown to members, without secrets. */
+    destination: string,
+    subject: mixed<Subject>(),
+    /** Whom and what it tells about, and goes with. */
     about: aboutField,
-    payload: { type: Mixed },
-    status: { type: String, enum: deliveryStatuses, required: true },
-    tries: { type: Number, required: true },
-    attempts: {
-      type: [
-        embedded<Attempt>({
-          at: { type: Date, required: true },
-          status_code: Number,
-          duration_ms: { type: Number, required: true },
-          error: String,
-          response_head: String,
-        }),
-      ],
-      required: true,
-    },
-    next_attempt_at: Date,
-    claim: { type: Mixed },
-    request: { type: Mixed },
-    error: String,
-    result: { type: Mixed },
-    created_at: { type: Date, required: true },
-    delivered_at: Date,
-    expires_at: { type: Date, required: true },
+    /** What the sender of this kind needs to make the request again, byte for byte. */
+    payload: mixed<unknown>(),
+    status: oneOf(deliveryStatuses),
+    /** Failed attempts since it was made, or asked for again. */
+    tries: number,
+    attempts: list(attempt),
+    next_attempt_at: optional(date),
+    /** The attempt that is under way; one that died leaves it. */
+    claim: optional(mixed<{ id: string; at: Date }>()),
+    request: optional(mixed<OutgoingRequest>()),
+    /** Why it was not delivered, as far as that is known. */
+    error: optional(string),
+    /** What the receiver made: an issue, a message. */
+    result: optional(mixed<{ id?: string; url?: string }>()),
+    created_at: date,
+    delivered_at: optional(date),
+    expires_at: date,
     pending: pendingField,
   },
   [
@@ -125,6 +88,7 @@ export const DeliveryModel = defineModel<Delivery>(
     pendingIndex,
   ],
 );
+export type Delivery = RecordOf<typeof DeliveryModel>;
 
 const deliveries = () => collectionOf(DeliveryModel);
 const dayMs = 86_400_000;

@@ -3,47 +3,35 @@
  * on. It says whom failures are counted against and since when, who answers too slowly to be sent to beside others, and what
  * was disabled. It speaks about settings as they were saved: saved again, a destination begins anew.
  */
-import { collectionOf, defineModel } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { boolean, date, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
-import { destinationStatuses, type DestinationStatus } from '../rules/events/destination.ts';
+import { destinationStatuses } from '../rules/events/destination.ts';
 import { deliveryKinds, type DeliveryKind } from '../rules/events/delivery.ts';
 
-export type Destination = {
-  /** `<orgId>:<mode>:<kind>` */
-  _id: string;
-  org_id: string;
-  mode: Mode;
-  kind: DeliveryKind;
-  /** `outbox_version` of the support configuration that this is about. */
-  version: number;
-  status: DestinationStatus;
-  /** Whether the last attempt ran into its time limit. */
-  slow: boolean;
-  /** The first of the failures since the last success. */
-  failing_since?: Date;
-  last_error?: string;
-  disabled_at?: Date;
-  updated_at: Date;
-};
-
-const DestinationModel = defineModel<Destination>(
+const DestinationModel = defineModel(
   'Destination',
   'destinations',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    kind: { type: String, enum: deliveryKinds, required: true },
-    version: { type: Number, required: true },
-    status: { type: String, enum: destinationStatuses, required: true },
-    slow: { type: Boolean, required: true },
-    failing_since: Date,
-    last_error: String,
-    disabled_at: Date,
-    updated_at: { type: Date, required: true },
+    /** `<orgId>:<mode>:<kind>` */
+    _id: string,
+    org_id: string,
+    mode: oneOf(modes),
+    kind: oneOf(deliveryKinds),
+    /** `outbox_version` of the support configuration that this is about. */
+    version: number,
+    status: oneOf(destinationStatuses),
+    /** Whether the last attempt ran into its time limit. */
+    slow: boolean,
+    /** The first of the failures since the last success. */
+    failing_since: optional(date),
+    last_error: optional(string),
+    disabled_at: optional(date),
+    updated_at: date,
   },
   [{ fields: { org_id: 1 } }],
 );
+export type Destination = RecordOf<typeof DestinationModel>;
 
 const destinations = () => collectionOf(DestinationModel);
 

@@ -6,9 +6,10 @@
 import { mongo } from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
 import { aboutField, aboutIndex } from '../base/copies.ts';
-import { collectionOf, defineModel } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { date, list, number, oneOf, optional, string, text } from '../rules/base/fields.ts';
 import { grouped } from '../base/grouped.ts';
-import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { pendingField, pendingIndex } from '../base/pending.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import {
   inboundProviders,
@@ -17,64 +18,42 @@ import {
   type InboundStatus,
 } from '../rules/events/inbound.ts';
 
-export type Inbound = {
-  _id: string;
-  provider: InboundProvider;
-  /**
-   * What a repeat shares with it, each with the sender's name in front: the provider's id of the delivery, a hash of what
-   * was signed.
-   */
-  keys: string[];
-  /** Empty when it belongs to no organization that is connected; then nobody is shown it. */
-  org_id: string;
-  mode: Mode;
-  /** Those of one lane are processed in the order in which they arrived: an issue, a thread. */
-  lane: string;
-  /** What it is, in the provider's words: `Issue.update`, `app_mention`. */
-  type: string;
-  /** As text, whatever is in it: JSON may nest deeper than MongoDB stores. Empty once it is processed or ignored. */
-  body: string;
-  status: InboundStatus;
-  /** Why it was ignored, or the last failure. */
-  reason?: string;
-  /** What it changed, as one sentence. */
-  outcome?: string;
-  /** Those that ended. */
-  attempts: number;
-  /** The attempt that may settle it. */
-  attempt?: string;
-  /** Set after a failure: when it is tried again. */
-  next_at?: Date;
-  /** Once it is known: whose data it holds. */
-  about: string[];
-  received_at: Date;
-  settled_at?: Date;
-  expires_at: Date;
-  pending?: Intent[];
-};
-
-export const InboundModel = defineModel<Inbound>(
+export const InboundModel = defineModel(
   'Inbound',
   'inbound',
   {
-    _id: { type: String, required: true },
-    provider: { type: String, enum: inboundProviders, required: true },
-    keys: { type: [String], required: true },
-    org_id: { type: String },
-    mode: { type: String, enum: modes, required: true },
-    lane: { type: String, required: true },
-    type: { type: String, required: true },
-    body: { type: String },
-    status: { type: String, enum: inboundStatuses, required: true },
-    reason: String,
-    outcome: String,
-    attempts: { type: Number, required: true },
-    attempt: String,
-    next_at: Date,
+    _id: string,
+    provider: oneOf(inboundProviders),
+    /**
+     * What a repeat shares with it, each with the sender's name in front: the provider's id of the delivery, a hash of what
+     * was signed.
+     */
+    keys: list(string),
+    /** Empty when it belongs to no organization that is connected; then nobody is shown it. */
+    org_id: text,
+    mode: oneOf(modes),
+    /** Those of one lane are processed in the order in which they arrived: an issue, a thread. */
+    lane: string,
+    /** What it is, in the provider's words: `Issue.update`, `app_mention`. */
+    type: string,
+    /** As text, whatever is in it: JSON may nest deeper than MongoDB stores. Empty once it is processed or ignored. */
+    body: text,
+    status: oneOf(inboundStatuses),
+    /** Why it was ignored, or the last failure. */
+    reason: optional(string),
+    /** What it changed, as one sentence. */
+    outcome: optional(string),
+    /** Those that ended. */
+    attempts: number,
+    /** The attempt that may settle it. */
+    attempt: optional(string),
+    /** Set after a failure: when it is tried again. */
+    next_at: optional(date),
+    /** Once it is known: whose data it holds. */
     about: aboutField,
-    received_at: { type: Date, required: true },
-    settled_at: Date,
-    expires_at: { type: Date, required: true },
+    received_at: date,
+    settled_at: optional(date),
+    expires_at: date,
     pending: pendingField,
   },
   [
@@ -87,6 +66,7 @@ export const InboundModel = defineModel<Inbound>(
     pendingIndex,
   ],
 );
+export type Inbound = RecordOf<typeof InboundModel>;
 
 /**
  * Stores what arrived; false when it was there before. What arrives while a write is under way is written together, and each

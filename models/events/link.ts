@@ -4,61 +4,45 @@
  */
 import { isDuplicate } from '../base/connect.ts';
 import { aboutField, aboutIndex } from '../base/copies.ts';
-import { collectionOf, defined, defineModel, Mixed, readerOf, type Together } from '../base/define.ts';
-import { modes, type Mode } from '../rules/access/keys.ts';
+import { collectionOf, defined, defineModel, readerOf, type Together, type RecordOf } from '../base/define.ts';
+import { date, mixed, oneOf, optional, string } from '../rules/base/fields.ts';
+import { modes } from '../rules/access/keys.ts';
 import { integrationProviders, type IntegrationProvider } from '../rules/integrations/integration.ts';
 
 const linkKinds = ['ticket', 'task'] as const;
 export type LinkKind = (typeof linkKinds)[number];
 
-export type Link = {
-  /** `<provider>:<external>`. */
-  _id: string;
-  org_id: string;
-  mode: Mode;
-  provider: IntegrationProvider;
-  /** The issue's id; `<team>:<channel>:<ts>` of a thread. */
-  external: string;
-  kind: LinkKind;
-  /** The ticket's or the task's id. */
-  subject_id: string;
-  /** Of a ticket. */
-  conv_id?: string;
-  customer_id?: string;
-  /** The task or the ticket, and the customer. */
-  about: string[];
-  /** The state it was last known to be in there, by the provider's id of it. */
-  state_id?: string;
-  /** The time of the last change that an event told of: an event of an earlier one tells nothing new. */
-  seen_at?: Date;
-  removed_at?: Date;
-  /** Of a task's issue: what it was last known to say (models/rules/tasks/issues.ts). */
-  known?: Record<string, unknown>;
-  created_at: Date;
-};
-
-export const LinkModel = defineModel<Link>(
+export const LinkModel = defineModel(
   'Link',
   'links',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    provider: { type: String, enum: integrationProviders, required: true },
-    external: { type: String, required: true },
-    kind: { type: String, enum: linkKinds, required: true },
-    subject_id: { type: String, required: true },
-    conv_id: String,
-    customer_id: String,
+    /** `<provider>:<external>`. */
+    _id: string,
+    org_id: string,
+    mode: oneOf(modes),
+    provider: oneOf(integrationProviders),
+    /** The issue's id; `<team>:<channel>:<ts>` of a thread. */
+    external: string,
+    kind: oneOf(linkKinds),
+    /** The ticket's or the task's id. */
+    subject_id: string,
+    /** Of a ticket. */
+    conv_id: optional(string),
+    customer_id: optional(string),
+    /** The task or the ticket, and the customer. */
     about: aboutField,
-    state_id: String,
-    seen_at: Date,
-    removed_at: Date,
-    known: { type: Mixed },
-    created_at: { type: Date, required: true },
+    /** The state it was last known to be in there, by the provider's id of it. */
+    state_id: optional(string),
+    /** The time of the last change that an event told of: an event of an earlier one tells nothing new. */
+    seen_at: optional(date),
+    removed_at: optional(date),
+    /** Of a task's issue: what it was last known to say (models/rules/tasks/issues.ts). */
+    known: optional(mixed<Record<string, unknown>>()),
+    created_at: date,
   },
   [{ fields: { org_id: 1, provider: 1, subject_id: 1 } }, aboutIndex],
 );
+export type Link = RecordOf<typeof LinkModel>;
 
 const idOf = (provider: IntegrationProvider, external: string): string => `${provider}:${external}`;
 

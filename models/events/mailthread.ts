@@ -3,9 +3,10 @@
  * its conversation, so that an answer that comes late still finds the customer.
  */
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, Mixed } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { date, list, mixed, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { newTokenId } from './replytoken.ts';
-import { modes, type Mode } from '../rules/access/keys.ts';
+import { modes } from '../rules/access/keys.ts';
 import { keptUntil } from '../rules/chat/retention.ts';
 import type { OutgoingMail } from '../rules/events/mailout.ts';
 
@@ -21,51 +22,35 @@ export type Outgoing = {
   automatic: boolean;
 };
 
-export type MailThread = {
-  /** The id in its reply address, 32 hexadecimal digits. */
-  _id: string;
-  org_id: string;
-  mode: Mode;
-  conv_id: string;
-  customer_id: string;
-  /** Of the first mail that came in. */
-  subject?: string;
-  /** Ids of its mails, both ways: the first and the newest ones. */
-  mail_ids: string[];
-  /** Of the customer's newest mail. */
-  answered_id?: string;
-  /** How many mails were made. */
-  mails: number;
-  outgoing?: Outgoing;
-  /** When mails of the agent alone were made, the newest ones. */
-  automatic_at: Date[];
-  created_at: Date;
-  /** Of test mode. */
-  expires_at?: Date;
-};
-
 /** A reply address is good for this long after the end of its conversation. */
 export const outlivesDays = 90;
 /** A program that answers to something older names newer ones beside it. */
 const maxMailIds = 100;
 
-export const MailThreadModel = defineModel<MailThread>(
+export const MailThreadModel = defineModel(
   'MailThread',
   'mail_threads',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    conv_id: { type: String, required: true },
-    customer_id: { type: String, required: true },
-    subject: String,
-    mail_ids: { type: [String], required: true },
-    answered_id: String,
-    mails: { type: Number, required: true },
-    outgoing: { type: Mixed },
-    automatic_at: { type: [Date], required: true },
-    created_at: { type: Date, required: true },
-    expires_at: Date,
+    /** The id in its reply address, 32 hexadecimal digits. */
+    _id: string,
+    org_id: string,
+    mode: oneOf(modes),
+    conv_id: string,
+    customer_id: string,
+    /** Of the first mail that came in. */
+    subject: optional(string),
+    /** Ids of its mails, both ways: the first and the newest ones. */
+    mail_ids: list(string),
+    /** Of the customer's newest mail. */
+    answered_id: optional(string),
+    /** How many mails were made. */
+    mails: number,
+    outgoing: optional(mixed<Outgoing>()),
+    /** When mails of the agent alone were made, the newest ones. */
+    automatic_at: list(date),
+    created_at: date,
+    /** Of test mode. */
+    expires_at: optional(date),
   },
   [
     { fields: { conv_id: 1 }, unique: true },
@@ -74,6 +59,7 @@ export const MailThreadModel = defineModel<MailThread>(
     { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
   ],
 );
+export type MailThread = RecordOf<typeof MailThreadModel>;
 
 const threads = () => collectionOf(MailThreadModel);
 

@@ -2,28 +2,22 @@
  * Where an organization is told about its tasks and meetings: a webhook of Slack and mails, and of which events. The address of
  * the webhook is its password, so it is sealed.
  */
-import { collectionOf, defineModel } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { boolean, date, list, nullable, oneOf, string } from '../rules/base/fields.ts';
 import { sealedRecords } from '../base/reseal.ts';
 import type { Place } from '../base/secretbox.ts';
-import { notifyEvents, type NotifyEvent } from '../rules/events/announcement.ts';
+import { notifyEvents } from '../rules/events/announcement.ts';
 
-export type OrgWebhook = {
+const OrgWebhookModel = defineModel('OrgWebhook', 'org_webhooks', {
   /** The organization's id. */
-  _id: string;
+  _id: string,
   /** Sealed; null: none. */
-  slack_webhook_url: string | null;
-  email_notifications: boolean;
-  notify_on: NotifyEvent[];
-  updated_at: Date;
-};
-
-const OrgWebhookModel = defineModel<OrgWebhook>('OrgWebhook', 'org_webhooks', {
-  _id: { type: String, required: true },
-  slack_webhook_url: String,
-  email_notifications: { type: Boolean, required: true },
-  notify_on: { type: [String], enum: notifyEvents, required: true },
-  updated_at: { type: Date, required: true },
+  slack_webhook_url: nullable(string),
+  email_notifications: boolean,
+  notify_on: list(oneOf(notifyEvents)),
+  updated_at: date,
 });
+export type OrgWebhook = RecordOf<typeof OrgWebhookModel>;
 
 /** Of the address of an organization's webhook of Slack. */
 export const slackWebhookPlace = (orgId: string): Place => ({ field: 'org_webhooks.slack_webhook_url', record: orgId });

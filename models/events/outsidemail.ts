@@ -5,19 +5,15 @@
 import { timingSafeEqual } from 'node:crypto';
 import { takeDaily } from '../chat/allowance.ts';
 import { collectionOf, defineModel } from '../base/define.ts';
+import { date, string } from '../rules/base/fields.ts';
 import type { SecretBox } from '../base/secretbox.ts';
 import { outsideToOnePerDay, type ObjectionScope, type OutsideRefusal } from '../rules/events/outsidemail.ts';
 
-type Objection = {
-  /** `<organization, or *>:<hash of the address>`. */
-  _id: string;
-  created_at: Date;
-};
-
 /** It has no end: whoever objected must not be asked again and again. */
-const ObjectionModel = defineModel<Objection>('MailObjection', 'mail_objections', {
-  _id: { type: String, required: true },
-  created_at: { type: Date, required: true },
+const ObjectionModel = defineModel('MailObjection', 'mail_objections', {
+  /** `<organization, or *>:<hash of the address>`. */
+  _id: string,
+  created_at: date,
 });
 
 const everybody = '*';

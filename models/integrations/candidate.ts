@@ -2,40 +2,32 @@
  * Connections that are being tried. Credentials go from here to the activity that tries them, sealed, and what came of it goes
  * back, so that no workflow carries either. A candidate is removed when its outcome was read, or after ten minutes.
  */
-import { collectionOf, defineModel, Mixed } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { date, mixed, oneOf, optional, string } from '../rules/base/fields.ts';
 import { sealedRecords } from '../base/reseal.ts';
 import type { SecretBox } from '../base/secretbox.ts';
 import type { Tried } from '../rules/integrations/integrationwork.ts';
-import { integrationProviders, type IntegrationProvider } from '../rules/integrations/integration.ts';
-
-export type Candidate = {
-  _id: string;
-  org_id: string;
-  provider: IntegrationProvider;
-  /** The credentials as JSON, sealed; absent when those are tried that are stored, and once they were tried. */
-  sealed?: string;
-  /** What is stored beside them when they are taken; no secret. */
-  settings: Record<string, unknown>;
-  outcome?: Tried;
-  expires_at: Date;
-};
+import { integrationProviders } from '../rules/integrations/integration.ts';
 
 const candidateMs = 10 * 60_000;
 
-const CandidateModel = defineModel<Candidate>(
+const CandidateModel = defineModel(
   'Candidate',
   'integration_candidates',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    provider: { type: String, enum: integrationProviders, required: true },
-    sealed: String,
-    settings: { type: Mixed },
-    outcome: { type: Mixed },
-    expires_at: { type: Date, required: true },
+    _id: string,
+    org_id: string,
+    provider: oneOf(integrationProviders),
+    /** The credentials as JSON, sealed; absent when those are tried that are stored, and once they were tried. */
+    sealed: optional(string),
+    /** What is stored beside them when they are taken; no secret. */
+    settings: mixed<Record<string, unknown>>(),
+    outcome: optional(mixed<Tried>()),
+    expires_at: date,
   },
   [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }],
 );
+export type Candidate = RecordOf<typeof CandidateModel>;
 
 const candidatePlace = (id: string) => ({ field: 'integration_candidates.sealed', record: id });
 

@@ -4,64 +4,45 @@
  */
 import type { mongo } from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, Mixed } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { date, mixed, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { grouped } from '../base/grouped.ts';
 import { sealedRecords } from '../base/reseal.ts';
 import type { Place, SecretBox } from '../base/secretbox.ts';
 import { integrationProviders, integrationStatuses } from '../rules/integrations/integration.ts';
-import type { IntegrationProvider, IntegrationStatus } from '../rules/integrations/integration.ts';
+import type { IntegrationProvider } from '../rules/integrations/integration.ts';
 import { outboxProviders, type OutboxProvider } from '../rules/chat/supportconfig.ts';
 
-export type Integration = {
-  /** `<org_id>:<provider>`. */
-  _id: string;
-  org_id: string;
-  provider: IntegrationProvider;
-  status: IntegrationStatus;
-  /** Whose account it is at the provider, in the provider's words. */
-  account?: string;
-  /** Shown to members; never holds a secret. */
-  settings: Record<string, unknown>;
-  /** The provider's own ids of the account: Linear's workspace, Slack's team. Several organizations may share one. */
-  workspace?: string;
-  /** The credentials as JSON, sealed; absent once it is disconnected. */
-  sealed?: string;
-  /** A secret of the organization's own that signs what it is sent, sealed. */
-  sealed_signing?: string;
-  /** Whose events it asks for: `team:<id>`. Of several organizations that ask, the one that has asked longest has them. */
-  events_of?: string;
-  events_since?: Date;
-  /** Counts the connections made; a refusal that belongs to an older one breaks nothing. */
-  generation: number;
-  connected_at?: Date;
-  broken_at?: Date;
-  broken_reason?: string;
-  /** While a process renews the credentials: until when it may take. */
-  renewing_until?: Date;
-  updated_at: Date;
-};
-
-export const IntegrationModel = defineModel<Integration>(
+export const IntegrationModel = defineModel(
   'Integration',
   'integrations',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    provider: { type: String, enum: integrationProviders, required: true },
-    status: { type: String, enum: integrationStatuses, required: true },
-    account: String,
-    settings: { type: Mixed },
-    workspace: String,
-    sealed: String,
-    sealed_signing: String,
-    events_of: String,
-    events_since: Date,
-    generation: { type: Number, required: true },
-    connected_at: Date,
-    broken_at: Date,
-    broken_reason: String,
-    renewing_until: Date,
-    updated_at: { type: Date, required: true },
+    /** `<org_id>:<provider>`. */
+    _id: string,
+    org_id: string,
+    provider: oneOf(integrationProviders),
+    status: oneOf(integrationStatuses),
+    /** Whose account it is at the provider, in the provider's words. */
+    account: optional(string),
+    /** Shown to members; never holds a secret. */
+    settings: mixed<Record<string, unknown>>(),
+    /** The provider's own ids of the account: Linear's workspace, Slack's team. Several organizations may share one. */
+    workspace: optional(string),
+    /** The credentials as JSON, sealed; absent once it is disconnected. */
+    sealed: optional(string),
+    /** A secret of the organization's own that signs what it is sent, sealed. */
+    sealed_signing: optional(string),
+    /** Whose events it asks for: `team:<id>`. Of several organizations that ask, the one that has asked longest has them. */
+    events_of: optional(string),
+    events_since: optional(date),
+    /** Counts the connections made; a refusal that belongs to an older one breaks nothing. */
+    generation: number,
+    connected_at: optional(date),
+    broken_at: optional(date),
+    broken_reason: optional(string),
+    /** While a process renews the credentials: until when it may take. */
+    renewing_until: optional(date),
+    updated_at: date,
   },
   [
     { fields: { org_id: 1 } },
@@ -76,6 +57,7 @@ export const IntegrationModel = defineModel<Integration>(
     },
   ],
 );
+export type Integration = RecordOf<typeof IntegrationModel>;
 
 const idOf = (orgId: string, provider: IntegrationProvider): string => `${orgId}:${provider}`;
 

@@ -4,46 +4,37 @@
  */
 import mongoose from 'mongoose';
 import { credentialsOf, disconnectIntegration } from './integration.ts';
-import { collectionOf, defined, defineModel } from '../base/define.ts';
+import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
+import { date, oneOf, optional, string } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { sealedRecords } from '../base/reseal.ts';
 import type { SecretBox } from '../base/secretbox.ts';
 import { intentFor, pendingField, pendingIndex, type Intent } from '../base/pending.ts';
-import { modes, type Mode } from '../rules/access/keys.ts';
+import { modes } from '../rules/access/keys.ts';
 import { integrationProviders, type IntegrationProvider } from '../rules/integrations/integration.ts';
 import { givesBack, releasingWork, releaseTriedForMs } from '../rules/integrations/integrationwork.ts';
-
-export type Release = {
-  _id: string;
-  org_id: string;
-  mode: Mode;
-  provider: IntegrationProvider;
-  /** The credentials as JSON, sealed. */
-  sealed: string;
-  /** As in `Integration`. */
-  workspace?: string;
-  expires_at: Date;
-  pending?: Intent[];
-};
 
 /** Longer than it is tried: a credential that nobody takes back is not kept for ever. */
 const keptMs = releaseTriedForMs + 86_400_000;
 
-export const ReleaseModel = defineModel<Release>(
+export const ReleaseModel = defineModel(
   'Release',
   'releases',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    provider: { type: String, enum: integrationProviders, required: true },
-    sealed: { type: String, required: true },
-    workspace: String,
-    expires_at: { type: Date, required: true },
+    _id: string,
+    org_id: string,
+    mode: oneOf(modes),
+    provider: oneOf(integrationProviders),
+    /** The credentials as JSON, sealed. */
+    sealed: string,
+    /** As in `Integration`. */
+    workspace: optional(string),
+    expires_at: date,
     pending: pendingField,
   },
   [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }, pendingIndex],
 );
+export type Release = RecordOf<typeof ReleaseModel>;
 
 const releasePlace = (id: string) => ({ field: 'releases.sealed', record: id });
 

@@ -6,9 +6,10 @@ import { removeResume } from './resume.ts';
 import { closeRoom, removeRoom, type RoomOrder } from './room.ts';
 import { removeSegments } from './transcript.ts';
 import { eraseCopies } from '../base/copies.ts';
-import { collectionOf, defined, defineModel, Mixed } from '../base/define.ts';
+import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
+import { date, flag, list, mixed, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
-import { modes, type Mode } from '../rules/access/keys.ts';
+import { modes } from '../rules/access/keys.ts';
 import type { Evaluation, QaSummary } from '../rules/interviews/evaluation.ts';
 import {
   interviewModes,
@@ -53,61 +54,43 @@ export type InterviewConfig = {
   candidate: Candidate;
 };
 
-export type Interview = InterviewConfig & {
-  _id: string;
-  org_id: string;
-  mode: Mode;
-  /** The role's title in lower case: interviews for the same role are related. */
-  role_key: string;
-  created_by: string;
-  status: InterviewStatus;
-  /** Of the last move. */
-  seq: number;
-  state: InterviewState;
-  history: StoredMove[];
-  qa_summary?: QaSummary;
-  evaluation?: Evaluation;
-  decision?: { decision: Decision; notes: string | null; decided_by: string; decided_at: Date };
-  /** The last mail to its candidate about its time. */
-  invited?: Invitation;
-  created_at: Date;
-  updated_at: Date;
-  /** Its removal is decided. */
-  removing?: true;
-  pending?: Intent[];
-};
-
-export const InterviewModel = defineModel<Interview>(
+export const InterviewModel = defineModel(
   'Interview',
   'interviews',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    role_title: { type: String, required: true },
-    role_key: { type: String, required: true },
-    interview_mode: { type: String, enum: interviewModes, required: true },
-    language: { type: String, enum: interviewLanguages },
-    skills: { type: [String], required: true },
-    evaluation_criteria: { type: [String], required: true },
-    question_count: { type: Number, required: true },
-    questions: { type: [Mixed], required: true },
-    questions_by: { type: String, enum: questionsBy, required: true },
-    meeting_url: String,
-    scheduled_at: Date,
-    candidate: { type: Mixed, required: true },
-    created_by: { type: String, required: true },
-    status: { type: String, enum: interviewStatuses, required: true },
-    seq: { type: Number, required: true },
-    state: { type: Mixed, required: true },
-    history: { type: [Mixed], required: true },
-    qa_summary: { type: Mixed },
-    evaluation: { type: Mixed },
-    decision: { type: Mixed },
-    invited: { type: Mixed },
-    created_at: { type: Date, required: true },
-    updated_at: { type: Date, required: true },
-    removing: Boolean,
+    role_title: string,
+    interview_mode: oneOf(interviewModes),
+    /** What questions and the room are written in; English where none is stored. */
+    language: optional(oneOf(interviewLanguages)),
+    skills: list(string),
+    evaluation_criteria: list(string),
+    question_count: number,
+    questions: list(mixed<Question>()),
+    /** Those that were made here follow a resume that is added later; those that a member wrote or changed stay. */
+    questions_by: oneOf(questionsBy),
+    meeting_url: optional(string),
+    scheduled_at: optional(date),
+    candidate: mixed<Candidate>(),
+    _id: string,
+    org_id: string,
+    mode: oneOf(modes),
+    /** The role's title in lower case: interviews for the same role are related. */
+    role_key: string,
+    created_by: string,
+    status: oneOf(interviewStatuses),
+    /** Of the last move. */
+    seq: number,
+    state: mixed<InterviewState>(),
+    history: list(mixed<StoredMove>()),
+    qa_summary: optional(mixed<QaSummary>()),
+    evaluation: optional(mixed<Evaluation>()),
+    decision: optional(mixed<{ decision: Decision; notes: string | null; decided_by: string; decided_at: Date }>()),
+    /** The last mail to its candidate about its time. */
+    invited: optional(mixed<Invitation>()),
+    created_at: date,
+    updated_at: date,
+    /** Its removal is decided. */
+    removing: flag,
     pending: pendingField,
   },
   [
@@ -122,6 +105,7 @@ export const InterviewModel = defineModel<Interview>(
     pendingIndex,
   ],
 );
+export type Interview = RecordOf<typeof InterviewModel>;
 
 const standing = (orgId: string, interviewId: string) => ({
   _id: interviewId,

@@ -4,14 +4,14 @@
  */
 import { removeSegments } from './transcript.ts';
 import { eraseCopies } from '../base/copies.ts';
-import { collectionOf, defined, defineModel, embedded, Mixed } from '../base/define.ts';
+import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
+import { boolean, date, flag, list, mixed, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
-import { meetingStatuses, type MeetingSettings, type MeetingStatus } from '../rules/interviews/meeting.ts';
+import { meetingStatuses, type MeetingSettings } from '../rules/interviews/meeting.ts';
 import type { SummaryMode, SummaryText } from '../rules/interviews/summary.ts';
-import { transcriptBounds, type TranscriptSize } from '../rules/interviews/transcript.ts';
+import { transcriptBounds, transcriptSize, type TranscriptSize } from '../rules/interviews/transcript.ts';
 
 const startedBy = ['creation', 'speech', 'member'] as const;
-type StartedBy = (typeof startedBy)[number];
 
 export type StoredSummary = SummaryText & {
   /** The transcript it was made of. */
@@ -20,67 +20,42 @@ export type StoredSummary = SummaryText & {
   generated_at: Date;
 };
 
-export type Meeting = {
-  _id: string;
-  /** The owner's user id: what starts workflows names an organization here. */
-  org_id: string;
-  mode: 'live';
-  title: string;
-  /** Whether a person chose the title; otherwise it follows the transcript. */
-  title_given: boolean;
-  /** The version of the transcript that the title was made of. */
-  title_version: number;
-  status: MeetingStatus;
-  settings: MeetingSettings;
-  ttl_days: number;
-  started_at: Date;
-  /** Who says when it began: whoever made the meeting, else the first thing said; until something is said, it is when it was made. */
-  started_by: StartedBy;
-  ended_at?: Date;
-  expires_at: Date;
-  updated_at: Date;
-  /** What was taken in, at least as much as is stored: a request that died may have stored less. */
-  size: TranscriptSize;
-  /** Names of those who spoke. */
-  speakers: string[];
-  summaries?: Partial<Record<SummaryMode, StoredSummary>>;
-  /** The organization of its owner that is told of it; without one, the owner's only one. */
-  told_org?: string;
-  /** Its removal is decided. */
-  removing?: true;
-  pending?: Intent[];
-};
-
-export const MeetingModel = defineModel<Meeting>(
+export const MeetingModel = defineModel(
   'Meeting',
   'meetings',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: ['live'], required: true },
-    title: { type: String, required: true },
-    title_given: { type: Boolean, required: true },
-    title_version: { type: Number, required: true },
-    status: { type: String, enum: meetingStatuses, required: true },
-    settings: { type: Mixed, required: true },
-    ttl_days: { type: Number, required: true },
-    started_at: { type: Date, required: true },
-    started_by: { type: String, enum: startedBy, required: true },
-    ended_at: Date,
-    expires_at: { type: Date, required: true },
-    updated_at: { type: Date, required: true },
-    size: embedded<TranscriptSize>({
-      segments: { type: Number, required: true },
-      characters: { type: Number, required: true },
-    }),
-    speakers: { type: [String], required: true },
-    summaries: { type: Mixed },
-    told_org: String,
-    removing: Boolean,
+    _id: string,
+    /** The owner's user id: what starts workflows names an organization here. */
+    org_id: string,
+    mode: oneOf(['live']),
+    title: string,
+    /** Whether a person chose the title; otherwise it follows the transcript. */
+    title_given: boolean,
+    /** The version of the transcript that the title was made of. */
+    title_version: number,
+    status: oneOf(meetingStatuses),
+    settings: mixed<MeetingSettings>(),
+    ttl_days: number,
+    started_at: date,
+    /** Who says when it began: whoever made the meeting, else the first thing said; until something is said, it is when it was made. */
+    started_by: oneOf(startedBy),
+    ended_at: optional(date),
+    expires_at: date,
+    updated_at: date,
+    /** What was taken in, at least as much as is stored: a request that died may have stored less. */
+    size: transcriptSize,
+    /** Names of those who spoke. */
+    speakers: list(string),
+    summaries: optional(mixed<Partial<Record<SummaryMode, StoredSummary>>>()),
+    /** The organization of its owner that is told of it; without one, the owner's only one. */
+    told_org: optional(string),
+    /** Its removal is decided. */
+    removing: flag,
     pending: pendingField,
   },
   [{ fields: { org_id: 1, _id: -1 } }, pendingIndex],
 );
+export type Meeting = RecordOf<typeof MeetingModel>;
 
 const standing = (owner: string, meetingId: string) => ({
   _id: meetingId,

@@ -2,24 +2,18 @@
  * Resumes of candidates: their text, one an interview. The file itself is read once and never stored. Whether it could be read,
  * and why not, stands in the interview.
  */
-import { collectionOf, defineModel } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { date, string } from '../rules/base/fields.ts';
 
-export type Resume = {
+export const ResumeModel = defineModel('Resume', 'resumes', {
   /** The interview's. */
-  _id: string;
-  org_id: string;
-  filename: string;
-  text: string;
-  created_at: Date;
-};
-
-export const ResumeModel = defineModel<Resume>('Resume', 'resumes', {
-  _id: { type: String, required: true },
-  org_id: { type: String, required: true },
-  filename: { type: String, required: true },
-  text: { type: String, required: true },
-  created_at: { type: Date, required: true },
+  _id: string,
+  org_id: string,
+  filename: string,
+  text: string,
+  created_at: date,
 });
+export type Resume = RecordOf<typeof ResumeModel>;
 
 export const findResume = (interviewId: string): Promise<Resume | null> =>
   collectionOf(ResumeModel).findOne({ _id: interviewId });

@@ -4,15 +4,16 @@
  * by its hash, and kept sealed so that members can read it again.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { collectionOf, defined, defineModel, embedded, Mixed } from '../base/define.ts';
+import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
+import { date, embedded, list, mixed, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { sealedRecords } from '../base/reseal.ts';
 import type { Place, SecretBox } from '../base/secretbox.ts';
 import { FrameModel, frameWriter, type FrameWriter } from '../live/frame.ts';
-import { modes, type Mode } from '../rules/access/keys.ts';
-import { interviewModes, type InterviewMode } from '../rules/interviews/interview.ts';
+import { modes } from '../rules/access/keys.ts';
+import { interviewModes } from '../rules/interviews/interview.ts';
 import type { Question } from '../rules/interviews/questions.ts';
-import { interviewLanguages, type InterviewLanguage } from '../rules/language/language.ts';
+import { interviewLanguages } from '../rules/language/language.ts';
 import {
   endMessage,
   endReasons,
@@ -23,77 +24,53 @@ import {
 } from '../rules/interviews/room.ts';
 
 export type Pass = { role: RoomRole; hash: string; sealed: string };
-type RoomSize = { messages: number; characters: number };
-export type Room = {
-  /** The interview's. */
-  _id: string;
-  org_id: string;
-  mode: Mode;
-  interview_mode: InterviewMode;
-  /** What the room itself says is said in it; English unless told. */
-  language?: InterviewLanguage;
-  role_title: string;
-  candidate_name?: string;
-  questions: Question[];
-  passes: Pass[];
-  /** Absent while the interview is scheduled: its links are known, and nobody is let in. */
-  opened_at?: Date;
-  /** When the candidate agreed to the recording. Nothing is recorded before. */
-  consented_at?: Date;
-  refused_at?: Date;
-  /** Of a `solo` interview: the number of the question that is open, from 1; one more than there are when all are answered. */
-  open: number;
-  /** Answers in their order: which message answered which question. */
-  answers: { message_id: string; question: number }[];
-  /** The questions that an interviewer has asked. */
-  asked: string[];
-  /** What was taken in, at least as much as is stored: a request that died may have stored nothing. */
-  size: RoomSize;
-  /** Why the room itself is done; the interview's workflow decides when it ends. */
-  finished?: EndReason;
-  ended_at?: Date;
-  end_reason?: EndReason;
-  /** When the record goes, some time after the end. */
-  expires_at?: Date;
-  /** To have the interview's workflow read what was agreed, refused or ended here, until it was asked for the move. */
-  pending?: Intent[];
-};
-
 const dayMs = 86_400_000;
 /** For so long sockets can be given what they missed, and an old link is told that it is over. */
 const keptDays = 7;
 
-export const RoomModel = defineModel<Room>(
+export const RoomModel = defineModel(
   'Room',
   'rooms',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    interview_mode: { type: String, enum: interviewModes, required: true },
-    language: { type: String, enum: interviewLanguages },
-    role_title: { type: String, required: true },
-    candidate_name: String,
-    questions: { type: [Mixed], required: true },
-    passes: { type: [Mixed], required: true },
-    opened_at: Date,
-    consented_at: Date,
-    refused_at: Date,
-    open: { type: Number, required: true },
-    answers: { type: [Mixed], required: true },
-    asked: { type: [String], required: true },
-    size: embedded<RoomSize>({
-      messages: { type: Number, required: true },
-      characters: { type: Number, required: true },
+    /** The interview's. */
+    _id: string,
+    org_id: string,
+    mode: oneOf(modes),
+    interview_mode: oneOf(interviewModes),
+    /** What the room itself says is said in it; English unless told. */
+    language: optional(oneOf(interviewLanguages)),
+    role_title: string,
+    candidate_name: optional(string),
+    questions: list(mixed<Question>()),
+    passes: list(mixed<Pass>()),
+    /** Absent while the interview is scheduled: its links are known, and nobody is let in. */
+    opened_at: optional(date),
+    /** When the candidate agreed to the recording. Nothing is recorded before. */
+    consented_at: optional(date),
+    refused_at: optional(date),
+    /** Of a `solo` interview: the number of the question that is open, from 1; one more than there are when all are answered. */
+    open: number,
+    /** Answers in their order: which message answered which question. */
+    answers: list(mixed<{ message_id: string; question: number }>()),
+    /** The questions that an interviewer has asked. */
+    asked: list(string),
+    /** What was taken in, at least as much as is stored: a request that died may have stored nothing. */
+    size: embedded({
+      messages: number,
+      characters: number,
     }),
-    finished: { type: String, enum: endReasons },
-    ended_at: Date,
-    end_reason: { type: String, enum: endReasons },
-    expires_at: Date,
+    /** Why the room itself is done; the interview's workflow decides when it ends. */
+    finished: optional(oneOf(endReasons)),
+    ended_at: optional(date),
+    end_reason: optional(oneOf(endReasons)),
+    /** When the record goes, some time after the end. */
+    expires_at: optional(date),
+    /** To have the interview's workflow read what was agreed, refused or ended here, until it was asked for the move. */
     pending: pendingField,
   },
   [{ fields: { 'passes.hash': 1 }, unique: true }, { fields: { expires_at: 1 }, expireAfterSeconds: 0 }, pendingIndex],
 );
+export type Room = RecordOf<typeof RoomModel>;
 
 const rooms = () => collectionOf(RoomModel);
 const standing = (roomId: string) => ({ _id: roomId, ended_at: { $exists: false } });

@@ -2,37 +2,27 @@
  * What was said in meetings and interviews: a document for each segment, so that hours of speech are no large document.
  * A segment is stored once and never changes, so the number of segments is the version of a transcript.
  */
-import { collectionOf, defined, defineModel } from '../base/define.ts';
+import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
+import { string } from '../rules/base/fields.ts';
 import { isDuplicate } from '../base/connect.ts';
 import { newId } from '../base/ids.ts';
-import { speakerRoles, type Said } from '../rules/interviews/transcript.ts';
+import { saidFields, type Said } from '../rules/interviews/transcript.ts';
 
-export type Segment = Said & {
-  /** `<stream>:<id>` */
-  _id: string;
-  /** The id of the meeting or the interview. */
-  stream: string;
-  /** Sorts segments of the same moment in the order in which they were sent. */
-  place: string;
-};
-
-export const SegmentModel = defineModel<Segment>(
+export const SegmentModel = defineModel(
   'Segment',
   'transcript_segments',
   {
-    _id: { type: String, required: true },
-    stream: { type: String, required: true },
-    id: { type: String, required: true },
-    speaker: { type: String, required: true },
-    text: { type: String, required: true },
-    at: { type: Date, required: true },
-    is_ai: { type: Boolean, required: true },
-    role: { type: String, enum: speakerRoles },
-    question_id: String,
-    place: { type: String, required: true },
+    /** `<stream>:<id>` */
+    _id: string,
+    /** The id of the meeting or the interview. */
+    stream: string,
+    /** Sorts segments of the same moment in the order in which they were sent. */
+    place: string,
+    ...saidFields,
   },
   [{ fields: { stream: 1, at: 1, place: 1 } }],
 );
+export type Segment = RecordOf<typeof SegmentModel>;
 
 const idOf = (stream: string, id: string): string => `${stream}:${id}`;
 

@@ -3,42 +3,32 @@
  * candidates from it. A chunk joined with its source, as material of an answer, is a `Passage`.
  */
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, readerOf } from '../base/define.ts';
+import { collectionOf, defineModel, readerOf, type RecordOf } from '../base/define.ts';
+import { number, oneOf, string, text } from '../rules/base/fields.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import type { CutChunk } from '../rules/knowledge/chunks.ts';
 
-export type Chunk = {
-  /** `<source>:<generation>:<ordinal>`, so that writing a generation again changes nothing. */
-  _id: string;
-  org_id: string;
-  mode: Mode;
-  source_type: 'document' | 'website';
-  source_id: string;
-  generation: number;
-  ordinal: number;
-  heading: string;
-  text: string;
-};
-
-export const ChunkModel = defineModel<Chunk>(
+export const ChunkModel = defineModel(
   'Chunk',
   'chunks',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    source_type: { type: String, enum: ['document', 'website'], required: true },
-    source_id: { type: String, required: true },
-    generation: { type: Number, required: true },
-    ordinal: { type: Number, required: true },
-    heading: { type: String, default: '' },
-    text: { type: String, required: true },
+    /** `<source>:<generation>:<ordinal>`, so that writing a generation again changes nothing. */
+    _id: string,
+    org_id: string,
+    mode: oneOf(modes),
+    source_type: oneOf(['document', 'website']),
+    source_id: string,
+    generation: number,
+    ordinal: number,
+    heading: text,
+    text: string,
   },
   [
     { fields: { source_id: 1, generation: 1, ordinal: 1 } },
     { fields: { org_id: 1, mode: 1, source_type: 1, source_id: 1, generation: 1 } },
   ],
 );
+export type Chunk = RecordOf<typeof ChunkModel>;
 
 export type ChunkSource = Pick<Chunk, 'org_id' | 'mode' | 'source_type' | 'source_id' | 'generation'>;
 

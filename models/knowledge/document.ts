@@ -3,93 +3,58 @@ import { randomInt } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import mongoose from 'mongoose';
-import { collectionOf, defineModel, everyRecord, readerOf } from '../base/define.ts';
+import { collectionOf, defineModel, everyRecord, readerOf, type RecordOf } from '../base/define.ts';
+import { date, list, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { removeChunks } from './chunk.ts';
 import { isDuplicate } from '../base/connect.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { recordRemoval, type Removal } from './removal.ts';
 import { authorities, type Authority } from '../rules/knowledge/authority.ts';
-import {
-  documentStatuses,
-  fileTypes,
-  unprocessed,
-  type DocumentStatus,
-  type FileType,
-} from '../rules/knowledge/document.ts';
+import { documentStatuses, fileTypes, unprocessed } from '../rules/knowledge/document.ts';
 import { modes, type Environment, type Mode } from '../rules/access/keys.ts';
 import { checkQuota, freeSlots, type Quotas } from '../rules/knowledge/quota.ts';
 
-export type Document = {
-  _id: string;
-  org_id: string;
-  mode: Mode;
-  filename: string;
-  file_type: FileType;
-  mime_type: string;
-  /** Bytes. */
-  file_size: number;
-  sha256: string;
-  status: DocumentStatus;
-  /** Why it failed, for people. */
-  error?: string;
-  segments: string[];
-  /** Absent: the default of documents. */
-  authority?: Authority;
-  uploaded_by: string;
-  /** Counts processings; a worker that holds an older one writes nothing. */
-  generation: number;
-  /** The generation whose chunks answer questions; absent until the first was indexed. */
-  live_generation?: number;
-  /** Counts the attempts that write index rows, each its own: see `batchOf`. */
-  attempt?: number;
-  /** The attempt that works on `generation`; one that another has overtaken publishes nothing. */
-  claimed?: number;
-  /** The attempt whose rows answer. */
-  live_attempt?: number;
-  chunk_count: number;
-  /** Counts changes of segments and authority, so that the index can tell whether it has seen the last. */
-  tags_version: number;
-  /** Its place in the allowance of its organization and mode; absent on documents stored before there were slots. */
-  slot?: number;
-  created_at: Date;
-  updated_at: Date;
-  indexed_at?: Date;
-  /** The model that made the vectors of all passages of the live generation; absent: some lack theirs. */
-  embedded_by?: string;
-  embedded_at?: Date;
-  pending?: Intent[];
-};
-
-export const DocumentModel = defineModel<Document>(
+export const DocumentModel = defineModel(
   'Document',
   'documents',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    filename: { type: String, required: true },
-    file_type: { type: String, enum: fileTypes, required: true },
-    mime_type: { type: String, required: true },
-    file_size: { type: Number, required: true },
-    sha256: { type: String, required: true },
-    status: { type: String, enum: documentStatuses, required: true },
-    error: String,
-    segments: { type: [String], required: true },
-    authority: { type: String, enum: authorities },
-    uploaded_by: { type: String, required: true },
-    generation: { type: Number, required: true },
-    live_generation: Number,
-    attempt: Number,
-    claimed: Number,
-    live_attempt: Number,
-    chunk_count: { type: Number, required: true },
-    tags_version: { type: Number, required: true },
-    slot: Number,
-    created_at: { type: Date, required: true },
-    updated_at: { type: Date, required: true },
-    indexed_at: Date,
-    embedded_by: String,
-    embedded_at: Date,
+    _id: string,
+    org_id: string,
+    mode: oneOf(modes),
+    filename: string,
+    file_type: oneOf(fileTypes),
+    mime_type: string,
+    /** Bytes. */
+    file_size: number,
+    sha256: string,
+    status: oneOf(documentStatuses),
+    /** Why it failed, for people. */
+    error: optional(string),
+    segments: list(string),
+    /** Absent: the default of documents. */
+    authority: optional(oneOf(authorities)),
+    uploaded_by: string,
+    /** Counts processings; a worker that holds an older one writes nothing. */
+    generation: number,
+    /** The generation whose chunks answer questions; absent until the first was indexed. */
+    live_generation: optional(number),
+    /** Counts the attempts that write index rows, each its own: see `batchOf`. */
+    attempt: optional(number),
+    /** The attempt that works on `generation`; one that another has overtaken publishes nothing. */
+    claimed: optional(number),
+    /** The attempt whose rows answer. */
+    live_attempt: optional(number),
+    chunk_count: number,
+    /** Counts changes of segments and authority, so that the index can tell whether it has seen the last. */
+    tags_version: number,
+    /** Its place in the allowance of its organization and mode; absent on documents stored before there were slots. */
+    slot: optional(number),
+    created_at: date,
+    updated_at: date,
+    indexed_at: optional(date),
+    /** The model that made the vectors of all passages of the live generation; absent: some lack theirs. */
+    embedded_by: optional(string),
+    embedded_at: optional(date),
     pending: pendingField,
   },
   [
@@ -105,6 +70,7 @@ export const DocumentModel = defineModel<Document>(
     pendingIndex,
   ],
 );
+export type Document = RecordOf<typeof DocumentModel>;
 
 const readDocument = readerOf(DocumentModel);
 

@@ -4,7 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import type mongoose from 'mongoose';
-import { collectionOf, defineModel } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { oneOf, string } from '../rules/base/fields.ts';
 import { DocumentModel } from './document.ts';
 import { PageModel } from './page.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
@@ -15,19 +16,18 @@ import { modes, type Mode } from '../rules/access/keys.ts';
 export type Owner = { org_id: string; mode: Mode };
 
 /** The intent to embed what an organization and mode lack. */
-export type EmbeddingWork = Owner & { _id: string; pending?: Intent[] };
-
-export const EmbeddingWorkModel = defineModel<EmbeddingWork>(
+export const EmbeddingWorkModel = defineModel(
   'EmbeddingWork',
   'embedding_work',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
+    org_id: string,
+    mode: oneOf(modes),
+    _id: string,
     pending: pendingField,
   },
   [pendingIndex],
 );
+export type EmbeddingWork = RecordOf<typeof EmbeddingWorkModel>;
 
 /**
  * Has the passages embedded that now lack vectors: the sweeper starts or wakes the workflow. Call it once the sources are

@@ -4,37 +4,21 @@
  */
 import { createHash } from 'node:crypto';
 import type mongoose from 'mongoose';
-import { collectionOf, defineModel, defined, embedded, Mixed } from '../base/define.ts';
+import { collectionOf, defineModel, defined, type RecordOf } from '../base/define.ts';
+import {
+  bytes,
+  date,
+  embedded,
+  list,
+  mixed,
+  number,
+  oneOf,
+  optional,
+  string,
+  type ValueOf,
+} from '../rules/base/fields.ts';
 import { gapReasons, gapStatuses, nearestGroup, type GapReason, type GapStatus } from '../rules/knowledge/gap.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
-
-/**
- * A customer who asked, how often, and with which message the last time. Both are hashes of ids, which are nobody's once the
- * customer is forgotten.
- */
-type GapAsker = { customer: string; message: string; count: number };
-
-export type Gap = {
-  /** `gap_` and a hash over organization, mode and wording, so that asking again counts the same record. */
-  _id: string;
-  org_id: string;
-  mode: Mode;
-  group: string;
-  question: string;
-  /** How often it was asked, by whomever. */
-  count: number;
-  /** Of customers, the first `MAX_ASKERS` of them; who asks with a key is nobody in particular. */
-  askers: GapAsker[];
-  first_asked: Date;
-  last_asked: Date;
-  why_missing: GapReason;
-  /** The passages that came nearest when it was asked last: chunk ids and scores. */
-  near?: GapNear[];
-  /** What the question means: numbers of four bytes. Vectors of two models are never compared. */
-  vector?: Buffer;
-  vector_model?: string;
-  status: GapStatus;
-};
 
 export type GapNear = { chunk_id: string; score: number };
 
@@ -42,33 +26,40 @@ const keepSeconds = 180 * 86_400;
 /** A wording that so many have asked is nobody's alone: further customers are only counted. Some 100 KB a record. */
 const maxAskers = 1_000;
 
-const GapModel = defineModel<Gap>(
+/**
+ * A customer who asked, how often, and with which message the last time. Both are hashes of ids, which are nobody's once the
+ * customer is forgotten.
+ */
+const gapAsker = embedded({
+  customer: string,
+  message: string,
+  count: number,
+});
+type GapAsker = ValueOf<typeof gapAsker>;
+
+const GapModel = defineModel(
   'Gap',
   'gaps',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    group: { type: String, required: true },
-    question: { type: String, required: true },
-    count: { type: Number, required: true },
-    askers: {
-      type: [
-        embedded<GapAsker>({
-          customer: { type: String, required: true },
-          message: { type: String, required: true },
-          count: { type: Number, required: true },
-        }),
-      ],
-      required: true,
-    },
-    first_asked: { type: Date, required: true },
-    last_asked: { type: Date, required: true },
-    why_missing: { type: String, enum: gapReasons, required: true },
-    near: { type: Mixed },
-    vector: Buffer,
-    vector_model: String,
-    status: { type: String, enum: gapStatuses, required: true },
+    /** `gap_` and a hash over organization, mode and wording, so that asking again counts the same record. */
+    _id: string,
+    org_id: string,
+    mode: oneOf(modes),
+    group: string,
+    question: string,
+    /** How often it was asked, by whomever. */
+    count: number,
+    /** Of customers, the first `MAX_ASKERS` of them; who asks with a key is nobody in particular. */
+    askers: list(gapAsker),
+    first_asked: date,
+    last_asked: date,
+    why_missing: oneOf(gapReasons),
+    /** The passages that came nearest when it was asked last: chunk ids and scores. */
+    near: optional(mixed<GapNear[]>()),
+    /** What the question means: numbers of four bytes. Vectors of two models are never compared. */
+    vector: optional(bytes),
+    vector_model: optional(string),
+    status: oneOf(gapStatuses),
   },
   [
     { fields: { org_id: 1, mode: 1, last_asked: -1 } },
@@ -78,6 +69,7 @@ const GapModel = defineModel<Gap>(
     { fields: { org_id: 1, count: 1 }, partialFilterExpression: { count: 0 } },
   ],
 );
+export type Gap = RecordOf<typeof GapModel>;
 
 /** The record of a wording; how it is spaced and capitalised does not matter. */
 function gapId(orgId: string, mode: Mode, question: string): string {

@@ -3,48 +3,36 @@
  * members see what became of it; each document and page is taken over once, however often its workflow runs.
  */
 import { isDuplicate } from '../base/connect.ts';
-import { defineModel, embedded } from '../base/define.ts';
-import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
-import { modes, type Mode } from '../rules/access/keys.ts';
+import { defineModel, type RecordOf } from '../base/define.ts';
+import { date, embedded, flag, list, number, oneOf, optional, string, type ValueOf } from '../rules/base/fields.ts';
+import { pendingField, pendingIndex } from '../base/pending.ts';
+import { modes } from '../rules/access/keys.ts';
 
 /** A document or page that was not taken over, and why. Its name is not kept, since it must be gone when that is deleted. */
-export type LeftOut = { id: string; reason: string };
+const leftOut = embedded({
+  id: string,
+  reason: string,
+});
+export type LeftOut = ValueOf<typeof leftOut>;
 
-export type LiveCopy = {
-  _id: string;
-  org_id: string;
-  /** The mode that is copied to. */
-  mode: Mode;
-  /** The member who asked for it. */
-  requested_by: string;
-  requested_at: Date;
-  /** Absent once it is finished, so that a unique index allows an organization one at a time. */
-  running?: true;
-  finished_at?: Date;
-  /** What was taken over, once it is finished. */
-  documents?: number;
-  pages?: number;
-  left_out?: LeftOut[];
-  pending?: Intent[];
-};
-
-export const LiveCopyModel = defineModel<LiveCopy>(
+export const LiveCopyModel = defineModel(
   'LiveCopy',
   'live_copies',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    requested_by: { type: String, required: true },
-    requested_at: { type: Date, required: true },
-    running: Boolean,
-    finished_at: Date,
-    documents: Number,
-    pages: Number,
-    left_out: {
-      type: [embedded<LeftOut>({ id: { type: String, required: true }, reason: { type: String, required: true } })],
-      default: undefined,
-    },
+    _id: string,
+    org_id: string,
+    /** The mode that is copied to. */
+    mode: oneOf(modes),
+    /** The member who asked for it. */
+    requested_by: string,
+    requested_at: date,
+    /** Absent once it is finished, so that a unique index allows an organization one at a time. */
+    running: flag,
+    finished_at: optional(date),
+    /** What was taken over, once it is finished. */
+    documents: optional(number),
+    pages: optional(number),
+    left_out: optional(list(leftOut)),
     pending: pendingField,
   },
   [
@@ -53,6 +41,7 @@ export const LiveCopyModel = defineModel<LiveCopy>(
     pendingIndex,
   ],
 );
+export type LiveCopy = RecordOf<typeof LiveCopyModel>;
 
 /** Null when one is under way already. */
 export async function createLiveCopy(copy: LiveCopy & { running: true }): Promise<LiveCopy | null> {

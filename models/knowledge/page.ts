@@ -1,6 +1,7 @@
 /** Pages that a crawl made knowledge of. Which set answers (the old one, or the one a replacing crawl has built) is theirs. */
 import { removeChunks } from './chunk.ts';
-import { collectionOf, defined, defineModel, readerOf } from '../base/define.ts';
+import { collectionOf, defined, defineModel, readerOf, type RecordOf } from '../base/define.ts';
+import { boolean, date, list, number, oneOf, optional, string, text } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { dropPageLinks } from './pagelinks.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
@@ -8,78 +9,48 @@ import { recordRemoval, type Removal } from './removal.ts';
 import { authorities, type Authority } from '../rules/knowledge/authority.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 
-export type Page = {
-  _id: string;
-  org_id: string;
-  mode: Mode;
-  /** Canonical; one page an address, in each set. */
-  url: string;
-  title: string;
-  /** Whether it may answer; false while the set it belongs to is being built. */
-  live: boolean;
-  /** The crawl that saw it last. */
-  crawl_id: string;
-  /** The crawl that took its last generation; ids of crawls grow with time. */
-  claimed_by?: string;
-  segments: string[];
-  /** Absent: the default of pages. */
-  authority?: Authority;
-  tags_version: number;
-  generation: number;
-  /** The generation whose chunks answer questions; absent until the first was indexed. */
-  live_generation?: number;
-  /** Counts the attempts at putting its rows back into the index, each of which writes its own: see `batchOf`. */
-  attempt?: number;
-  /** The attempt that copies it from test mode, until that is published. */
-  claimed?: number;
-  /** The attempt whose rows answer; absent when they are those that its crawl wrote. */
-  live_attempt?: number;
-  chunk_count: number;
-  content_sha256: string;
-  /** What the site said of its version, sent back when it is fetched again. */
-  etag?: string;
-  last_modified?: string;
-  crawled_at: Date;
-  created_at: Date;
-  updated_at: Date;
-  /** The model that made the vectors of all passages of the live generation; absent: some lack theirs. */
-  embedded_by?: string;
-  embedded_at?: Date;
-  /** It waits for its vectors until then, while its crawl runs; the crawl's end removes this. */
-  embed_after?: Date;
-  pending?: Intent[];
-};
-
-export const PageModel = defineModel<Page>(
+export const PageModel = defineModel(
   'Page',
   'pages',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    url: { type: String, required: true },
-    title: { type: String, default: '' },
-    live: { type: Boolean, required: true },
-    crawl_id: { type: String, required: true },
-    claimed_by: String,
-    segments: { type: [String], required: true },
-    authority: { type: String, enum: authorities },
-    tags_version: { type: Number, required: true },
-    generation: { type: Number, required: true },
-    live_generation: Number,
-    attempt: Number,
-    claimed: Number,
-    live_attempt: Number,
-    chunk_count: { type: Number, required: true },
-    content_sha256: { type: String, required: true },
-    etag: String,
-    last_modified: String,
-    crawled_at: { type: Date, required: true },
-    created_at: { type: Date, required: true },
-    updated_at: { type: Date, required: true },
-    embedded_by: String,
-    embedded_at: Date,
-    embed_after: Date,
+    _id: string,
+    org_id: string,
+    mode: oneOf(modes),
+    /** Canonical; one page an address, in each set. */
+    url: string,
+    title: text,
+    /** Whether it may answer; false while the set it belongs to is being built. */
+    live: boolean,
+    /** The crawl that saw it last. */
+    crawl_id: string,
+    /** The crawl that took its last generation; ids of crawls grow with time. */
+    claimed_by: optional(string),
+    segments: list(string),
+    /** Absent: the default of pages. */
+    authority: optional(oneOf(authorities)),
+    tags_version: number,
+    generation: number,
+    /** The generation whose chunks answer questions; absent until the first was indexed. */
+    live_generation: optional(number),
+    /** Counts the attempts at putting its rows back into the index, each of which writes its own: see `batchOf`. */
+    attempt: optional(number),
+    /** The attempt that copies it from test mode, until that is published. */
+    claimed: optional(number),
+    /** The attempt whose rows answer; absent when they are those that its crawl wrote. */
+    live_attempt: optional(number),
+    chunk_count: number,
+    content_sha256: string,
+    /** What the site said of its version, sent back when it is fetched again. */
+    etag: optional(string),
+    last_modified: optional(string),
+    crawled_at: date,
+    created_at: date,
+    updated_at: date,
+    /** The model that made the vectors of all passages of the live generation; absent: some lack theirs. */
+    embedded_by: optional(string),
+    embedded_at: optional(date),
+    /** It waits for its vectors until then, while its crawl runs; the crawl's end removes this. */
+    embed_after: optional(date),
     pending: pendingField,
   },
   [
@@ -90,6 +61,7 @@ export const PageModel = defineModel<Page>(
     pendingIndex,
   ],
 );
+export type Page = RecordOf<typeof PageModel>;
 
 /** What the API shows and changes: published pages of the live set. */
 export const visible = (orgId: string, among: readonly Mode[]) => ({

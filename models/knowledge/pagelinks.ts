@@ -4,11 +4,12 @@
  */
 import type { ClientSession } from 'mongoose';
 import { collectionOf, defineModel } from '../base/define.ts';
+import { list, string } from '../rules/base/fields.ts';
 
-const PageLinksModel = defineModel<{ _id: string; urls: string[] }>('PageLinks', 'page_links', {
+const PageLinksModel = defineModel('PageLinks', 'page_links', {
   /** The page's. */
-  _id: { type: String, required: true },
-  urls: { type: [String], required: true },
+  _id: string,
+  urls: list(string),
 });
 
 /** Kept of one page; navigation and contents of a large site are some hundred. */

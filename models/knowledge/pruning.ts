@@ -3,9 +3,10 @@
  * out; see activities/knowledge/pruning.ts.
  */
 import type { SeenPage } from './page.ts';
-import { defineModel, Mixed } from '../base/define.ts';
-import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
-import { modes, type Mode } from '../rules/access/keys.ts';
+import { defineModel, type RecordOf } from '../base/define.ts';
+import { date, list, mixed, oneOf, string } from '../rules/base/fields.ts';
+import { pendingField, pendingIndex } from '../base/pending.ts';
+import { modes } from '../rules/access/keys.ts';
 
 /** What is stored or indexed of a source and belongs to no page, or to a page that is not whole. */
 export type Orphan = {
@@ -18,28 +19,20 @@ export type Orphan = {
   batches?: string[];
 };
 
-export type Pruning = {
-  _id: string;
-  org_id: string;
-  mode: Mode;
-  orphans: Orphan[];
-  requested_at: Date;
-  pending?: Intent[];
-};
-
-export const PruningModel = defineModel<Pruning>(
+export const PruningModel = defineModel(
   'Pruning',
   'prunings',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    orphans: { type: [Mixed], required: true },
-    requested_at: { type: Date, required: true },
+    _id: string,
+    org_id: string,
+    mode: oneOf(modes),
+    orphans: list(mixed<Orphan>()),
+    requested_at: date,
     pending: pendingField,
   },
   [pendingIndex],
 );
+export type Pruning = RecordOf<typeof PruningModel>;
 
 export async function createPruning(pruning: Pruning): Promise<Pruning> {
   await PruningModel.create(pruning);

@@ -4,25 +4,25 @@
  */
 import type { ClientSession } from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel } from '../base/define.ts';
-import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { date, oneOf, string } from '../rules/base/fields.ts';
+import { pendingField, pendingIndex } from '../base/pending.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 
 /** Under the source's id; gone when all traces are. */
-export type Removal = { _id: string; org_id: string; mode: Mode; removed_at: Date; pending?: Intent[] };
-
-export const RemovalModel = defineModel<Removal>(
+export const RemovalModel = defineModel(
   'Removal',
   'removals',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    removed_at: { type: Date, required: true },
+    _id: string,
+    org_id: string,
+    mode: oneOf(modes),
+    removed_at: date,
     pending: pendingField,
   },
   [pendingIndex, { fields: { org_id: 1, mode: 1 } }],
 );
+export type Removal = RecordOf<typeof RemovalModel>;
 
 /** Stores a removal; false when one of this source stands already. */
 export async function recordRemoval(removal: Removal): Promise<boolean> {

@@ -3,25 +3,10 @@
  * follow, named by the id of its record: a conversation, a room, a dashboard. API processes tail the log. It is no history:
  * a slice keeps elsewhere what is worth keeping.
  */
-import { collectionOf, defineModel, Mixed } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { date, mixed, number, optional, string } from '../rules/base/fields.ts';
 import { isDuplicate } from '../base/connect.ts';
 
-export type Frame = {
-  /** `<stream>:<seq>`: the same number is never given twice. */
-  _id: string;
-  org_id: string;
-  /** The id of the record that sockets follow. */
-  stream: string;
-  /** Counts a stream's frames from 1. */
-  seq: number;
-  type: string;
-  /** The frame's other members, as they are sent. */
-  body: Record<string, unknown>;
-  /** Of a frame that must be there once, however often it is appended. */
-  key?: string;
-  at: Date;
-  expires_at?: Date;
-};
 /** `transient`: worth nothing once the frame that follows it is there. */
 export type NewFrame = { type: string; body?: Record<string, unknown>; key?: string; transient?: boolean };
 
@@ -29,19 +14,24 @@ const dayMs = 86_400_000;
 /** Longer than anybody waits for what a transient frame announces. */
 const transientDays = 2;
 
-export const FrameModel = defineModel<Frame>(
+export const FrameModel = defineModel(
   'Frame',
   'frames',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    stream: { type: String, required: true },
-    seq: { type: Number, required: true },
-    type: { type: String, required: true },
-    body: { type: Mixed, required: true },
-    key: String,
-    at: { type: Date, required: true },
-    expires_at: Date,
+    /** `<stream>:<seq>`: the same number is never given twice. */
+    _id: string,
+    org_id: string,
+    /** The id of the record that sockets follow. */
+    stream: string,
+    /** Counts a stream's frames from 1. */
+    seq: number,
+    type: string,
+    /** The frame's other members, as they are sent. */
+    body: mixed<Record<string, unknown>>(),
+    /** Of a frame that must be there once, however often it is appended. */
+    key: optional(string),
+    at: date,
+    expires_at: optional(date),
   },
   [
     { fields: { stream: 1, seq: 1 }, unique: true },
@@ -49,6 +39,7 @@ export const FrameModel = defineModel<Frame>(
     { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
   ],
 );
+export type Frame = RecordOf<typeof FrameModel>;
 
 /** The number of a stream's last frame; 0 when it has none. */
 export async function lastSeq(stream: string): Promise<number> {

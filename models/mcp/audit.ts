@@ -3,7 +3,8 @@
  * Writers of several processes meet at the number of the next event, which only one of them gets.
  */
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, embedded } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { date, embedded, number, oneOf, optional, string, type ValueOf } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import type { SecretBox } from '../base/secretbox.ts';
 import { sha256 } from './hash.ts';
@@ -17,58 +18,39 @@ import {
   isBreak,
   linkText,
   nothingChecked,
-  type AuditKind,
   type Break,
   type Checked,
+  linkFields,
   type Link,
   type Mark,
 } from '../rules/mcp/audit.ts';
-import type { AuthScope, Outcome, RiskTier } from '../rules/mcp/tool.ts';
+import { authScopes, outcomes, riskTiers, type Outcome } from '../rules/mcp/tool.ts';
 
-export type AuditEvent = Link & {
-  _id: string;
-  org_id: string;
-  mode: Mode;
-  ts: Date;
-  kind: AuditKind;
-  /** A signature of place and hash, so that nobody without the secret key can append an event. */
-  mac: string;
-  /** A user's, a key's or a customer's id; `agent`. */
-  actor: string;
-  action: string;
-  tool?: string;
-  conversation_id?: string;
-  auth_scope?: AuthScope;
-  risk_tier?: RiskTier;
-  outcome?: Outcome;
-  duration_ms?: number;
-  arguments_sha256?: string;
-};
 /** `_id`: of an event that may be reported again; it is appended once. */
 export type AuditEntry = Omit<AuditEvent, '_id' | 'seq' | 'prev' | 'hash' | 'mac' | 'ts'> & { _id?: string };
 
-export const AuditModel = defineModel<AuditEvent>(
+export const AuditModel = defineModel(
   'ToolAudit',
   'tool_audit',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    seq: { type: Number, required: true },
-    prev: { type: String, required: true },
-    hash: { type: String, required: true },
-    mac: { type: String, required: true },
-    ts: { type: Date, required: true },
-    kind: { type: String, enum: auditKinds, required: true },
-    actor: { type: String, required: true },
-    action: { type: String, required: true },
-    tool: String,
-    conversation_id: String,
-    auth_scope: String,
-    risk_tier: String,
-    outcome: String,
-    duration_ms: Number,
-    arguments_sha256: String,
+    _id: string,
+    org_id: string,
+    mode: oneOf(modes),
+    ts: date,
+    kind: oneOf(auditKinds),
+    /** A signature of place and hash, so that nobody without the secret key can append an event. */
+    mac: string,
+    /** A user's, a key's or a customer's id; `agent`. */
+    actor: string,
+    action: string,
+    tool: optional(string),
+    conversation_id: optional(string),
+    auth_scope: optional(oneOf(authScopes)),
+    risk_tier: optional(oneOf(riskTiers)),
+    outcome: optional(oneOf(outcomes)),
+    duration_ms: optional(number),
+    arguments_sha256: optional(string),
+    ...linkFields,
   },
   [
     { fields: { org_id: 1, seq: 1 }, unique: true },
@@ -76,19 +58,20 @@ export const AuditModel = defineModel<AuditEvent>(
     { fields: { org_id: 1, conversation_id: 1, seq: -1 } },
   ],
 );
+export type AuditEvent = RecordOf<typeof AuditModel>;
 
 /**
  * What is known of an organization's chain, signed: where it ended when the last event was appended (`head`), so that an end that
  * was cut off is missed, and how far it was found intact (`checked`), so that a check need not read it all again.
  */
-type Signed = Mark & { mac: string };
-type Checkpoint = { /** The organization's id. */ _id: string; head: Signed; checked?: Signed };
+const signedMark = embedded({ seq: linkFields.seq, hash: linkFields.hash, mac: string });
+type Signed = ValueOf<typeof signedMark>;
 
-const signedFields = { seq: { type: Number, required: true }, hash: { type: String, required: true } };
-const CheckpointModel = defineModel<Checkpoint>('ToolAuditCheckpoint', 'tool_audit_checkpoints', {
-  _id: { type: String, required: true },
-  head: embedded<Signed>({ ...signedFields, mac: { type: String, required: true } }),
-  checked: embedded<Signed>({ ...signedFields, mac: { type: String, required: true } }),
+const CheckpointModel = defineModel('ToolAuditCheckpoint', 'tool_audit_checkpoints', {
+  /** The organization's id. */
+  _id: string,
+  head: signedMark,
+  checked: optional(signedMark),
 });
 const checkpoints = () => collectionOf(CheckpointModel);
 

@@ -4,7 +4,8 @@
  */
 import type mongoose from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { boolean, date, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import {
@@ -13,93 +14,60 @@ import {
   movableFrom,
   refusalOf,
   refusedOutcome,
+  awaitedOnes,
   type Awaited,
   type CallMove,
   type CallState,
   type Refusal,
 } from '../rules/mcp/call.ts';
 import type { CallQuestions } from '../rules/mcp/question.ts';
-import type { AuthScope, Outcome, RiskTier } from '../rules/mcp/tool.ts';
+import { authScopes, outcomes, riskTiers } from '../rules/mcp/tool.ts';
 
-export type ToolCall = {
-  _id: string;
-  org_id: string;
-  mode: Mode;
-  conv_id: string;
-  customer_id: string;
-  /** The customer's message it is made for, and which call for it this is, from 1. */
-  message_id: string;
-  ordinal: number;
-  /** The session that the message came with; a message by mail has none. */
-  session_id?: string;
-  tool_name: string;
-  risk_tier: RiskTier;
-  auth_scope: AuthScope;
-  /** What was approved when the agent chose it. */
-  pin: string;
-  /** JSON, for the reason in models/mcp/server.ts. */
-  arguments: string;
-  arguments_sha256: string;
-  state: CallState;
-  awaited?: Awaited;
-  ask_until?: Date;
-  /** The hash of what was agreed to. */
-  agreed_sha256?: string;
-  decided_by?: string;
-  /** JSON: what the tool asks back, and what the customer has answered (`CallQuestions`). */
-  questions?: string;
-  /** How often it has asked back. */
-  rounds?: number;
-  /** How often it waited for the limit of calls. */
-  held_back: number;
-  /** Which attempt sends it, and until when nobody takes it over; the sender moves this time forward while it lives. */
-  attempt?: string;
-  sending_until?: Date;
-  outcome?: Outcome;
-  /** Whether it is not known if the call had its effect. */
-  unknown?: boolean;
-  /** JSON. */
-  result?: string;
-  created_at: Date;
-  ended_at?: Date;
-  expires_at?: Date;
-  pending?: Intent[];
-};
-
-export const ToolCallModel = defineModel<ToolCall>(
+export const ToolCallModel = defineModel(
   'ToolCall',
   'tool_calls',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    conv_id: { type: String, required: true },
-    customer_id: { type: String, required: true },
-    message_id: { type: String, required: true },
-    ordinal: { type: Number, required: true },
-    session_id: String,
-    tool_name: { type: String, required: true },
-    risk_tier: { type: String, required: true },
-    auth_scope: { type: String, required: true },
-    pin: { type: String, required: true },
-    arguments: { type: String, required: true },
-    arguments_sha256: { type: String, required: true },
-    state: { type: String, enum: callStates, required: true },
-    awaited: String,
-    ask_until: Date,
-    agreed_sha256: String,
-    decided_by: String,
-    questions: String,
-    rounds: Number,
-    held_back: { type: Number, required: true },
-    attempt: String,
-    sending_until: Date,
-    outcome: String,
-    unknown: Boolean,
-    result: String,
-    created_at: { type: Date, required: true },
-    ended_at: Date,
-    expires_at: Date,
+    _id: string,
+    org_id: string,
+    mode: oneOf(modes),
+    conv_id: string,
+    customer_id: string,
+    /** The customer's message it is made for, and which call for it this is, from 1. */
+    message_id: string,
+    ordinal: number,
+    /** The session that the message came with; a message by mail has none. */
+    session_id: optional(string),
+    tool_name: string,
+    risk_tier: oneOf(riskTiers),
+    auth_scope: oneOf(authScopes),
+    /** What was approved when the agent chose it. */
+    pin: string,
+    /** JSON, for the reason in models/mcp/server.ts. */
+    arguments: string,
+    arguments_sha256: string,
+    state: oneOf(callStates),
+    awaited: optional(oneOf(awaitedOnes)),
+    ask_until: optional(date),
+    /** The hash of what was agreed to. */
+    agreed_sha256: optional(string),
+    decided_by: optional(string),
+    /** JSON: what the tool asks back, and what the customer has answered (`CallQuestions`). */
+    questions: optional(string),
+    /** How often it has asked back. */
+    rounds: optional(number),
+    /** How often it waited for the limit of calls. */
+    held_back: number,
+    /** Which attempt sends it, and until when nobody takes it over; the sender moves this time forward while it lives. */
+    attempt: optional(string),
+    sending_until: optional(date),
+    outcome: optional(oneOf(outcomes)),
+    /** Whether it is not known if the call had its effect. */
+    unknown: optional(boolean),
+    /** JSON. */
+    result: optional(string),
+    created_at: date,
+    ended_at: optional(date),
+    expires_at: optional(date),
     pending: pendingField,
   },
   [
@@ -112,6 +80,7 @@ export const ToolCallModel = defineModel<ToolCall>(
     pendingIndex,
   ],
 );
+export type ToolCall = RecordOf<typeof ToolCallModel>;
 
 export const readQuestions = ({ questions }: ToolCall): CallQuestions | undefined =>
   questions === undefined ? undefined : (JSON.parse(questions) as CallQuestions);

@@ -1,15 +1,14 @@
 /** What a tool server listed when it was asked last: it enables nothing, and spares who approves a tool to send its schemas. */
 import { collectionOf, defineModel } from '../base/define.ts';
+import { date, number, string } from '../rules/base/fields.ts';
 import type { ExaminedTool } from '../rules/mcp/tool.ts';
 
 /** `tools`: JSON, for the reason in models/mcp/server.ts. */
-type Discovery = { _id: string; connection: number; tools: string; at: Date };
-
-const DiscoveryModel = defineModel<Discovery>('ToolDiscovery', 'tool_discoveries', {
-  _id: { type: String, required: true },
-  connection: { type: Number, required: true },
-  tools: { type: String, required: true },
-  at: { type: Date, required: true },
+const DiscoveryModel = defineModel('ToolDiscovery', 'tool_discoveries', {
+  _id: string,
+  connection: number,
+  tools: string,
+  at: date,
 });
 
 export async function keepDiscovery(orgId: string, connection: number, tools: ExaminedTool[], at: Date): Promise<void> {

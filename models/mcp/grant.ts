@@ -3,25 +3,11 @@
  * `state` is stored, and what the browser must not learn is sealed.
  */
 import type { ToolServer } from './server.ts';
-import { collectionOf, defineModel } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { boolean, date, number, optional, string } from '../rules/base/fields.ts';
 import { sealedRecords } from '../base/reseal.ts';
 import type { SecretBox } from '../base/secretbox.ts';
 import type { Mode } from '../rules/access/keys.ts';
-
-export type ToolGrant = {
-  /** SHA-256 of the `state` parameter, hexadecimal. */
-  _id: string;
-  org_id: string;
-  /** The connection that it is for. */
-  connection: number;
-  /** SHA-256 of the cookie of the member's browser that began it; a key begins it outside of any browser. */
-  browser?: string;
-  /** Sealed JSON: `GrantContent`. */
-  sealed: string;
-  /** Whether the browser has come back. */
-  returned: boolean;
-  expires_at: Date;
-};
 
 /** What the API and a worker hand to each other. JSON. */
 export type GrantContent = {
@@ -48,20 +34,26 @@ export type GrantContent = {
 
 export const grantSeconds = 600;
 
-const ToolGrantModel = defineModel<ToolGrant>(
+const ToolGrantModel = defineModel(
   'ToolGrant',
   'tool_grants',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    connection: { type: Number, required: true },
-    browser: String,
-    sealed: { type: String, required: true },
-    returned: { type: Boolean, required: true },
-    expires_at: { type: Date, required: true },
+    /** SHA-256 of the `state` parameter, hexadecimal. */
+    _id: string,
+    org_id: string,
+    /** The connection that it is for. */
+    connection: number,
+    /** SHA-256 of the cookie of the member's browser that began it; a key begins it outside of any browser. */
+    browser: optional(string),
+    /** Sealed JSON: `GrantContent`. */
+    sealed: string,
+    /** Whether the browser has come back. */
+    returned: boolean,
+    expires_at: date,
   },
   [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }],
 );
+export type ToolGrant = RecordOf<typeof ToolGrantModel>;
 
 const grantPlace = (id: string) => ({ field: 'tool_grants.sealed', record: id });
 const sealedContent = (id: string, content: GrantContent, { seal }: SecretBox): string =>

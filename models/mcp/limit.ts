@@ -1,15 +1,14 @@
 /** How many calls an organization's tools get in a minute, counted in MongoDB for all processes together. */
 import { collectionOf, defineModel } from '../base/define.ts';
+import { date, number, string } from '../rules/base/fields.ts';
 
-type Window = { _id: string; count: number; expires_at: Date };
-
-const WindowModel = defineModel<Window>(
+const WindowModel = defineModel(
   'ToolRate',
   'tool_rates',
   {
-    _id: { type: String, required: true },
-    count: { type: Number, required: true },
-    expires_at: { type: Date, required: true },
+    _id: string,
+    count: number,
+    expires_at: date,
   },
   [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }],
 );

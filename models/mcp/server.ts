@@ -4,10 +4,22 @@
  */
 import { cached } from '../base/cached.ts';
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, Mixed } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import {
+  boolean,
+  date,
+  embedded,
+  list,
+  number,
+  oneOf,
+  optional,
+  string,
+  text,
+  type ValueOf,
+} from '../rules/base/fields.ts';
 import { sealedRecords } from '../base/reseal.ts';
 import type { Place } from '../base/secretbox.ts';
-import { environments, type Environment } from '../rules/access/keys.ts';
+import { environments } from '../rules/access/keys.ts';
 import type { ApprovedTool } from '../rules/mcp/tool.ts';
 
 const authTypes = ['none', 'bearer', 'oauth2'] as const;
@@ -15,72 +27,51 @@ export type AuthType = (typeof authTypes)[number];
 const grantTypes = ['client_credentials', 'authorization_code'] as const;
 export type GrantType = (typeof grantTypes)[number];
 
-export type OAuthSettings = {
-  grant_type: GrantType;
-  token_url?: string;
-  client_id?: string;
+const oauthSettings = embedded({
+  grant_type: oneOf(grantTypes),
+  token_url: optional(string),
+  client_id: optional(string),
   /** Sealed. */
-  client_secret?: string;
-  scopes?: string[];
-};
+  client_secret: optional(string),
+  scopes: optional(list(string)),
+});
+export type OAuthSettings = ValueOf<typeof oauthSettings>;
 
-export type ToolServer = {
+export const ToolServerModel = defineModel('ToolServer', 'tool_servers', {
   /** The organization's id. */
-  _id: string;
+  _id: string,
   /** Counts changes, of the tokens too, so that nobody puts back older ones; 0 while there is no server. */
-  version: number;
+  version: number,
   /**
    * Grows with each change of the address or the credentials: connections of an earlier one are not used any more. It
    * begins at a random number, so that a server that is connected after another was removed is not taken for that one.
    */
-  connection: number;
-  server_label: string;
-  endpoint_url: string;
-  auth_type: AuthType;
+  connection: number,
+  server_label: text,
+  endpoint_url: string,
+  auth_type: oneOf(authTypes),
   /** Sealed. */
-  access_token?: string;
-  oauth?: OAuthSettings;
+  access_token: optional(string),
+  oauth: optional(oauthSettings),
   /** Sealed JSON: what the sign-in at the authorization server has given; see clients/mcp/oauth.ts. */
-  oauth_state?: string;
+  oauth_state: optional(string),
   /** What the server has asked for beyond what was agreed to, with that; the next sign-in asks for all of it. */
-  scopes_wanted?: string[];
+  scopes_wanted: optional(list(string)),
   /** Until when one process renews the tokens; the others wait for what it gets. */
-  renewing_until?: Date;
-  protocol_version?: string;
+  renewing_until: optional(date),
+  protocol_version: optional(string),
   /** Which conversations its tools are for; absent: those of both modes. */
-  environment?: Environment;
-  enabled: boolean;
-  rate_limit_per_min: number;
-  tools: ApprovedTool[];
-  last_discovered_at?: Date;
-  created_at: Date;
-  updated_at: Date;
-};
-
-/** Schemas have members such as `$ref`, which MongoDB reads as operators, so tools are kept as text. */
-type Stored = Omit<ToolServer, 'tools'> & { tools: string };
-
-export const ToolServerModel = defineModel<Stored>('ToolServer', 'tool_servers', {
-  _id: { type: String, required: true },
-  version: { type: Number, required: true },
-  connection: { type: Number, required: true },
-  server_label: { type: String },
-  endpoint_url: { type: String, required: true },
-  auth_type: { type: String, enum: authTypes, required: true },
-  access_token: String,
-  oauth: { type: Mixed },
-  oauth_state: String,
-  scopes_wanted: { type: [String], default: undefined },
-  renewing_until: Date,
-  protocol_version: String,
-  environment: { type: String, enum: environments },
-  enabled: { type: Boolean, required: true },
-  rate_limit_per_min: { type: Number, required: true },
-  tools: { type: String, required: true },
-  last_discovered_at: Date,
-  created_at: { type: Date, required: true },
-  updated_at: { type: Date, required: true },
+  environment: optional(oneOf(environments)),
+  enabled: boolean,
+  rate_limit_per_min: number,
+  /** JSON, since schemas have members such as `$ref`, which MongoDB reads as operators. */
+  tools: string,
+  last_discovered_at: optional(date),
+  created_at: date,
+  updated_at: date,
 });
+type Stored = RecordOf<typeof ToolServerModel>;
+export type ToolServer = Omit<Stored, 'tools'> & { tools: ApprovedTool[] };
 
 /** Of a secret of an organization's tool server. */
 export const toolSecretPlace = (

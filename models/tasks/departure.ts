@@ -7,37 +7,30 @@ import { endInvitationsOf } from '../access/invitation.ts';
 import { revokeKeysOf, takeOverKeysOf, type Key } from '../access/key.ts';
 import { roleOf } from '../access/organization.ts';
 import { findUser } from '../access/user.ts';
-import { collectionOf, defineModel } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { date, oneOf, string } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
-import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { pendingField, pendingIndex } from '../base/pending.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { openStatuses } from '../rules/tasks/task.ts';
-
-export type Departure = {
-  _id: string;
-  org_id: string;
-  mode: Mode;
-  user_id: string;
-  expires_at: Date;
-  pending?: Intent[];
-};
 
 /** Longer than any outage after which its work should still be done. */
 const keptMs = 30 * 86_400_000;
 
-export const DepartureModel = defineModel<Departure>(
+export const DepartureModel = defineModel(
   'Departure',
   'departures',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    user_id: { type: String, required: true },
-    expires_at: { type: Date, required: true },
+    _id: string,
+    org_id: string,
+    mode: oneOf(modes),
+    user_id: string,
+    expires_at: date,
     pending: pendingField,
   },
   [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }, pendingIndex],
 );
+export type Departure = RecordOf<typeof DepartureModel>;
 
 export const departureOf = (orgId: string, userId: string, mode: Mode, now: Date): Departure => ({
   _id: newId('departure'),

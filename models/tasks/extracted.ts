@@ -15,29 +15,24 @@ import {
   type Task,
 } from './task.ts';
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { number, oneOf, string } from '../rules/base/fields.ts';
 
 /** That a transcript was read for an organization. */
-type Extraction = {
-  /** `<meeting>:<organization>` */
-  _id: string;
-  session_id: string;
-  /** The version of the transcript. */
-  version: number;
-  generated_by: 'extractive' | 'model';
-};
-
-const ExtractionModel = defineModel<Extraction>(
+const ExtractionModel = defineModel(
   'Extraction',
   'task_extractions',
   {
-    _id: { type: String, required: true },
-    session_id: { type: String, required: true },
-    version: { type: Number, required: true },
-    generated_by: { type: String, enum: ['extractive', 'model'], required: true },
+    /** `<meeting>:<organization>` */
+    _id: string,
+    session_id: string,
+    /** The version of the transcript. */
+    version: number,
+    generated_by: oneOf(['extractive', 'model']),
   },
   [{ fields: { session_id: 1 } }],
 );
+type Extraction = RecordOf<typeof ExtractionModel>;
 
 const idOf = (sessionId: string, orgId: string): string => `${sessionId}:${orgId}`;
 

@@ -6,11 +6,12 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { eraseCopies } from '../base/copies.ts';
-import { collectionOf, defined, defineModel, Mixed, readTogether } from '../base/define.ts';
+import { collectionOf, defined, defineModel, readTogether, type RecordOf } from '../base/define.ts';
+import { date, list, mixed, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { intentFor, pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { listLinksOf, type Link } from '../events/link.ts';
-import { modes, type Mode } from '../rules/access/keys.ts';
+import { modes } from '../rules/access/keys.ts';
 import { changedFields, taskEvents, type TaskEventType } from '../rules/tasks/events.ts';
 import type { Step } from '../rules/tasks/execution.ts';
 import {
@@ -18,10 +19,8 @@ import {
   outdatesReview,
   reviewStatuses,
   taskBounds,
-  taskPriorities,
+  taskDetails,
   taskStatuses,
-  type ExecutionStatus,
-  type ReviewStatus,
   type TaskDetails,
   type TaskSource,
   type TaskStatus,
@@ -63,75 +62,42 @@ export type TaskEvent = {
   assigned_to?: string;
 };
 
-export type Task = TaskDetails & {
-  _id: string;
-  org_id: string;
-  mode: Mode;
-  created_by: string;
-  created_at: Date;
-  updated_at: Date;
-  completed_at?: Date;
-  /** What was said, word for word, where the task comes from a transcript. */
-  source_quote?: string;
-  /** Recognizes what was extracted before, within its organization. */
-  source_key?: string;
-  review_status: ReviewStatus;
-  execution_status: ExecutionStatus;
-  /** Of the execution that runs, or ran last. */
-  execution_id?: string;
-  executed_at?: Date;
-  steps?: Step[];
-  external_links: ExternalLink[];
-  /** Grows with every change. */
-  rev: number;
-  /** The last changes, the oldest first. */
-  history: TaskChanged[];
-  /** What is still to be announced, the oldest first. */
-  unannounced: TaskEvent[];
-  removed_at?: Date;
-  /** When the record of a removed task is dropped; without it, with its meeting. */
-  expires_at?: Date;
-  pending?: Intent[];
-};
-
 /** The record of a removed task stays this long, for what still runs and asks for it. */
 export const removedKeptMs = 86_400_000;
 
-export const TaskModel = defineModel<Task>(
+export const TaskModel = defineModel(
   'Task',
   'tasks',
   {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    title: { type: String, required: true },
-    description: String,
-    assigned_to: String,
-    assignee_email: String,
-    priority: { type: String, enum: taskPriorities, required: true },
-    task_type: String,
-    status: { type: String, enum: taskStatuses, required: true },
-    due_date: String,
-    session_id: String,
-    email_execution_enabled: { type: Boolean, required: true },
-    created_by: { type: String, required: true },
-    created_at: { type: Date, required: true },
-    updated_at: { type: Date, required: true },
-    completed_at: Date,
-    source_quote: String,
-    source_key: String,
-    review_status: { type: String, enum: reviewStatuses, required: true },
-    execution_status: { type: String, enum: executionStatuses, required: true },
-    execution_id: String,
-    executed_at: Date,
-    steps: { type: [Mixed] },
-    external_links: { type: [Mixed], required: true },
-    rev: { type: Number, required: true },
-    history: { type: [Mixed], required: true },
-    unannounced: { type: [Mixed], required: true },
-    removed_at: Date,
-    expires_at: Date,
+    _id: string,
+    org_id: string,
+    mode: oneOf(modes),
+    created_by: string,
+    created_at: date,
+    updated_at: date,
+    completed_at: optional(date),
+    /** What was said, word for word, where the task comes from a transcript. */
+    source_quote: optional(string),
+    /** Recognizes what was extracted before, within its organization. */
+    source_key: optional(string),
+    review_status: oneOf(reviewStatuses),
+    execution_status: oneOf(executionStatuses),
+    /** Of the execution that runs, or ran last. */
+    execution_id: optional(string),
+    executed_at: optional(date),
+    steps: optional(list(mixed<Step>())),
+    external_links: list(mixed<ExternalLink>()),
+    /** Grows with every change. */
+    rev: number,
+    /** The last changes, the oldest first. */
+    history: list(mixed<TaskChanged>()),
+    /** What is still to be announced, the oldest first. */
+    unannounced: list(mixed<TaskEvent>()),
+    removed_at: optional(date),
+    /** When the record of a removed task is dropped; without it, with its meeting. */
+    expires_at: optional(date),
     pending: pendingField,
+    ...taskDetails,
   },
   [
     { fields: { org_id: 1, status: 1, _id: -1 } },
@@ -147,6 +113,7 @@ export const TaskModel = defineModel<Task>(
     pendingIndex,
   ],
 );
+export type Task = RecordOf<typeof TaskModel>;
 
 const standing = (orgId: string, taskId: string) => ({ _id: taskId, org_id: orgId, status: { $exists: true } });
 

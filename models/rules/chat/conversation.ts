@@ -118,6 +118,7 @@ export const escalationReasons = {
   failed: 'The agent could not look for an answer.',
 } as const;
 export type EscalationReason = keyof typeof escalationReasons;
+export const escalationReasonNames = Object.keys(escalationReasons) as EscalationReason[];
 /** Where the agent called a person whom the customer did not ask for. */
 export const calledUnasked: readonly EscalationReason[] = ['no_context', 'failed'];
 

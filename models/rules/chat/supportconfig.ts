@@ -4,6 +4,19 @@
  */
 import { isEgressAllowed, isPublicHost, portOf } from '../base/address.ts';
 import { Problem, type Detail } from '../base/errors.ts';
+import {
+  boolean,
+  date,
+  embedded,
+  list,
+  nullable,
+  number,
+  oneOf,
+  orElse,
+  string,
+  type RecordWith,
+  type ValueOf,
+} from '../base/fields.ts';
 import { badPorts } from '../base/http.ts';
 import { givenAgain, isElsewhere, originOf } from '../base/origin.ts';
 
@@ -21,16 +34,17 @@ const maxOldSecrets = 4;
 /** Bytes of a key after `whsec_`: Standard Webhooks asks for 24 to 64; fewer than 16 can be guessed. */
 const minWebhookKeyBytes = 16;
 
-export type SupportSettings = {
+export const settingsFields = {
   /** Spec 4.7, segment rule 5: untagged content is unreachable to a question that names a segment. */
-  kb_segment_strict: boolean;
-  outbox_providers: OutboxProvider[];
-  outbox_webhook_url: string | null;
+  kb_segment_strict: boolean,
+  outbox_providers: list(oneOf(outboxProviders)),
+  outbox_webhook_url: nullable(string),
   /** Sealed: see models/base/secretbox.ts. */
-  outbox_webhook_secret: string | null;
+  outbox_webhook_secret: nullable(string),
   /** Origins whose pages may embed the chat; none listed, none allowed. */
-  allowed_origins: string[];
+  allowed_origins: list(string),
 };
+export type SupportSettings = RecordWith<typeof settingsFields>;
 
 export const defaultSettings: Readonly<SupportSettings> = Object.freeze({
   kb_segment_strict: false,
@@ -41,15 +55,17 @@ export const defaultSettings: Readonly<SupportSettings> = Object.freeze({
 });
 
 /** A secret that was replaced, and until when it signs beside its successor. */
-export type OldSecret = { secret: string; until: Date };
+const oldSecret = embedded({ secret: string, until: date });
+export type OldSecret = ValueOf<typeof oldSecret>;
 /** What follows from saving settings about ticket events; nobody sets it. */
-export type OutboxState = {
+export const outboxStateFields = {
   /** Counts how often address, secret or destinations were saved: what failed before is then given another chance. */
-  outbox_version: number;
-  outbox_webhook_old_secrets: OldSecret[];
+  outbox_version: orElse(number, 0),
+  outbox_webhook_old_secrets: list(oldSecret),
   /** The origin that the secret was given for; null while there is no secret, or no address was set yet. */
-  outbox_webhook_origin: string | null;
+  outbox_webhook_origin: nullable(string),
 };
+export type OutboxState = RecordWith<typeof outboxStateFields>;
 
 export const defaultOutboxState: Readonly<OutboxState> = Object.freeze({
   outbox_version: 0,

@@ -11,7 +11,9 @@ import { badPorts } from '../base/http.ts';
 import { normalizeSegments } from '../knowledge/segments.ts';
 import { canonicalUrl, scopeOf, type Scope } from './url.ts';
 
-export const crawlStatuses = ['idle', 'crawling', 'completed', 'failed', 'cancelled', 'limit_reached'] as const;
+/** How a crawl ends. */
+export const crawlEndings = ['completed', 'failed', 'cancelled', 'limit_reached'] as const;
+export const crawlStatuses = ['idle', 'crawling', ...crawlEndings] as const;
 export type CrawlStatus = (typeof crawlStatuses)[number];
 
 /** Bounds of a crawl's options, from the contract of the crawl routes. `everyHours`: at most a month. */

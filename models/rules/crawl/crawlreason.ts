@@ -95,6 +95,7 @@ export const crawlReasons = {
   },
 } as const satisfies Record<string, ReasonRow> & Record<UrlReason | HttpReason, ReasonRow>;
 export type CrawlReason = keyof typeof crawlReasons;
+export const crawlReasonNames = Object.keys(crawlReasons) as CrawlReason[];
 
 export function reasonRow(reason: CrawlReason): ReasonRow {
   return crawlReasons[reason];

@@ -1,7 +1,9 @@
 /** Selects which of the addresses that a crawl left out are shown: some of each reason, so that no reason hides another. Pure. */
+import { embedded, string, type ValueOf } from '../base/fields.ts';
 import { crawlReasons, reasonRow, type CrawlReason } from './crawlreason.ts';
 
-export type CrawlProblem = { url: string; reason: string };
+export const crawlProblem = embedded({ url: string, reason: string });
+export type CrawlProblem = ValueOf<typeof crawlProblem>;
 
 /** The addresses left out for one reason: how many, and the first ones. Older crawls did not store `why`. */
 export type ProblemGroup = { why: CrawlReason | undefined; count: number; first: readonly CrawlProblem[] };

@@ -1,22 +1,34 @@
 /** What is said in a meeting or an interview: the parts of a transcript, its bounds, and who took part. Pure. */
 import { Problem } from '../base/errors.ts';
+import {
+  boolean,
+  date,
+  embedded,
+  number,
+  oneOf,
+  optional,
+  string,
+  type RecordWith,
+  type ValueOf,
+} from '../base/fields.ts';
 
 /** Who speaks in an interview; absent in a meeting, and where a meeting bot cannot tell. */
 export const speakerRoles = ['candidate', 'interviewer', 'ai'] as const;
 export type SpeakerRole = (typeof speakerRoles)[number];
 
 /** One piece of speech, of one speaker. */
-export type Said = {
+export const saidFields = {
   /** Given by whoever sends it; the same id is stored once. */
-  id: string;
-  speaker: string;
-  text: string;
-  at: Date;
-  is_ai: boolean;
-  role?: SpeakerRole;
+  id: string,
+  speaker: string,
+  text: string,
+  at: date,
+  is_ai: boolean,
+  role: optional(oneOf(speakerRoles)),
   /** In an interview: the question that is asked or answered here. */
-  question_id?: string;
+  question_id: optional(string),
 };
+export type Said = RecordWith<typeof saidFields>;
 
 /**
  * Bounds of a transcript. A day of speech is some 15,000 segments and 1 million characters; a request holds an hour.
@@ -30,7 +42,8 @@ export const transcriptBounds = {
 } as const;
 
 /** How much a transcript holds. */
-export type TranscriptSize = { segments: number; characters: number };
+export const transcriptSize = embedded({ segments: number, characters: number });
+export type TranscriptSize = ValueOf<typeof transcriptSize>;
 
 export const sizeOf = (said: readonly Pick<Said, 'text'>[]): TranscriptSize => ({
   segments: said.length,

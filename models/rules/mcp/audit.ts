@@ -2,13 +2,15 @@
  * The chain of audit events: each holds the hash of the one before it, so that an event that was changed, removed or
  * slipped in later is found. Pure; the hash function is an argument.
  */
+import { number, string, type RecordWith } from '../base/fields.ts';
 import { canonicalJson } from './canonical.ts';
 
 export const auditKinds = ['config', 'discovery', 'invocation', 'approval'] as const;
 export type AuditKind = (typeof auditKinds)[number];
 
 /** `seq` counts an organization's events from 1; `prev` is the `hash` of the event before, of the first one `chainStart`. */
-export type Link = { seq: number; prev: string; hash: string };
+export const linkFields = { seq: number, prev: string, hash: string };
+export type Link = RecordWith<typeof linkFields>;
 
 export const chainStart = '0'.repeat(64);
 

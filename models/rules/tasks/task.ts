@@ -1,5 +1,6 @@
 /** Tasks: their states, their bounds, and what may be written into one. Pure. */
 import { Problem } from '../base/errors.ts';
+import { boolean, oneOf, optional, string, type RecordWith } from '../base/fields.ts';
 
 export const taskStatuses = ['pending', 'in_progress', 'completed', 'cancelled'] as const;
 export type TaskStatus = (typeof taskStatuses)[number];
@@ -34,22 +35,23 @@ export type TaskSource = (typeof taskSources)[number];
 export const taskBounds = { title: 300, description: 10_000, type: 60, history: 100 } as const;
 
 /** What people write into a task. */
-export type TaskDetails = {
-  title: string;
-  description?: string;
+export const taskDetails = {
+  title: string,
+  description: optional(string),
   /** A member's user id. */
-  assigned_to?: string;
+  assigned_to: optional(string),
   /** Somebody outside the organization. */
-  assignee_email?: string;
-  priority: TaskPriority;
-  task_type?: string;
-  status: TaskStatus;
+  assignee_email: optional(string),
+  priority: oneOf(taskPriorities),
+  task_type: optional(string),
+  status: oneOf(taskStatuses),
   /** A day (`2026-12-01`), or a moment in UTC with milliseconds. */
-  due_date?: string;
+  due_date: optional(string),
   /** The meeting it comes from. */
-  session_id?: string;
-  email_execution_enabled: boolean;
+  session_id: optional(string),
+  email_execution_enabled: boolean,
 };
+export type TaskDetails = RecordWith<typeof taskDetails>;
 
 /** What a review is about: when one of them changes, an earlier review no longer holds. */
 const reviewed = ['title', 'description', 'assigned_to', 'assignee_email', 'due_date', 'priority'] as const;
