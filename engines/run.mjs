@@ -1,11 +1,11 @@
 /**
  * The entry of every command: plain JavaScript for Node 18 and newer, with nothing installed. It installs the packages
- * when they are missing or older than the lock file, then starts Node 24 with the TypeScript entry. It must import only
- * node:* and files that do the same.
+ * that the command needs when they are missing or older than the lock file, then starts Node 24 with the entry. It must
+ * import only node:* and files that do the same.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +15,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
 const stamp = join(modules, '.stamp');
 const oldestNode = 24;
+/** Commands for people who change the code need the development packages too; all others run without them. */
+const forDevelopment = /^(?:test|bench|node_modules)\/|^engines\/check\.ts$/;
 /** Node's cache of compiled code, already without types: starting a worker takes half the processor time with it. */
 const compileCache = join(modules, '.cache', 'node-compile');
 
@@ -24,7 +26,7 @@ const compileCache = join(modules, '.cache', 'node-compile');
  */
 export async function runEntry(entry, args) {
   try {
-    await ensureModules();
+    await ensureModules(forDevelopment.test(entry) ? 'all' : 'start');
     handOver(findNode(), ['--disable-warning=ExperimentalWarning', resolve(root, entry), ...args]);
   } catch (error) {
     process.stderr.write(`${sentence(error)}\n`);
@@ -46,41 +48,64 @@ function findNode() {
   );
 }
 
-/** A hash of what must be installed: the lock file and the system. */
-function wanted() {
+/**
+ * What the stamp says when the packages of `kind` are installed: `all`, or `start` without the development packages.
+ * The hash is that of the lock file and the system.
+ */
+function stampOf(kind) {
   const lock = readFileSync(join(root, 'package-lock.json'));
-  return createHash('sha256').update(lock).update(`${process.platform}-${process.arch}`).digest('hex');
+  return `${kind} ${createHash('sha256').update(lock).update(`${process.platform}-${process.arch}`).digest('hex')}`;
 }
 
-function isCurrent() {
+function isCurrent(kind) {
   try {
-    if (readFileSync(stamp, 'utf8') === wanted()) return true;
+    const stamped = readFileSync(stamp, 'utf8');
+    if (stamped === stampOf('all') || stamped === stampOf(kind)) return true;
   } catch {
     // There is no stamp, but somebody may have run npm themselves, so npm's own record is checked.
   }
-  return matchesLock();
+  if (!matchesLock(kind)) return false;
+  writeStamp(kind);
+  return true;
 }
 
-/** Whether npm's own record of its install names every package of the lock file that this system needs. */
-function matchesLock() {
+/** By a rename: where the packages of two clones are hard links, each clone has a stamp of its own. */
+function writeStamp(kind) {
+  writeFileSync(`${stamp}.new`, stampOf(kind));
+  renameSync(`${stamp}.new`, stamp);
+}
+
+/** The lock file's entries that an install of `kind` puts on this system, as pairs of path and entry. */
+function wanted(kind) {
+  const fits = (list, value) => list === undefined || list.includes(value);
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+  return Object.entries(lock).filter(
+    ([path, entry]) =>
+      path !== '' &&
+      (kind === 'all' || !entry.dev) &&
+      fits(entry.os, process.platform) &&
+      fits(entry.cpu, process.arch),
+  );
+}
+
+/** Whether npm's own record of its install names every package that `kind` needs. */
+function matchesLock(kind) {
   try {
-    const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
     const installed = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8')).packages;
-    const missing = Object.entries(lock).some(([path, entry]) => {
-      if (path === '' || (installed[path]?.version ?? '') === entry.version) return false;
-      return installed[path] !== undefined || !entry.optional;
+    const missing = wanted(kind).some(([path, entry]) => {
+      if (installed[path] !== undefined) return installed[path].version !== entry.version;
+      // `devOptional` is what development packages and optional ones both bring.
+      return !entry.optional && !(kind === 'start' && entry.devOptional);
     });
-    if (missing || !existsSync(join(modules, 'typescript', 'package.json'))) return false;
-    writeFileSync(stamp, wanted());
-    return true;
+    return !missing && existsSync(join(modules, kind === 'all' ? 'typescript' : 'koa', 'package.json'));
   } catch {
     return false;
   }
 }
 
-async function ensureModules() {
-  if (isCurrent()) return;
-  // The lock is not inside node_modules, which npm is about to remove; its name depends on this clone.
+async function ensureModules(kind) {
+  if (isCurrent(kind)) return;
+  // The lock is not inside node_modules, which npm is about to change; its name depends on this clone.
   const lock = join(
     tmpdir(),
     `support-platform-npm-${createHash('sha256').update(root).digest('hex').slice(0, 16)}.lock`,
@@ -91,29 +116,33 @@ async function ensureModules() {
     said = true;
   });
   try {
-    if (!isCurrent()) await install();
+    // npm removes what it is not asked for, so development packages that are there are asked for.
+    const asked = existsSync(join(modules, 'typescript')) ? 'all' : kind;
+    if (!isCurrent(kind)) await install(asked);
   } finally {
     held.release();
   }
 }
 
-async function install() {
-  const count = Object.keys(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages).length - 1;
+async function install(kind) {
   const say = (text) => process.stderr.write(`${text}\n`);
-  say(`installing ${count} packages (once, about a minute)`);
+  const more = countPackages() > 0 ? 'the missing ones of ' : '';
+  say(`installing ${more}about ${wanted(kind).length} packages (once, about a minute)`);
   const started = Date.now();
   const beat = setInterval(() => {
     say(`  ${countPackages()} packages unpacked, ${Math.round((Date.now() - started) / 1000)} s`);
   }, 5000);
   const output = [];
   let stopped = () => undefined;
+  // `npm ci` would first remove the packages of a system that may be running.
+  const how = countPackages() === 0 && lockIsComplete() ? ['ci'] : ['install', '--no-save'];
   try {
     const npm = process.env.npm_execpath;
     const [command, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
     const args = [
       ...first,
-      ...(lockIsComplete() ? ['ci'] : ['install', '--no-save']),
-      '--include=dev',
+      ...how,
+      kind === 'all' ? '--include=dev' : '--omit=dev',
       '--include=optional',
       '--ignore-scripts',
       '--no-audit',
@@ -138,7 +167,7 @@ async function install() {
       throw new Error(
         `The packages could not be installed (npm ended with ${code}):\n${printed.split('\n').slice(0, 12).join('\n')}`,
       );
-    writeFileSync(stamp, wanted());
+    writeStamp(kind);
     say(`installed in ${Math.round((Date.now() - started) / 1000)} s`);
   } finally {
     stopped();
@@ -188,16 +217,12 @@ function lockIsComplete() {
   );
 }
 
+/** npm makes all folders first and fills them afterwards. */
 function countPackages() {
-  try {
-    return readdirSync(modules).reduce(
-      (sum, name) =>
-        sum + (name.startsWith('@') ? readdirSync(join(modules, name)).length : Number(!name.startsWith('.'))),
-      0,
-    );
-  } catch {
-    return 0;
-  }
+  const namesIn = (folder) => (existsSync(folder) ? readdirSync(folder) : []);
+  return namesIn(modules)
+    .flatMap((name) => (name.startsWith('@') ? namesIn(join(modules, name)).map((part) => join(name, part)) : [name]))
+    .filter((name) => existsSync(join(modules, name, 'package.json'))).length;
 }
 
 /**

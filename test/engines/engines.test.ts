@@ -496,6 +496,54 @@ describe('run.mjs', () => {
     expect([Buffer.concat(output).toString(), code]).toEqual([`${folder} a --b\n`, 3]);
   });
 
+  describe('the packages it installs', () => {
+    /** A project with an entry for a user and one for a developer, and an npm that writes down how it is called. */
+    beforeEach(async () => {
+      for (const name of ['engines', 'bin', 'test']) await mkdir(join(folder, name));
+      for (const name of ['run.mjs', 'takelock.mjs']) {
+        await copyFile(join(root, 'engines', name), join(folder, 'engines', name));
+      }
+      const lock = { '': {}, 'node_modules/koa': {}, 'node_modules/typescript': { dev: true } };
+      await writeFile(join(folder, 'package-lock.json'), JSON.stringify({ packages: lock }));
+      for (const entry of ['engines/start.ts', 'test/run.ts']) await writeFile(join(folder, entry), '');
+      const npm = `#!/bin/sh
+echo "$@" >> "$FOLDER/calls"
+mkdir -p "$FOLDER/node_modules/koa"
+echo '{}' > "$FOLDER/node_modules/koa/package.json"
+case "$*" in *--include=dev*) mkdir -p "$FOLDER/node_modules/typescript";; esac
+`;
+      await writeFile(join(folder, 'bin', 'npm'), npm, { mode: 0o755 });
+    });
+    /** Runs the entry and returns how npm was called for it. */
+    async function callsOf(entry: string): Promise<string[]> {
+      await rm(join(folder, 'calls'), { force: true });
+      const { npm_execpath: _n, npm_lifecycle_event: _l, ...env } = process.env;
+      await promisify(execFile)(process.execPath, [join(folder, 'engines', 'run.mjs'), entry], {
+        env: { ...env, PATH: `${join(folder, 'bin')}:${env['PATH']}`, FOLDER: folder, TMPDIR: folder },
+      });
+      const calls = await readFile(join(folder, 'calls'), 'utf8').catch(() => '');
+      return calls.split('\n').filter(Boolean);
+    }
+
+    it('a start installs none for development, and a later test adds them without removing what is there', async () => {
+      expect(await callsOf('engines/start.ts')).toEqual([expect.stringMatching(/^ci .*--omit=dev/)]);
+      expect(await callsOf('engines/start.ts')).toEqual([]);
+      expect(await callsOf('test/run.ts')).toEqual([expect.stringMatching(/^install --no-save .*--include=dev/)]);
+    });
+
+    it('a start after a test installs nothing and removes nothing', async () => {
+      await callsOf('test/run.ts');
+      expect(await callsOf('engines/start.ts')).toEqual([]);
+    });
+
+    it('a start after the lock file has changed keeps the development packages of an earlier test', async () => {
+      await callsOf('test/run.ts');
+      await writeFile(join(folder, 'package-lock.json'), '{"packages":{"":{}}}');
+      expect(await callsOf('engines/start.ts')).toEqual([expect.stringMatching(/^install --no-save .*--include=dev/)]);
+      expect(await callsOf('test/run.ts')).toEqual([]);
+    });
+  });
+
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s while packages are installed ends npm, too', async (signal) => {
     await mkdir(join(folder, 'engines'));
     await mkdir(join(folder, 'bin'));
