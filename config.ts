@@ -7,7 +7,7 @@ import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { readEgressEntry } from './models/rules/base/address.ts';
-import { readAddress, readMailbox } from './models/rules/events/mailbox.ts';
+import { readAddress, readMailbox } from './models/rules/access/mailbox.ts';
 import { replySeparators } from './models/rules/events/replyaddress.ts';
 import { readSmtpUrl } from './providers/mail/rules.ts';
 import {

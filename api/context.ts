@@ -6,7 +6,9 @@ import type { Embedding } from '../clients/embedding/embedding.ts';
 import type { Files } from '../clients/files/files.ts';
 import type { SearchReader } from '../clients/knowledge/search/reader.ts';
 import type { Config } from '../config.ts';
+import type { AccessHooks } from './access/hooks.ts';
 import type { Tokens } from './access/tokens.ts';
+import type { InterviewHooks } from './interviews/hooks.ts';
 import type { SecretBox } from '../models/base/secretbox.ts';
 
 export type Context = {
@@ -22,4 +24,8 @@ export type Context = {
   files: Files;
   secrets: SecretBox;
   tokens: Tokens;
+  hooks: Hooks;
 };
+
+/** What slices ask of those that come after them. */
+export type Hooks = AccessHooks<Context> & InterviewHooks<Context>;

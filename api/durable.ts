@@ -17,7 +17,7 @@ import type { Logger } from 'pino';
 import { intentFor, settleIntent, type Intent, type Launchable, type Work } from '../models/base/pending.ts';
 import { Problem } from '../models/rules/base/errors.ts';
 import { searchAttributes } from '../workflows/attributes.ts';
-import type { Queue } from '../workflows/queues.ts';
+import type { Queue } from '../models/rules/base/work.ts';
 import { readRefusal, type Transition } from '../workflows/base/refusal.ts';
 
 const startDeadlineMs = 1_000;

@@ -1,8 +1,9 @@
 /** The list of all routes, by the tag they are documented under. The app, OpenAPI and the security tests read it. */
 import { accountRoutes } from './access/routes/accounts.ts';
+import { approvalRoutes } from './chat/routes/approvals.ts';
 import { authRoutes } from './access/routes/auth.ts';
 import { chatRoutes } from './chat/routes/chat.ts';
-import { supportConfigRoutes } from './chat/routes/supportconfig.ts';
+import { supportConfigRoutes } from './integrations/routes/supportconfig.ts';
 import { crawlRoutes } from './crawl/routes/crawl.ts';
 import { customerRoutes } from './chat/routes/customers.ts';
 import { documentRoutes } from './knowledge/routes/documents.ts';
@@ -19,10 +20,13 @@ import { mailRoutes } from './events/routes/mail.ts';
 import { meetingTaskRoutes } from './tasks/routes/meetingtasks.ts';
 import { meetingRoutes } from './interviews/routes/meetings.ts';
 import { notificationRoutes } from './access/routes/notifications.ts';
+import { orgWebhookRoutes } from './events/routes/orgwebhook.ts';
 import { outboxRoutes } from './events/routes/outbox.ts';
 import { mcpRoutes } from './mcp/routes/mcp.ts';
 import { orgRoutes } from './access/routes/orgs.ts';
 import { pageRoutes } from './crawl/routes/pages.ts';
+import { pruneRoutes } from './crawl/routes/prune.ts';
+import { profileRoutes } from './access/routes/profile.ts';
 import { recrawlRoutes } from './crawl/routes/recrawl.ts';
 import { sessionRoutes } from './access/routes/sessions.ts';
 import { taskExecutionRoutes } from './tasks/routes/taskexecution.ts';
@@ -34,13 +38,13 @@ export type RouteGroups = Record<string, readonly Route[]>;
 
 export const routeGroups = {
   'Sign-in': authRoutes,
-  Accounts: accountRoutes,
+  Accounts: [...profileRoutes, ...accountRoutes],
   Organizations: [...orgRoutes, ...invitationRoutes, ...goLiveRoutes],
   'Developer keys': keyRoutes,
   Documents: documentRoutes,
   Crawling: [...crawlRoutes, ...recrawlRoutes],
-  'Knowledge base': [...knowledgeRoutes, ...pageRoutes],
-  'Tool server': mcpRoutes,
+  'Knowledge base': [...knowledgeRoutes, ...pageRoutes, ...pruneRoutes],
+  'Tool server': [...mcpRoutes, ...approvalRoutes],
   Chat: chatRoutes,
   'Support configuration': supportConfigRoutes,
   'Support sessions': sessionRoutes,
@@ -48,7 +52,7 @@ export const routeGroups = {
   'Ticket events': outboxRoutes,
   'Customer data': customerRoutes,
   Meetings: meetingRoutes,
-  Notifications: notificationRoutes,
+  Notifications: [...notificationRoutes, ...orgWebhookRoutes],
   Mails: mailRoutes,
   Integrations: integrationRoutes,
   'Inbound events': [...webhookRoutes, ...inboundRoutes],

@@ -7,6 +7,7 @@ import { createApp } from './http/app.ts';
 import { sweepUploads } from './http/upload.ts';
 import type { Context } from './context.ts';
 import { connectionTo } from './durable.ts';
+import { hooks } from './hooks.ts';
 import { prepareRates } from './http/limits.ts';
 import { createLog } from './http/log.ts';
 import { createMetrics } from './http/metrics.ts';
@@ -80,6 +81,7 @@ export async function startApi(
     files,
     secrets,
     tokens: createTokens({ config, clock, secrets }),
+    hooks,
   });
   // Opens the key that signs logins now: if it cannot be opened, the start fails instead of everybody's next sign-in.
   await ctx.tokens.jwks();

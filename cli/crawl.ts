@@ -16,10 +16,10 @@ import {
   pageList,
   pageRemovedReply,
   pageReply,
-  pruneReply,
   scheduleList,
   scheduleRemovedReply,
 } from '../api/crawl/contract/crawl.ts';
+import { pruneReply } from '../api/crawl/contract/prune.ts';
 import type { crawlSchedule, crawlStatus, page } from '../api/crawl/contract/crawl.ts';
 import type { authority } from '../api/knowledge/contract/documents.ts';
 

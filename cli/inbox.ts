@@ -6,7 +6,7 @@ import { identifier } from './arguments.ts';
 import { allPages } from './client.ts';
 import { shortTime, table, wrap } from './output.ts';
 import type { Act, Session } from './session.ts';
-import { profile } from '../api/access/contract/accounts.ts';
+import { profile } from '../api/access/contract/profile.ts';
 import { actReply, conversationReply, inboxReply, replied, type conversation } from '../api/chat/contract/inbox.ts';
 
 type Conversation = z.infer<typeof conversation>;

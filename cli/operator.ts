@@ -20,7 +20,7 @@ import { integrationSeals } from '../models/integrations/integration.ts';
 import { releaseSeals } from '../models/integrations/release.ts';
 import { orgWebhookSeals } from '../models/events/orgwebhook.ts';
 import { roomSeals } from '../models/interviews/room.ts';
-import { supportConfigSeals } from '../models/chat/supportconfig.ts';
+import { supportConfigSeals } from '../models/integrations/supportconfig.ts';
 import { resignAudits } from '../models/mcp/audit.ts';
 import { toolGrantSeals } from '../models/mcp/grant.ts';
 import { toolServerSeals } from '../models/mcp/server.ts';

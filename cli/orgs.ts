@@ -6,7 +6,7 @@ import { identifier } from './arguments.ts';
 import { CliError } from './errors.ts';
 import { shortTime, table } from './output.ts';
 import { listOrganizations, type Act } from './session.ts';
-import { supportConfigReply } from '../api/chat/contract/supportconfig.ts';
+import { supportConfigReply } from '../api/integrations/contract/supportconfig.ts';
 import { goLiveReply, type goLiveBody } from '../api/chat/contract/golive.ts';
 import { organization } from '../api/access/contract/orgs.ts';
 

@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { importsOf, sliceOf, slices, type Source } from './house/imports.ts';
+import { importsOf, sliceOf, type Source } from './house/imports.ts';
 
 /**
  * Tests that run when a file changes that every slice depends on: some of each slice, and the guarantees of all routes.
@@ -177,10 +177,9 @@ export const narrow: Readonly<Record<string, readonly string[]>> = {
   'test/knowledge/hostile.test.ts': ['clients/files/', 'api/knowledge/routes/documents.ts'],
 };
 
-/** Flat rooms in which every file belongs to a noun. */
-const flatWithNouns: readonly string[] = ['api/routes/', 'workflows/'];
-/** Flat rooms whose files belong to the slices of the files that import them. */
-const serving = /^(agent|clients|providers|api\/contract)\//;
+/** Rooms whose files, where they lie in no slice, belong to the slices of the files that import them. */
+const serving = /^(clients|intelligence|providers)\//;
+
 /** Rooms whose tests are in a folder of the same name. */
 const ownFolder: readonly string[] = ['cli', 'engines'];
 /** Files that no test covers except those of the house. */
@@ -250,25 +249,13 @@ function* testsOf(path: string, tests: readonly string[], graph: Graph): Iterabl
   }
 }
 
-/**
- * The slices that a file belongs to: its own, or in a flat room those that use it. Empty when all slices depend on it.
- */
+/** The slices that a file belongs to: its own, or those that use it. Empty when all slices depend on it. */
 function slicesOf(path: string, graph: Graph): string[] {
-  const own = sliceOf(path) ?? slicedBy(path, graph);
+  const own = sliceOf(path);
   if (own !== undefined) return [own];
   if (!serving.test(path)) return [];
-  const users = [...reached(path, graph, (file) => !serving.test(file))];
-  return [...new Set(users.flatMap((file) => sliceOf(file) ?? slicedBy(file, graph) ?? []))];
-}
-
-/**
- * The slice of a route or a workflow: the highest slice that it imports, because for example a route of tickets imports
- * accounts, too.
- */
-function slicedBy(path: string, { imports }: Graph): string | undefined {
-  if (!flatWithNouns.some((room) => path.startsWith(room))) return undefined;
-  const found = new Set((imports.get(path) ?? []).map(sliceOf));
-  return slices.findLast((slice) => found.has(slice));
+  const users = [...reached(path, graph, (file) => sliceOf(file) !== undefined)];
+  return [...new Set(users.flatMap((file) => sliceOf(file) ?? []))];
 }
 
 /** Every file that imports this one, directly or indirectly; the search stops at files where `ends` is true. */

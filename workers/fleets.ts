@@ -1,7 +1,7 @@
 /** The table of fleets, by queue: the kinds of worker processes, collected from what the slices declare. */
 import { slices } from './slices/index.ts';
 import type { Fleet } from './slices/slice.ts';
-import type { Queue } from '../workflows/queues.ts';
+import type { Queue } from '../models/rules/base/work.ts';
 
 type Declared = (typeof slices)[number]['fleets'];
 type FleetsOf<F> = F extends unknown ? keyof F : never;

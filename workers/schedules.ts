@@ -14,7 +14,7 @@ import type { Recrawl } from '../models/crawl/recrawl.ts';
 import { scheduleInterval } from '../models/rules/crawl/recrawl.ts';
 import { searchAttributes } from '../workflows/attributes.ts';
 import { maintainStores, maintainStoresId } from '../workflows/knowledge/maintenance.ts';
-import { queues } from '../workflows/queues.ts';
+import { queues } from '../models/rules/base/work.ts';
 import { recrawlId, recrawlSite } from '../workflows/crawl/recrawl.ts';
 
 /** Makes the schedules that do not exist yet. Safe to run in every worker at once. */

@@ -2,7 +2,7 @@
 export { announce } from './tasks/announce.ts';
 export { conversation } from './chat/conversation.ts';
 export { crawlSite } from './crawl/crawl.ts';
-export { memberDeparted } from './tasks/departure.ts';
+export { memberDeparted } from './access/departure.ts';
 export { processDocument } from './knowledge/document.ts';
 export { embedPassages } from './knowledge/embed.ts';
 export { eraseCustomer } from './chat/erasure.ts';
@@ -14,7 +14,7 @@ export { interview } from './interviews/interview.ts';
 export { maintainStores } from './knowledge/maintenance.ts';
 export { copyTestToLive } from './knowledge/livecopy.ts';
 export { meeting } from './interviews/meeting.ts';
-export { pruneKnowledge } from './knowledge/pruning.ts';
+export { pruneKnowledge } from './crawl/prune.ts';
 export { arrangeRecrawl, recrawlSite } from './crawl/recrawl.ts';
 export { releaseCredential } from './integrations/release.ts';
 export { sendLine } from './events/sendline.ts';

@@ -10,11 +10,15 @@ import { addProof, findUser, findUserByEmail } from '../../models/access/user.ts
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import type { Delivery } from '../../models/events/delivery.ts';
 import { linkOf, proofMs, type ProofKind } from '../../models/rules/access/account.ts';
-import { accountMailText, purposeOf, type AccountMail } from '../../models/rules/access/accountmail.ts';
+import {
+  accountMailText,
+  purposeOf,
+  type AccountLetter,
+  type AccountMail,
+} from '../../models/rules/access/accountmail.ts';
 import { mayAdd } from '../../models/rules/access/roles.ts';
 import { DeliveryRefused } from '../../models/rules/events/delivery.ts';
-import { nameOf, type Mailbox } from '../../models/rules/events/mailbox.ts';
-import type { AccountLetter } from '../../models/rules/events/notification.ts';
+import { nameOf, type Mailbox } from '../../models/rules/access/mailbox.ts';
 
 /** A mail before it has a link. `prepare` makes the link good; false when it is not to be sent any more. */
 export type Letter = {

@@ -20,7 +20,7 @@ import {
   type Delivery,
 } from '../../models/events/delivery.ts';
 import { destinationId, findDestinations } from '../../models/events/destination.ts';
-import { findSupportConfig } from '../../models/chat/supportconfig.ts';
+import { findSupportConfig } from '../../models/integrations/supportconfig.ts';
 import { outstanding, type DeliveryKind } from '../../models/rules/events/delivery.ts';
 import { retryWaits } from '../../models/rules/events/schedule.ts';
 

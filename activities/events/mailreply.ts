@@ -29,7 +29,7 @@ import {
   type Outgoing,
 } from '../../models/events/mailthread.ts';
 import { tokenOf } from '../../models/events/replytoken.ts';
-import { domainOf, nameOf, readAddress, type Mailbox } from '../../models/rules/events/mailbox.ts';
+import { domainOf, nameOf, readAddress, type Mailbox } from '../../models/rules/access/mailbox.ts';
 import {
   automaticHeaders,
   automaticWaitMs,

@@ -17,7 +17,7 @@ import type { Mode } from '../../models/rules/access/keys.ts';
 import { aboutConversation } from '../../models/rules/chat/notice.ts';
 import { keptUntil } from '../../models/rules/chat/retention.ts';
 import type { NoticeRef } from '../../models/rules/chat/work.ts';
-import { nameOf } from '../../models/rules/events/mailbox.ts';
+import { nameOf } from '../../models/rules/access/mailbox.ts';
 import {
   unreached,
   approvalWords,

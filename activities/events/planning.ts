@@ -6,7 +6,7 @@ import type { Sender, SenderDeps, TicketNews } from '../../providers/base/sender
 import type { Conversation, Ticket, TicketEvent } from '../../models/chat/conversation.ts';
 import type { Customer } from '../../models/chat/customer.ts';
 import type { NewDelivery } from '../../models/events/delivery.ts';
-import type { SupportConfig } from '../../models/chat/supportconfig.ts';
+import type { SupportConfig } from '../../models/integrations/supportconfig.ts';
 import { ticketLine, type DeliveryKind } from '../../models/rules/events/delivery.ts';
 import { descriptionOf, eventBody, type EventData } from '../../models/rules/events/ticketevent.ts';
 

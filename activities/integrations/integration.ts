@@ -1,7 +1,7 @@
 /** Tries connections to other services, with the credentials that are sealed in MongoDB. */
 import { breakConnection } from '../../providers/base/broken.ts';
 import { ConnectionRefused, type Connector, type ConnectorDeps } from '../../providers/base/connector.ts';
-import { connectors } from '../events/connectors.ts';
+import { connectors } from './connectors.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import {
   findCandidate,
@@ -9,13 +9,15 @@ import {
   type Candidate,
   type SealedCandidate,
 } from '../../models/integrations/candidate.ts';
-import { enableDestination } from '../../models/events/destination.ts';
 import { connectIntegration, findIntegration } from '../../models/integrations/integration.ts';
 import { endOf, type Trial, type TrialEnd, type Tried } from '../../models/rules/integrations/integrationwork.ts';
 
 export type IntegrationActivities = ReturnType<typeof createIntegrationActivities>;
 
-export function createIntegrationActivities(deps: ConnectorDeps) {
+/** `connected`: what a slice after this one does when tickets can be sent there again. */
+type IntegrationDeps = ConnectorDeps & { connected(orgId: string, provider: 'linear' | 'slack'): Promise<void> };
+
+export function createIntegrationActivities(deps: IntegrationDeps) {
   async function connect(
     { orgId, provider }: Trial,
     candidate: SealedCandidate,
@@ -25,7 +27,7 @@ export function createIntegrationActivities(deps: ConnectorDeps) {
     const standing = await findIntegration(orgId, provider);
     const taken = await connector.connect(candidate, standing, deps, signal);
     const { account } = await connectIntegration(orgId, provider, taken, deps.clock());
-    if (provider === 'linear' || provider === 'slack') await enableDestination(orgId, provider);
+    if (provider === 'linear' || provider === 'slack') await deps.connected(orgId, provider);
     return { said: `Connected to ${account ?? provider}.` };
   }
 

@@ -1,6 +1,6 @@
 /** Gives credentials of connections that are over back to their services. */
 import type { ConnectorDeps } from '../../providers/base/connector.ts';
-import { connectors } from '../events/connectors.ts';
+import { connectors } from './connectors.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { findRelease, keepReleased, releasedCredentials, removeRelease } from '../../models/integrations/release.ts';
 import type { ReleaseRef } from '../../models/rules/integrations/integrationwork.ts';

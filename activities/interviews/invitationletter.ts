@@ -11,7 +11,7 @@ import { findOrganization } from '../../models/access/organization.ts';
 import { statusesOf } from '../../models/events/delivery.ts';
 import { findInterview, orderOf } from '../../models/interviews/interview.ts';
 import { prepareRoom, tokensOf } from '../../models/interviews/room.ts';
-import { nameOf } from '../../models/rules/events/mailbox.ts';
+import { nameOf } from '../../models/rules/access/mailbox.ts';
 import { hiddenLink } from '../../models/rules/events/notification.ts';
 import { isAhead, isRunning } from '../../models/rules/interviews/interview.ts';
 import {

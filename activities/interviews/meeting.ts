@@ -6,6 +6,11 @@ import { beginRemoval, forgetMeeting, removeMeetingContents } from '../../models
 export type MeetingDeps = { log: Logger };
 type Ref = { meetingId: string };
 export type MeetingActivities = ReturnType<typeof createMeetingActivities>;
+/** What a slice after this one does when a meeting is removed: see activities/tasks/meetingtasks.ts. */
+export type MeetingTaskActivities = {
+  /** Removes the tasks that are linked to a meeting, in every organization. */
+  removeMeetingTasks(ref: Ref): Promise<void>;
+};
 
 export function createMeetingActivities({ log }: MeetingDeps) {
   return {

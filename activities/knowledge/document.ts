@@ -29,7 +29,7 @@ import {
 import { wakeEmbedding } from '../../models/knowledge/embedding.ts';
 import { effectiveAuthority } from '../../models/rules/knowledge/authority.ts';
 import type { CutChunk } from '../../models/rules/knowledge/chunks.ts';
-import { Unreadable } from '../../models/rules/knowledge/document.ts';
+import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import { modes } from '../../models/rules/access/keys.ts';
 import { batchOf, isCurrent, isCurrentBatch } from '../../models/rules/knowledge/reconcile.ts';
 

@@ -20,7 +20,7 @@ import {
   type Concerned,
   type Happening,
 } from '../../models/rules/events/announcement.ts';
-import { nameOf } from '../../models/rules/events/mailbox.ts';
+import { nameOf } from '../../models/rules/access/mailbox.ts';
 import { slackLane, slackWebhookName, type NotificationPayload } from '../../models/rules/events/notification.ts';
 
 export type AnnounceDeps = Starter & { clock: () => Date; log: Logger };

@@ -1,4 +1,5 @@
 /** The tasks of a meeting end with it. Every step may run again. */
+import type { MeetingTaskActivities } from '../interviews/meeting.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { removeTasksOf } from '../../models/tasks/extracted.ts';
 import { TaskModel } from '../../models/tasks/task.ts';
@@ -9,12 +10,11 @@ export type MeetingTaskDeps = {
   clock: () => Date;
   start: <T extends Launchable>(model: Model<T>, record: Launchable, intents: readonly Intent[]) => Promise<void>;
 };
-export type MeetingTaskActivities = ReturnType<typeof createMeetingTaskActivities>;
 
-export function createMeetingTaskActivities({ clock, start }: MeetingTaskDeps) {
+export function createMeetingTaskActivities({ clock, start }: MeetingTaskDeps): MeetingTaskActivities {
   return {
     /** Removes the tasks that are linked to a meeting, in every organization. */
-    async removeMeetingTasks({ meetingId }: { meetingId: string }): Promise<void> {
+    async removeMeetingTasks({ meetingId }) {
       await withHeartbeat(() =>
         removeTasksOf(meetingId, { source: 'retention', now: clock() }, ({ task, intents }) =>
           start(TaskModel, task, intents),

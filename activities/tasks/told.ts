@@ -1,7 +1,7 @@
 /** A task as other services are told of it. */
 import { findUser } from '../../models/access/user.ts';
 import type { Task } from '../../models/tasks/task.ts';
-import { readAddress } from '../../models/rules/events/mailbox.ts';
+import { readAddress } from '../../models/rules/access/mailbox.ts';
 import type { TaskTold } from '../../models/rules/tasks/tasktext.ts';
 
 /** With the address of whoever is to do it. */

@@ -9,8 +9,9 @@ import { passagesOf } from '../knowledge/extracting.ts';
 import { readAskings, readMessage, type ReadMessage } from '../knowledge/reading.ts';
 import { recordOf, type Made, type TurnRecord } from './record.ts';
 import { write, writeExtractive, type Listener } from './write.ts';
+import { recordCustomerGap } from '../../models/chat/customergap.ts';
 import type { Asker } from '../../models/knowledge/gap.ts';
-import { findSupportConfig } from '../../models/chat/supportconfig.ts';
+import { findSupportConfig } from '../../models/integrations/supportconfig.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 import { missesToEscalate, type EscalationReason } from '../../models/rules/chat/conversation.ts';
 import { ownSentences } from '../../models/rules/language/escalation.ts';
@@ -104,7 +105,10 @@ export async function takeTurn(
   const { text, used, offers } = made.written;
   const said: Said =
     text === undefined ? miss(asked.misses, language) : { body: text, ...counting(offers !== undefined, refused) };
-  if (said.counts === 'missed') await noteGap(deps, { ...asked, query: asked.body }, made.found);
+  if (said.counts === 'missed')
+    await noteGap(deps, { ...asked, query: asked.body }, made.found, (org, mode, gap) =>
+      recordCustomerGap(org, mode, gap, asked.asker),
+    );
   if (text === undefined && asked.onlySure) return undefined;
   if (text === undefined) await listener.piece(said.body);
   return {

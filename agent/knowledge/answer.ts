@@ -7,9 +7,8 @@ import { passagesOf, sayExtractive, type Said } from './extracting.ts';
 import { readMessage } from './reading.ts';
 import { retrieve, type RetrieveDeps, type Retrieval } from './retrieve.ts';
 import type { Answer } from '../../clients/ai/ai.ts';
-import { recordCustomerGap } from '../../models/chat/customergap.ts';
 import { vectorsName } from '../../clients/embedding/vectors.ts';
-import { findGroup, recordGap, type Asker, type QuestionVector } from '../../models/knowledge/gap.ts';
+import { findGroup, recordGap, type Asked, type QuestionVector } from '../../models/knowledge/gap.ts';
 import { findPassages } from '../../models/knowledge/knowledge.ts';
 import type { Authority } from '../../models/rules/knowledge/authority.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
@@ -23,7 +22,7 @@ import { holdAgainst, type Held } from '../../models/rules/knowledge/grounded.ts
 import { isNamed, type Offer } from '../../models/rules/knowledge/offers.ts';
 import { chosen, stillReachable, type Judged, type Passage } from '../../models/rules/knowledge/retrieval.ts';
 import { askedSegments } from '../../models/rules/knowledge/segments.ts';
-import { findSupportConfig, recentSupportConfig } from '../../models/chat/supportconfig.ts';
+import { findSupportConfig, recentSupportConfig } from '../../models/integrations/supportconfig.ts';
 
 export type Question = {
   orgId: string;
@@ -34,8 +33,6 @@ export type Question = {
   history: Turns;
   /** Judge every candidate, also those too weak to matter, so that the whole ranking can be shown. */
   everything?: boolean | undefined;
-  /** The customer and the message it came with; a question by a key has none. */
-  asker?: Asker;
   /** Whether a member tries it out, which makes no gap. */
   tried?: boolean;
 };
@@ -172,11 +169,15 @@ function retrieveDeps({ search, embedding }: Pick<AgentDeps, 'search' | 'embeddi
   return deps;
 }
 
-/** Counts a question that found no answer, for those who keep the documents. */
+/**
+ * Counts a question that found no answer, for those who keep the documents. `record`: what stores it, where more than the
+ * question is counted.
+ */
 export async function noteGap(
   deps: AgentDeps,
-  { orgId, mode, query, asker }: Pick<Question, 'orgId' | 'mode' | 'query' | 'asker'>,
+  { orgId, mode, query }: Pick<Question, 'orgId' | 'mode' | 'query'>,
   { searched, askings, asked, retrieval }: Found,
+  record: (orgId: string, mode: Mode, asked: Asked) => Promise<unknown> = recordGap,
 ): Promise<void> {
   const open = { question: searched, askings, asked: undefined, strict: false };
   const again = { ...retrieveDeps(deps, orgId, mode), embed: async (text: string) => retrieval.meanings.get(text) };
@@ -192,8 +193,7 @@ export async function noteGap(
     meaning,
     now: deps.clock(),
   };
-  if (asker) await recordCustomerGap(orgId, mode, question, asker);
-  else await recordGap(orgId, mode, question);
+  await record(orgId, mode, question);
 }
 
 /** What a question means, as gaps are compared; undefined without the embedded models. */

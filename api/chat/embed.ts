@@ -27,7 +27,7 @@ import {
   visitorIdPattern,
 } from '../../models/rules/access/session.ts';
 import { provideEmbedSession, visitorSeen, type Session } from '../../models/access/session.ts';
-import { recentSupportConfig } from '../../models/chat/supportconfig.ts';
+import { recentSupportConfig } from '../../models/integrations/supportconfig.ts';
 
 /** What a page says when it connects; all of it comes from a browser, and only `sig` proves anything. */
 export type Embed = {

@@ -8,7 +8,7 @@ import { listVisiblePages } from '../../models/knowledge/page.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 import { checkRoom, missing } from '../../models/rules/knowledge/livecopy.ts';
 import { copyTestToLive, liveCopyWorkflowId } from '../../workflows/knowledge/livecopy.ts';
-import { queues } from '../../workflows/queues.ts';
+import { queues } from '../../models/rules/base/work.ts';
 
 /**
  * Has test mode's documents and pages taken over, unless that is under way already.

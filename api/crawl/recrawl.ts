@@ -3,7 +3,7 @@ import type { Start } from '../durable.ts';
 import { newId } from '../../models/base/ids.ts';
 import type { Recrawl } from '../../models/crawl/recrawl.ts';
 import { nextFiring } from '../../models/rules/crawl/recrawl.ts';
-import { queues } from '../../workflows/queues.ts';
+import { queues } from '../../models/rules/base/work.ts';
 import { arrangeRecrawl, arrangeRecrawlWorkflowId } from '../../workflows/crawl/recrawl.ts';
 
 export const arranging = (orgId: string, scheduleId: string): Start<Parameters<typeof arrangeRecrawl>> => ({

@@ -1,42 +1,49 @@
 /**
- * Mails about accounts, as routes ask for them: a delivery is stored, and a worker writes and sends it. Nothing here looks
+ * Mails about accounts, which api/access/ asks for (hooks): a delivery is stored, and a worker writes and sends it. Nothing here looks
  * whether there is such an account, so neither the answer nor its time tells.
  */
-import { createHash } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { startSaved } from '../durable.ts';
-import { consume, createRate } from '../http/limits.ts';
-import { perConfig } from '../http/perconfig.ts';
 import { newId } from '../../models/base/ids.ts';
 import { createDelivery, DeliveryModel } from '../../models/events/delivery.ts';
+import { admitOutsideMail, hasObjected, type OutsideMail } from '../../models/events/outsidemail.ts';
+import { findUser } from '../../models/access/user.ts';
 import { findIntegration } from '../../models/integrations/integration.ts';
+import type { AccountLetter } from '../../models/rules/access/accountmail.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
-import {
-  accountEvent,
-  accountsOwner,
-  type AccountLetter,
-  type NotificationPayload,
-} from '../../models/rules/events/notification.ts';
-
-const rate = perConfig((config) => createRate(config, 'account_mails'));
+import { accountEvent, accountsOwner, type NotificationPayload } from '../../models/rules/events/notification.ts';
+import { outsideRefusals, outsideUnprovenPerDay } from '../../models/rules/events/outsidemail.ts';
 
 /** Whether something could send a mail for this organization: the deployment's server, or one of its own. */
-export async function canMail({ config }: Pick<Context, 'config'>, orgId: string): Promise<boolean> {
+async function canMail({ config }: Pick<Context, 'config'>, orgId: string): Promise<boolean> {
   return config.mail.server !== undefined || (await findIntegration(orgId, 'email'))?.sealed !== undefined;
 }
 
-/** @throws Problem NO_MAIL_SERVER when nothing could send a mail about an account. */
-export function checkMails({ config }: Pick<Context, 'config'>): void {
-  if (config.mail.server === undefined) throw new Problem('NO_MAIL_SERVER');
+/** Whether an invitation of this organization can be mailed there: something could send it, and nobody there has objected. */
+export async function canInviteByMail(
+  ctx: Pick<Context, 'config' | 'secrets'>,
+  orgId: string,
+  email: string,
+): Promise<boolean> {
+  return (await canMail(ctx, orgId)) && !(await hasObjected(ctx.secrets, orgId, email));
 }
 
 /**
- * Counts a mail to this mailbox, whoever asks for it, so that nobody's mailbox can be filled.
+ * Counts a mail to somebody outside, for the organization and for whoever has it sent.
  * @throws Problem RATE_LIMITED
  */
-export async function countMail({ config }: Pick<Context, 'config'>, kind: AccountLetter['kind'], email: string) {
-  const mailbox = createHash('sha256').update(`${kind}\0${email}`).digest('hex');
-  await consume(rate(config), config, 'account_mails', mailbox);
+export async function countOutside(
+  { config, secrets }: Pick<Context, 'config' | 'secrets'>,
+  mail: OutsideMail,
+  now: Date,
+): Promise<void> {
+  const organization = config.rates.outside_mails.points;
+  const proven = (await findUser(mail.account))?.email_verified ?? false;
+  const account = proven ? organization : Math.min(organization, outsideUnprovenPerDay);
+  const refusal = await admitOutsideMail(mail, { keys: secrets, perDay: { organization, account } }, now);
+  if (!refusal) return;
+  const seconds = Math.ceil((86_400_000 - (now.getTime() % 86_400_000)) / 1000);
+  throw new Problem('RATE_LIMITED', { message: outsideRefusals[refusal], headers: { 'Retry-After': String(seconds) } });
 }
 
 /** Has a mail sent. `orgId`: the organization that it is sent for; without one it is shown to nobody. */

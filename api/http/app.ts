@@ -21,7 +21,7 @@ import { mountStartPage } from './startpage.ts';
 import { takeNoParameters } from './validate.ts';
 import { routeGroups, type RouteGroups } from '../routes.ts';
 import { mountWidget } from '../chat/widget.ts';
-import { slackOutcome } from '../events/outcome.ts';
+import { slackOutcome } from '../integrations/outcome.ts';
 import { mountRoomPage } from '../interviews/roompage.ts';
 import { mountMcp } from '../mcp/endpoint.ts';
 import { toolOutcome } from '../mcp/outcome.ts';

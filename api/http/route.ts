@@ -3,7 +3,8 @@
  */
 import { z } from 'zod';
 import type { Guard, PrincipalOf } from '../access/auth.ts';
-import { modeQuery, mode as modeSchema, warning } from '../base/contract/common.ts';
+import { warning } from '../base/contract/common.ts';
+import { modeQuery, mode as modeSchema } from '../access/contract/mode.ts';
 import type { Context } from '../context.ts';
 import type { UploadedFile } from './upload.ts';
 import type { ErrorCode } from '../../models/rules/base/errors.ts';

@@ -9,7 +9,7 @@ import { credentialId, type Principal, type TenantPrincipal } from '../access/au
 import type { Authenticator } from '../access/authenticator.ts';
 import { addressOf } from './address.ts';
 import { bytesReader, jsonOf, jsonReader, refuseNested } from './body.ts';
-import { modeQuery } from '../base/contract/common.ts';
+import { modeQuery } from '../access/contract/mode.ts';
 import type { Context } from '../context.ts';
 import { commandIdOf, once, type KeyedRequest, type Reply } from './idempotency.ts';
 import type { Limiter } from './limits.ts';

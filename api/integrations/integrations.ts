@@ -17,13 +17,13 @@ import {
 import { findIntegration, findOwner, type Integration } from '../../models/integrations/integration.ts';
 import { keepOauthState, oauthStateSeconds, takeOauthState } from '../../models/integrations/oauthstate.ts';
 import { endConnection, ReleaseModel } from '../../models/integrations/release.ts';
-import { dropOutboxProvider } from '../../models/chat/supportconfig.ts';
+import { dropOutboxProvider } from '../../models/integrations/supportconfig.ts';
 import { isAdmin } from '../../models/access/organization.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import type { IntegrationProvider } from '../../models/rules/integrations/integration.ts';
 import { trialWorkflowId, type Trial } from '../../models/rules/integrations/integrationwork.ts';
 import { slackChannelScope, slackScopes } from '../../providers/slack/rules.ts';
-import { outboxProviders } from '../../models/rules/chat/supportconfig.ts';
+import { outboxProviders } from '../../models/rules/integrations/supportconfig.ts';
 import { tryIntegration } from '../../workflows/integrations/integration.ts';
 
 /** A connection as members see it; one that was never made is disconnected. */

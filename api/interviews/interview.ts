@@ -40,7 +40,7 @@ import {
   type Done,
   type InterviewCommand,
 } from '../../workflows/interviews/interview.ts';
-import { queues } from '../../workflows/queues.ts';
+import { queues } from '../../models/rules/base/work.ts';
 
 export const noInterview = (): Problem => new Problem('NOT_FOUND', { message: 'There is no such interview.' });
 

@@ -27,7 +27,7 @@ import { untitled } from '../../models/rules/interviews/meeting.ts';
 import type { SummaryMode } from '../../models/rules/interviews/summary.ts';
 import { participantsOf, sizeOf, transcriptFull, type Said } from '../../models/rules/interviews/transcript.ts';
 import { meeting, meetingWorkflowId } from '../../workflows/interviews/meeting.ts';
-import { queues } from '../../workflows/queues.ts';
+import { queues } from '../../models/rules/base/work.ts';
 
 export const noMeeting = (): Problem => new Problem('NOT_FOUND', { message: 'There is no such meeting.' });
 

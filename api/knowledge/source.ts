@@ -1,7 +1,7 @@
 /** The workflows that follow a change of a source, a document or a page alike. */
 import type { Start } from '../durable.ts';
 import { newId } from '../../models/base/ids.ts';
-import { queues } from '../../workflows/queues.ts';
+import { queues } from '../../models/rules/base/work.ts';
 import {
   eraseSource,
   eraseSourceWorkflowId,

@@ -17,7 +17,7 @@ import { Problem } from '../../models/rules/base/errors.ts';
 import { isUnprocessed, mimeTypes, type FileType } from '../../models/rules/knowledge/document.ts';
 import { checkQuota, quotaEnvironment } from '../../models/rules/knowledge/quota.ts';
 import { documentWorkflowId, processDocument } from '../../workflows/knowledge/document.ts';
-import { queues } from '../../workflows/queues.ts';
+import { queues } from '../../models/rules/base/work.ts';
 
 /** A file that lies in a temporary place. */
 export type Upload = {

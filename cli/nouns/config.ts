@@ -1,8 +1,8 @@
 /** `config` and `webhooks`: how an organization's support works, and where its members are told of tasks and meetings. */
 import { command, type Noun } from '../described.ts';
 import { record } from '../output.ts';
-import * as notifications from '../../api/access/contract/notifications.ts';
-import * as contract from '../../api/chat/contract/supportconfig.ts';
+import * as orgwebhook from '../../api/events/contract/orgwebhook.ts';
+import * as contract from '../../api/integrations/contract/supportconfig.ts';
 
 const path = '/support/config/orgs/{orgId}';
 const webhooksPath = '/orgs/{orgId}/webhooks';
@@ -46,7 +46,7 @@ export const webhooks: Noun = {
       examples: ['get'],
       route: `GET ${webhooksPath}`,
       login: true,
-      reply: notifications.webhooksReply,
+      reply: orgwebhook.webhooksReply,
     }),
     command({
       name: 'set',
@@ -54,8 +54,8 @@ export const webhooks: Noun = {
       examples: ['set --email-notifications --notify-on task_assigned,meeting_ended', 'set --slack-webhook-url none'],
       route: `PUT ${webhooksPath}`,
       login: true,
-      body: notifications.webhooksBody,
-      reply: notifications.webhooksReply,
+      body: orgwebhook.webhooksBody,
+      reply: orgwebhook.webhooksReply,
     }),
   ],
 };

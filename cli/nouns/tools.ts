@@ -5,6 +5,7 @@ import { CliError } from '../errors.ts';
 import type { Given } from '../fields.ts';
 import { record, table } from '../output.ts';
 import type { Session } from '../session.ts';
+import * as approval from '../../api/chat/contract/approvals.ts';
 import * as contract from '../../api/mcp/contract/mcp.ts';
 
 const base = '/support/mcp/orgs/{orgId}';
@@ -193,8 +194,8 @@ const decide = (verb: 'approve' | 'deny', description: string) =>
     examples: [`${verb} call_01M7YGT1Y2M8Q0Z6V3C4K5R7XA`],
     route: `POST ${base}/approvals/{approvalId}/${verb}`,
     login: true,
-    body: contract.emptyBody,
-    reply: contract.decidedReply,
+    body: approval.emptyBody,
+    reply: approval.decidedReply,
     lines: ({ id, decision }) => [`${id} is ${decision}`],
   });
 
@@ -207,8 +208,8 @@ export const approvals: Noun = {
       description: 'list the calls that wait',
       examples: ['list'],
       route: `GET ${base}/approvals`,
-      query: contract.approvalsQuery,
-      reply: contract.approvalsReply,
+      query: approval.approvalsQuery,
+      reply: approval.approvalsReply,
       entries: 'approvals',
       columns: {
         APPROVAL: (call) => call.id,

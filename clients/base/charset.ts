@@ -4,7 +4,7 @@
  */
 import chardet from 'chardet';
 import iconv from 'iconv-lite';
-import { detectUtf16 } from '../../models/rules/knowledge/document.ts';
+import { detectUtf16 } from '../../models/rules/base/unreadable.ts';
 
 /** How much of a text the encoding is guessed from, in bytes: more does not improve the guess, it only takes longer. */
 const sampleBytes = 64 * 1024;

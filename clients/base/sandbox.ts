@@ -10,7 +10,7 @@ import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { inBackground, patientNiceness, stepBack } from './background.ts';
-import { Unreadable } from '../../models/rules/knowledge/document.ts';
+import { Unreadable } from '../../models/rules/base/unreadable.ts';
 
 export type Sandboxed = ChildProcessByStdio<Writable, Readable, Readable>;
 

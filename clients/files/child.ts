@@ -3,7 +3,8 @@
  * out on stdout. It has no environment, may read only code, and must end with its parent and never see a second file.
  */
 import { toChunks } from '../../models/rules/knowledge/chunks.ts';
-import { Unreadable, type FileType, type UnreadableReason } from '../../models/rules/knowledge/document.ts';
+import { type FileType } from '../../models/rules/knowledge/document.ts';
+import { Unreadable, type UnreadableReason } from '../../models/rules/base/unreadable.ts';
 import { reasonOf } from '../base/sandbox.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import { readers, type ReadableType } from './readers.ts';

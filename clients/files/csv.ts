@@ -1,6 +1,6 @@
 /** Reads CSV with any delimiter. */
 import { parse, type Options } from 'csv-parse/sync';
-import { Unreadable } from '../../models/rules/knowledge/document.ts';
+import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import { Blocks, type Limits } from './limits.ts';
 import { addSheet } from './table.ts';
 import { decodeText } from './text.ts';

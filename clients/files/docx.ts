@@ -1,6 +1,7 @@
 /** Reads a DOCX: mammoth turns it into HTML after the archive has passed every limit. Pictures are not decoded. */
 import mammoth from 'mammoth';
-import { isCompoundFile, Unreadable } from '../../models/rules/knowledge/document.ts';
+import { isCompoundFile } from '../../models/rules/knowledge/document.ts';
+import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import { addHtml } from './html.ts';
 import { Blocks, type Limits } from './limits.ts';
 import { placeNotes } from './wordnotes.ts';

@@ -18,14 +18,11 @@ import type { Block, CutChunk } from '../../models/rules/knowledge/chunks.ts';
 import {
   detectFileType,
   documentTitle,
-  headBytes,
   isZip,
   maxFileBytes,
-  Unreadable,
-  unreadableReasons,
   type FileType,
-  type UnreadableReason,
 } from '../../models/rules/knowledge/document.ts';
+import { headBytes, Unreadable, unreadableReasons, type UnreadableReason } from '../../models/rules/base/unreadable.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import type { FileJob } from './child.ts';
 import { defaultLimits, type Limits } from './limits.ts';

@@ -3,7 +3,7 @@
  * rows. It runs nothing and fetches nothing; scripts and styles are dropped.
  */
 import { Parser } from 'htmlparser2';
-import { Unreadable } from '../../models/rules/knowledge/document.ts';
+import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import type { Blocks, Limits } from './limits.ts';
 import { createSpans, maxSpannedCells, spanOf, type Spans } from './spans.ts';
 import { tableHead } from '../../models/rules/knowledge/tablehead.ts';

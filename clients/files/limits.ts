@@ -1,6 +1,6 @@
 /** The limits of reading one file inside its process, and the collector that keeps the text within them. */
 import type { Block } from '../../models/rules/knowledge/chunks.ts';
-import { Unreadable } from '../../models/rules/knowledge/document.ts';
+import { Unreadable } from '../../models/rules/base/unreadable.ts';
 
 export type Limits = {
   /** Characters of text taken from one file; names of columns count once. */

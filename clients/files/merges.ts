@@ -1,5 +1,5 @@
 /** Merged cells of a sheet: the content of one is written into each row and column that it covers. */
-import { Unreadable } from '../../models/rules/knowledge/document.ts';
+import { Unreadable } from '../../models/rules/base/unreadable.ts';
 
 /** A row with content, even a hidden one, because a merged cell may begin in it. `number` counts from 1. */
 export type MergeRow = { number: number; cells: string[] };

@@ -4,7 +4,7 @@
  * character; the process in which it runs does (files.ts).
  */
 import { getDocumentProxy } from 'unpdf';
-import { Unreadable } from '../../models/rules/knowledge/document.ts';
+import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import { readingOrder, type Piece } from './layout.ts';
 import { Blocks, type Limits } from './limits.ts';
 

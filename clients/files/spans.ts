@@ -2,7 +2,7 @@
  * Puts the cells of an HTML table into columns: the text of a cell that covers several rows and columns is written in
  * each. Throws `Unreadable('too_much_text')` when there are more of them than in any honest document.
  */
-import { Unreadable } from '../../models/rules/knowledge/document.ts';
+import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import type { Limits } from './limits.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** Turns the grid of a table into rows with their column names. It does not know where the grid comes from. */
-import { Unreadable } from '../../models/rules/knowledge/document.ts';
+import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import { fitsHead, isRemark, tableHead, type TableHead } from '../../models/rules/knowledge/tablehead.ts';
 import type { Blocks, Limits } from './limits.ts';
 

@@ -1,6 +1,7 @@
 /** Reads plain text and Markdown, in any encoding. */
 import { marked } from 'marked';
-import { isCompoundFile, isZip, looksBinary, Unreadable } from '../../models/rules/knowledge/document.ts';
+import { isCompoundFile, isZip, looksBinary } from '../../models/rules/knowledge/document.ts';
+import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import { guessText } from '../base/charset.ts';
 import { addHtml } from './html.ts';
 import { Blocks, type Limits } from './limits.ts';

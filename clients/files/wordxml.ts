@@ -3,7 +3,7 @@
  * around each word, and mammoth builds two trees of them; after the rewrite a tree has a few nodes for each paragraph.
  * Content that the author hid or deleted is left out, and text inside elements that mammoth does not know is kept.
  */
-import { Unreadable } from '../../models/rules/knowledge/document.ts';
+import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import type { Limits } from './limits.ts';
 import { isOn, type HidingStyles } from './wordstyles.ts';
 import { readXml, type Archive, type XmlHandlers } from './zip.ts';

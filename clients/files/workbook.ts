@@ -2,7 +2,7 @@
  * Reads what the sheets of an XLSX share: the list of visible sheets, their strings, and the number formats of cells.
  */
 import { getFormatFromId } from 'numfmt';
-import { Unreadable } from '../../models/rules/knowledge/document.ts';
+import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import { unescapeString } from './cells.ts';
 import type { Limits } from './limits.ts';
 import { partOf, readRelations, readXml, type Archive } from './zip.ts';

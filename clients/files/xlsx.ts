@@ -3,7 +3,7 @@
  * their stored result, merged cells in every cell that they cover. It streams, so that a million empty styled rows cost
  * time but no memory.
  */
-import { Unreadable } from '../../models/rules/knowledge/document.ts';
+import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import { cellText } from './cells.ts';
 import { refuseCompoundFile } from './docx.ts';
 import { Blocks, type Limits } from './limits.ts';

@@ -5,7 +5,7 @@
 import type { Readable } from 'node:stream';
 import { SaxesParser } from 'saxes';
 import { fromBuffer, type Entry, type ZipFile } from 'yauzl';
-import { Unreadable } from '../../models/rules/knowledge/document.ts';
+import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import { maxDepth, maxRatio, ratioMattersFromBytes, type Limits } from './limits.ts';
 
 export type Archive = { names: ReadonlySet<string>; open(name: string): Promise<Readable> };

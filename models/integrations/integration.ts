@@ -11,7 +11,7 @@ import { sealedRecords } from '../base/reseal.ts';
 import type { Place, SecretBox } from '../base/secretbox.ts';
 import { integrationProviders, integrationStatuses } from '../rules/integrations/integration.ts';
 import type { IntegrationProvider } from '../rules/integrations/integration.ts';
-import { outboxProviders, type OutboxProvider } from '../rules/chat/supportconfig.ts';
+import { outboxProviders, type OutboxProvider } from '../rules/integrations/supportconfig.ts';
 
 export const IntegrationModel = defineModel(
   'Integration',

@@ -12,9 +12,9 @@ import type { SecretBox } from '../../models/base/secretbox.ts';
 import type { Conversation, Ticket, TicketEvent } from '../../models/chat/conversation.ts';
 import type { Customer } from '../../models/chat/customer.ts';
 import type { Delivery } from '../../models/events/delivery.ts';
-import type { SupportConfig } from '../../models/chat/supportconfig.ts';
+import type { SupportConfig } from '../../models/integrations/supportconfig.ts';
 import type { OutgoingRequest, Sent } from '../../models/rules/events/delivery.ts';
-import type { Mailbox } from '../../models/rules/events/mailbox.ts';
+import type { Mailbox } from '../../models/rules/access/mailbox.ts';
 import type { OutgoingMail } from '../../models/rules/events/mailout.ts';
 
 /** A mail to a candidate about an interview's time. */

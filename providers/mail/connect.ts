@@ -4,7 +4,7 @@ import { MailRefused } from './client.ts';
 import { candidateCredentials } from '../../models/integrations/candidate.ts';
 import { credentialsOf, sealCredentials } from '../../models/integrations/integration.ts';
 import { addressText } from '../../models/rules/events/mailout.ts';
-import { readMailbox } from '../../models/rules/events/mailbox.ts';
+import { readMailbox } from '../../models/rules/access/mailbox.ts';
 import { readSmtpUrl, smtpName, type SmtpServer } from './rules.ts';
 
 export type MailCredentials = { smtp_url: string };

@@ -31,9 +31,9 @@ import {
 import { productTypeOf } from '../../models/rules/access/session.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { maxBodyLength } from '../../models/rules/chat/conversation.ts';
-import { readAddress } from '../../models/rules/events/mailbox.ts';
+import { readAddress } from '../../models/rules/access/mailbox.ts';
 import { automaticReason, distrust, mailReasons, type MailReason } from '../../models/rules/events/mailin.ts';
-import { Unreadable } from '../../models/rules/knowledge/document.ts';
+import { Unreadable } from '../../models/rules/base/unreadable.ts';
 
 export type EmailDeps = Starter &
   MailDeps & {

@@ -4,7 +4,7 @@ import { breakConnection } from '../base/broken.ts';
 import type { MailRoute } from './client.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import { credentialsOf, findIntegration, type Integration } from '../../models/integrations/integration.ts';
-import { readMailbox, type Mailbox } from '../../models/rules/events/mailbox.ts';
+import { readMailbox, type Mailbox } from '../../models/rules/access/mailbox.ts';
 import type { ReplySeparator } from '../../models/rules/events/replyaddress.ts';
 import { readSmtpUrl, type SmtpServer } from './rules.ts';
 

@@ -4,7 +4,7 @@ import { requestOfMail } from './send.ts';
 import { routeOf, senderOf, type MailVia } from './settings.ts';
 import { admit, inFrame } from './outside.ts';
 import { MailRefused } from './client.ts';
-import { domainOf, nameOf } from '../../models/rules/events/mailbox.ts';
+import { domainOf, nameOf } from '../../models/rules/access/mailbox.ts';
 import { automaticHeaders, type OutgoingMail } from '../../models/rules/events/mailout.ts';
 import { outsideRefusals } from '../../models/rules/events/outsidemail.ts';
 import { taskMail } from '../../models/rules/tasks/tasktext.ts';

@@ -13,7 +13,7 @@ import type { Delivery } from '../../models/events/delivery.ts';
 import { findIntegration, type Integration } from '../../models/integrations/integration.ts';
 import { createLink, findLinkOf } from '../../models/events/link.ts';
 import { DeliveryRefused, type OutgoingRequest, type Sent } from '../../models/rules/events/delivery.ts';
-import { webhookUrlProblem } from '../../models/rules/chat/supportconfig.ts';
+import { webhookUrlProblem } from '../../models/rules/integrations/supportconfig.ts';
 import { threadExternal } from './rules.ts';
 import { slackTicketText } from '../../models/rules/events/tickettext.ts';
 

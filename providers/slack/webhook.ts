@@ -9,7 +9,7 @@ import { findOrgWebhook, slackWebhookPlace } from '../../models/events/orgwebhoo
 import { DeliveryRefused, type OutgoingRequest, type Sent } from '../../models/rules/events/delivery.ts';
 import { maskWebhook } from '../../models/rules/events/notification.ts';
 import { readRetryAfter } from '../../models/rules/events/schedule.ts';
-import { webhookUrlProblem } from '../../models/rules/chat/supportconfig.ts';
+import { webhookUrlProblem } from '../../models/rules/integrations/supportconfig.ts';
 
 type Post = { url: string; request: OutgoingRequest };
 

@@ -7,10 +7,10 @@ import type { Sender, SenderDeps } from '../base/sender.ts';
 import { headerOf } from '../../clients/http/http.ts';
 import { signedHeaders } from './signature.ts';
 import type { Delivery } from '../../models/events/delivery.ts';
-import { findSupportConfig, webhookSecretPlace } from '../../models/chat/supportconfig.ts';
+import { findSupportConfig, webhookSecretPlace } from '../../models/integrations/supportconfig.ts';
 import { DeliveryRefused, maskUrl, type OutgoingRequest } from '../../models/rules/events/delivery.ts';
 import { readRetryAfter } from '../../models/rules/events/schedule.ts';
-import { validSecrets, webhookUrlProblem } from '../../models/rules/chat/supportconfig.ts';
+import { validSecrets, webhookUrlProblem } from '../../models/rules/integrations/supportconfig.ts';
 
 type Payload = { body: string };
 

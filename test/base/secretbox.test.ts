@@ -22,9 +22,9 @@ import {
   signingPlace,
 } from '../../models/integrations/integration.ts';
 import { openRoom, tokensOf } from '../../models/interviews/room.ts';
-import { findSupportConfig, saveSupportConfig, webhookSecretPlace } from '../../models/chat/supportconfig.ts';
+import { findSupportConfig, saveSupportConfig, webhookSecretPlace } from '../../models/integrations/supportconfig.ts';
 import { findToolServer, saveToolServer, toolSecretPlace } from '../../models/mcp/server.ts';
-import { defaultOutboxState, defaultSettings } from '../../models/rules/chat/supportconfig.ts';
+import { defaultOutboxState, defaultSettings } from '../../models/rules/integrations/supportconfig.ts';
 
 const database = 'secretbox';
 modelsIn(database);

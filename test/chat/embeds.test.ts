@@ -18,7 +18,7 @@ import { newToken } from '../../models/access/key.ts';
 import { createOrganization, newOrganization, setEnvironment } from '../../models/access/organization.ts';
 import { providePublishableKey, rotatePublishableKey } from '../../models/access/publishablekey.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
-import { defaultOutboxState, defaultSettings } from '../../models/rules/chat/supportconfig.ts';
+import { defaultOutboxState, defaultSettings } from '../../models/rules/integrations/supportconfig.ts';
 import { createSecretBox, type SecretBox } from '../../models/base/secretbox.ts';
 import {
   consumeStepUp,
@@ -28,7 +28,7 @@ import {
   revokeSession,
   SessionModel,
 } from '../../models/access/session.ts';
-import { saveSupportConfig } from '../../models/chat/supportconfig.ts';
+import { saveSupportConfig } from '../../models/integrations/supportconfig.ts';
 import { everyRecord } from '../../models/base/define.ts';
 
 const page = 'https://www.example.com';

@@ -8,7 +8,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createPages, type PageContent, type PageInput, type Pages } from '../../clients/crawl/site/pages.ts';
 import { parseDirectives } from '../../clients/crawl/site/pages/robots.ts';
-import { Unreadable, type UnreadableReason } from '../../models/rules/knowledge/document.ts';
+import { Unreadable, type UnreadableReason } from '../../models/rules/base/unreadable.ts';
 
 jest.setTimeout(180_000);
 

@@ -11,7 +11,7 @@ import { NotificationModel } from '../../models/access/notification.ts';
 import { newId } from '../../models/base/ids.ts';
 import { actOn } from '../../models/chat/act.ts';
 import { listDestinations } from '../../models/events/destination.ts';
-import { findSupportConfig } from '../../models/chat/supportconfig.ts';
+import { findSupportConfig } from '../../models/integrations/supportconfig.ts';
 import { ticketLine } from '../../models/rules/events/delivery.ts';
 import { everyRecord } from '../../models/base/define.ts';
 

@@ -8,9 +8,12 @@ import { isBuiltin, stripTypeScriptTypes } from 'node:module';
 import { dirname, join, relative } from 'node:path/posix';
 import { parse } from 'es-module-lexer';
 
-/** What one room may import. `files` are path prefixes from the project's root; leaving a member out allows nothing. */
+/**
+ * What one room may import. `files` are prefixes of paths from the project's root, in which `*` stands for one folder;
+ * leaving a member out allows nothing.
+ */
 type Room = {
-  /** The files it speaks about: a folder ending in `/`, or one file. The first room that fits a file is its room. */
+  /** The files of the room: a folder ending in `/` (`*` is any one folder), or one file. A file is in the first that fits. */
   at: string;
   files: readonly string[];
   /** Further files of which only the types may be imported. */
@@ -20,26 +23,25 @@ type Room = {
   node?: boolean;
 };
 
-/** The rules of providers that models and contracts need: pure, as models/rules is. */
-const providerRules = ['github', 'linear', 'mail', 'slack', 'teams'].map((name) => `providers/${name}/rules.ts`);
-
 /** Who may import whom. A file that fits no room (workers, engines, bench, test) may import anything. */
 export const rooms: readonly Room[] = [
-  ...providerRules.map((at) => ({ at, files: ['models/rules/'] })),
-  { at: 'models/rules/', files: ['models/rules/', ...providerRules] },
+  // The rules of a provider are as pure as the others.
+  { at: 'models/rules/', files: ['models/rules/', 'providers/*/rules.ts'] },
+  { at: 'providers/*/rules.ts', files: ['models/rules/'] },
   {
     at: 'models/',
-    files: ['models/', ...providerRules],
+    files: ['models/', 'providers/*/rules.ts'],
     packages: ['dataloader', 'lru-cache', 'mongoose', 'mongodb-connection-string-url', 'ulid'],
     node: true,
   },
-  { at: 'api/contract/', files: ['api/contract/', 'models/rules/', ...providerRules], packages: ['zod'] },
+  { at: 'api/*/contract/', files: ['api/*/contract/', 'models/rules/', 'providers/*/rules.ts'], packages: ['zod'] },
   {
     at: 'api/',
     // Of the clients only those that read: a file's head is looked at before it is taken, and of the index the half that reads.
     files: [
       'api/',
       'agent/',
+      'intelligence/',
       'models/',
       'workflows/',
       'config.ts',
@@ -49,13 +51,20 @@ export const rooms: readonly Room[] = [
       'clients/files',
       // What verifies signed requests fetches the keys of those who sign.
       'clients/http/http.ts',
-      ...providerRules,
-      ...['github', 'linear', 'mail', 'recall', 'slack', 'teams'].map((name) => `providers/${name}/verify.ts`),
+      'providers/*/rules.ts',
+      'providers/*/verify.ts',
       'providers/base/',
       'providers/mail/sns.ts',
       'providers/teams/connect.ts',
       'clients/knowledge/search/reader.ts',
     ],
+    packages: 'any',
+    node: true,
+  },
+  // What a language model does, and what is done without one: it decides nothing and knows no record.
+  {
+    at: 'intelligence/',
+    files: ['intelligence/', 'clients/', 'models/rules/'],
     packages: 'any',
     node: true,
   },
@@ -65,6 +74,7 @@ export const rooms: readonly Room[] = [
     at: 'agent/',
     files: [
       'agent/',
+      'intelligence/',
       'models/',
       'clients/ai',
       'clients/embedding/',
@@ -90,13 +100,13 @@ export const rooms: readonly Room[] = [
     packages: 'any',
     node: true,
   },
-  { at: 'cli/demo.ts', files: ['cli/', 'api/contract/', 'engines/'], packages: 'any', node: true },
+  { at: 'cli/demo.ts', files: ['cli/', 'api/*/contract/', 'engines/'], packages: 'any', node: true },
   // It works on the database of the machine it runs on.
   { at: 'cli/operator.ts', files: ['cli/', 'config.ts', 'engines/', 'models/'], packages: 'any', node: true },
-  { at: 'cli/', files: ['cli/', 'api/contract/'], packages: 'any', node: true },
+  { at: 'cli/', files: ['cli/', 'api/*/contract/'], packages: 'any', node: true },
   // Browser code: it must not import server code.
   { at: 'web/', files: ['web/'] },
-  { at: 'config.ts', files: ['models/rules/', ...providerRules], packages: ['zod'], node: true },
+  { at: 'config.ts', files: ['models/rules/', 'providers/*/rules.ts'], packages: ['zod'], node: true },
 ];
 
 /** The slices, the lowest first: a file may import its own slice and those before it, of its room and of every other. */
@@ -105,6 +115,7 @@ export const slices = [
   'language',
   'live',
   'access',
+  'integrations',
   'knowledge',
   'crawl',
   'mcp',
@@ -116,14 +127,18 @@ export const slices = [
 type Slice = (typeof slices)[number];
 
 /**
- * The rooms whose folders are slices. Each file of those marked `whole` lies in a slice; what `api/` holds beside its
- * slices is its index of nouns (`contract/`, `routes/`) and what starts the process.
+ * The rooms whose folders are slices. Each file of those marked `whole` lies in a slice. The others hold lists of what the
+ * slices declare and what serves all of them: `api/http/`, `workflows/index.ts`, `clients/http/`.
  */
 export const slicedRooms: readonly { at: string; whole: boolean }[] = [
   { at: 'models/rules/', whole: true },
   { at: 'models/', whole: true },
   { at: 'activities/', whole: true },
+  { at: 'agent/', whole: true },
   { at: 'api/', whole: false },
+  { at: 'workflows/', whole: false },
+  { at: 'clients/', whole: false },
+  { at: 'test/workflows/', whole: false },
 ];
 
 /**
@@ -150,9 +165,18 @@ function undeclaredIn({ path, runtime }: Source, declared: ReadonlySet<string>):
     .map((specifier) => `${path} may not import ${specifier} (package.json does not name it)`);
 }
 
+/** Whether a path begins with a prefix; `*` in the prefix stands for one folder. */
+export function isIn(path: string, prefix: string): boolean {
+  const wanted = prefix.split('/');
+  const parts = path.split('/');
+  return wanted.every((part, at) =>
+    part === '*' ? parts.length > at + 1 : at < wanted.length - 1 ? parts[at] === part : parts[at]?.startsWith(part),
+  );
+}
+
 /** Imports that the room of a file forbids. */
 function refusedIn({ path, runtime, types }: Source): string[] {
-  const room = rooms.find(({ at }) => (at.endsWith('/') ? path.startsWith(at) : path === at));
+  const room = rooms.find(({ at }) => isIn(path, at));
   if (room === undefined) return [];
   const refused = [
     ...runtime.filter((specifier) => !allowed(room, path, specifier, false)),
@@ -247,7 +271,7 @@ function allowed(room: Room, path: string, specifier: string, typeOnly: boolean)
   if (specifier.startsWith('.')) {
     const target = join(dirname(path), specifier);
     const prefixes = typeOnly ? [...room.files, ...(room.typesOf ?? [])] : room.files;
-    return prefixes.some((prefix) => target.startsWith(prefix));
+    return prefixes.some((prefix) => isIn(target, prefix));
   }
   return room.packages === 'any' || (room.packages ?? []).includes(packageOf(specifier));
 }

@@ -8,7 +8,7 @@ import { copies, holdings } from '../../models/rules/base/holdings.ts';
 import { fleetNames } from '../../workers/fleets.ts';
 import { slices } from '../../workers/slices/index.ts';
 import { cliType, searchAttributes } from '../../workflows/attributes.ts';
-import { queues } from '../../workflows/queues.ts';
+import { queues } from '../../models/rules/base/work.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFile(join(root, path), 'utf8');

@@ -9,7 +9,7 @@ import { createFiles, type Files } from '../../clients/files/files.ts';
 import { residentMb } from '../../clients/base/sandbox.ts';
 import { readingOrder } from '../../clients/files/layout.ts';
 import { detectResume, resumeText } from '../../models/rules/interviews/resume.ts';
-import { Unreadable } from '../../models/rules/knowledge/document.ts';
+import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import { zipBombDocx } from '../kit/badfiles.ts';
 import * as pdfs from '../kit/badpdfs.ts';
 

@@ -16,8 +16,8 @@ import { actOn } from '../../models/chat/act.ts';
 import { provideConversation } from '../../models/chat/current.ts';
 import { provideCustomer } from '../../models/chat/customer.ts';
 import { DeliveryModel, type Delivery } from '../../models/events/delivery.ts';
-import { findSupportConfig, saveSupportConfig, webhookSecretPlace } from '../../models/chat/supportconfig.ts';
-import { outboxAfter, type SettingsPatch } from '../../models/rules/chat/supportconfig.ts';
+import { findSupportConfig, saveSupportConfig, webhookSecretPlace } from '../../models/integrations/supportconfig.ts';
+import { outboxAfter, type SettingsPatch } from '../../models/rules/integrations/supportconfig.ts';
 
 /** To be called where hooks may be. `name`: of the database, unique in the run. */
 export function delivering(

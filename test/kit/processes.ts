@@ -6,7 +6,7 @@ import { mkdir, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Queue } from '../../workflows/queues.ts';
+import type { Queue } from '../../models/rules/base/work.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

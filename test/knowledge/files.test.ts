@@ -18,13 +18,8 @@ import { createFiles, readerFlags, sniffFile, type Files } from '../../clients/f
 import { defaultLimits } from '../../clients/files/limits.ts';
 import { readers } from '../../clients/files/readers.ts';
 import { rowText, type Block } from '../../models/rules/knowledge/chunks.ts';
-import {
-  headBytes,
-  maxFileBytes,
-  Unreadable,
-  type FileType,
-  type UnreadableReason,
-} from '../../models/rules/knowledge/document.ts';
+import { maxFileBytes, type FileType } from '../../models/rules/knowledge/document.ts';
+import { headBytes, Unreadable, type UnreadableReason } from '../../models/rules/base/unreadable.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import * as bad from '../kit/badfiles.ts';
 

@@ -24,7 +24,7 @@ import {
 } from '../kit/badfiles.ts';
 import { system, until, type TestOrg } from '../kit/harness.ts';
 import { sweepUploads } from '../../api/http/upload.ts';
-import { unreadableReasons, type UnreadableReason } from '../../models/rules/knowledge/document.ts';
+import { unreadableReasons, type UnreadableReason } from '../../models/rules/base/unreadable.ts';
 
 const api = system();
 const fixture = (name: string) => readFile(new URL(`../fixtures/${name}`, import.meta.url));

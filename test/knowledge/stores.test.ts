@@ -16,7 +16,7 @@ import { ChunkModel, chunksOf, listChunks, removeChunks, writeChunks } from '../
 import { collectionOf } from '../../models/base/define.ts';
 import { DocumentModel, type Document } from '../../models/knowledge/document.ts';
 import { newId } from '../../models/base/ids.ts';
-import { Unreadable, unreadableReasons } from '../../models/rules/knowledge/document.ts';
+import { Unreadable, unreadableReasons } from '../../models/rules/base/unreadable.ts';
 import { generationOf } from '../../models/rules/knowledge/reconcile.ts';
 
 const log = pino({ level: 'silent' });

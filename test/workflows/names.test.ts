@@ -12,7 +12,7 @@ import { documentWorkflowId, processDocument } from '../../workflows/knowledge/d
 import { arrived, inbound } from '../../workflows/events/inbound.ts';
 import { noticed, notices } from '../../workflows/events/notices.ts';
 import { tryNow } from '../../workflows/events/lines.ts';
-import { queues } from '../../workflows/queues.ts';
+import { queues } from '../../models/rules/base/work.ts';
 import { releaseCredential } from '../../workflows/integrations/release.ts';
 import { lineNews, sendLine } from '../../workflows/events/sendline.ts';
 import { ticketEvent, ticketEvents } from '../../workflows/events/ticketevents.ts';

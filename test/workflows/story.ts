@@ -16,9 +16,8 @@ import type { EmbeddingActivities } from '../../activities/knowledge/embedding.t
 import type { ErasureActivities } from '../../activities/chat/erasure.ts';
 import type { InterviewActivities } from '../../activities/interviews/interview.ts';
 import type { LiveCopyActivities } from '../../activities/knowledge/livecopy.ts';
-import type { MeetingActivities } from '../../activities/interviews/meeting.ts';
-import type { DepartureActivities } from '../../activities/tasks/departure.ts';
-import type { MeetingTaskActivities } from '../../activities/tasks/meetingtasks.ts';
+import type { MeetingActivities, MeetingTaskActivities } from '../../activities/interviews/meeting.ts';
+import type { DepartureActivities } from '../../activities/access/departure.ts';
 import type { MailReplyActivities } from '../../activities/events/mailreply.ts';
 import type { MaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
 import type { ReleaseActivities } from '../../activities/integrations/release.ts';

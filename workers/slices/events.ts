@@ -10,6 +10,7 @@ import { createReleaseActivities } from '../../activities/integrations/release.t
 import { taskGithubPort } from '../../providers/github/task.ts';
 import { taskIssuePort } from '../../providers/linear/task.ts';
 import { DeliveryModel } from '../../models/events/delivery.ts';
+import { enableDestination } from '../../models/events/destination.ts';
 import { InboundModel } from '../../models/events/inbound.ts';
 import { ReleaseModel } from '../../models/integrations/release.ts';
 
@@ -34,7 +35,7 @@ export const events = {
     inbound: {
       activities: (deps) => ({
         ...createInboundActivities({ ...deps, ports: { task: taskIssuePort }, githubPorts: { task: taskGithubPort } }),
-        ...createIntegrationActivities(deps),
+        ...createIntegrationActivities({ ...deps, connected: enableDestination }),
         ...createReleaseActivities(deps),
       }),
       // One activity works for one organization, on ten of its lanes at once; most of it waits.

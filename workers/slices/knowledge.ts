@@ -4,13 +4,13 @@ import { createDocumentActivities } from '../../activities/knowledge/document.ts
 import { createEmbeddingActivities } from '../../activities/knowledge/embedding.ts';
 import { createLiveCopyActivities } from '../../activities/knowledge/livecopy.ts';
 import { createMaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
-import { createPruningActivities } from '../../activities/knowledge/pruning.ts';
+import { createPruningActivities } from '../../activities/crawl/prune.ts';
 import { createSourceActivities } from '../../activities/knowledge/source.ts';
 import { DocumentModel } from '../../models/knowledge/document.ts';
 import { EmbeddingWorkModel } from '../../models/knowledge/embedding.ts';
 import { LiveCopyModel } from '../../models/knowledge/livecopy.ts';
 import { PageModel } from '../../models/knowledge/page.ts';
-import { PruningModel } from '../../models/knowledge/pruning.ts';
+import { PruningModel } from '../../models/crawl/prune.ts';
 import { RemovalModel } from '../../models/knowledge/removal.ts';
 
 export const knowledge = {

@@ -22,7 +22,7 @@ import type { Sites } from '../../clients/crawl/site/site.ts';
 import type { Intent, Launchable } from '../../models/base/pending.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import type { Quotas } from '../../models/rules/knowledge/quota.ts';
-import type { Queue } from '../../workflows/queues.ts';
+import type { Queue } from '../../models/rules/base/work.ts';
 
 /**
  * Starts the workflows that a saved record asks for, at once. It never fails: what is not started is left to the sweeper.

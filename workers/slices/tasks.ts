@@ -1,11 +1,12 @@
 /** Tasks: what is told of them, their execution, and those of members who leave. */
 import { launchable, type Slice } from './slice.ts';
 import { createCopyActivities } from '../../activities/base/copies.ts';
-import { createDepartureActivities } from '../../activities/tasks/departure.ts';
+import { createDepartureActivities } from '../../activities/access/departure.ts';
 import { createAnnounceActivities } from '../../activities/tasks/announce.ts';
 import { createExecutionActivities } from '../../activities/tasks/execution.ts';
 import { createIssueActivities } from '../../activities/tasks/issues.ts';
-import { DepartureModel } from '../../models/tasks/departure.ts';
+import { createUnassigningActivities } from '../../activities/tasks/unassigning.ts';
+import { DepartureModel } from '../../models/access/departure.ts';
 import { TaskModel } from '../../models/tasks/task.ts';
 
 export const tasks = {
@@ -16,6 +17,7 @@ export const tasks = {
         ...createExecutionActivities(deps),
         ...createIssueActivities(deps),
         ...createDepartureActivities(deps),
+        ...createUnassigningActivities(deps),
         ...createAnnounceActivities(deps),
         ...createCopyActivities(),
       }),

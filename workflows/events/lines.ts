@@ -15,7 +15,7 @@ import {
 import type { SignalDefinition } from '@temporalio/common';
 import { searchAttributes } from '../attributes.ts';
 import { throughOutages } from '../base/options.ts';
-import { queueBeside, queues } from '../queues.ts';
+import { queueBeside, queues } from '../../models/rules/base/work.ts';
 import type { DeliveryActivities, LineLeft, Shown } from '../../activities/events/deliver.ts';
 import { tryNowSignal } from '../../models/rules/events/work.ts';
 

@@ -12,8 +12,7 @@ import {
   sleep,
 } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
-import type { MeetingActivities } from '../../activities/interviews/meeting.ts';
-import type { MeetingTaskActivities } from '../../activities/tasks/meetingtasks.ts';
+import type { MeetingActivities, MeetingTaskActivities } from '../../activities/interviews/meeting.ts';
 
 /** `expiresAt`: ISO 8601. */
 export type MeetingRef = { owner: string; meetingId: string; expiresAt: string };

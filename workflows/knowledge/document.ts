@@ -11,7 +11,7 @@ import {
 } from '@temporalio/workflow';
 import { searchAttributes } from '../attributes.ts';
 import { throughOutages } from '../base/options.ts';
-import { queueBeside, queues } from '../queues.ts';
+import { queueBeside, queues } from '../../models/rules/base/work.ts';
 import type { DocumentActivities, ReadOutcome } from '../../activities/knowledge/document.ts';
 
 export type DocumentRef = { orgId: string; docId: string; generation: number };

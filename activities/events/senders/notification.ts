@@ -12,7 +12,7 @@ import { admit, inFrame } from '../../../providers/mail/outside.ts';
 import type { Delivery } from '../../../models/events/delivery.ts';
 import type { OutsideMail } from '../../../models/events/outsidemail.ts';
 import { DeliveryRefused } from '../../../models/rules/events/delivery.ts';
-import { domainOf, nameOf, type Mailbox } from '../../../models/rules/events/mailbox.ts';
+import { domainOf, nameOf, type Mailbox } from '../../../models/rules/access/mailbox.ts';
 import { automaticHeaders, type OutgoingMail } from '../../../models/rules/events/mailout.ts';
 import { hiddenLink, type NotificationPayload } from '../../../models/rules/events/notification.ts';
 import { outsideRefusals } from '../../../models/rules/events/outsidemail.ts';

@@ -17,23 +17,6 @@ export const signedOutReply = z.object({ signed_out: z.literal(true) });
 export const changeEmailBody = z.strictObject({ email, password });
 export const confirmBody = z.strictObject({ token });
 
-export const profile = z
-  .object({
-    userId: id,
-    email: z.string(),
-    email_verified: z
-      .boolean()
-      .meta({ description: 'Whether an identity provider, or a mail that was sent there, has proven it.' }),
-    name: z.string(),
-    picture: z.string().nullable(),
-    created_at: timestamp,
-    organizations: z.array(membership),
-  })
-  .meta({ id: 'Profile' });
-export const pictureBody = z.strictObject({
-  picture: z.string().max(2_048).nullable().meta({ description: 'An https address; null removes it.' }),
-});
-
 const role = z.enum(roles);
 export const invitation = z
   .object({

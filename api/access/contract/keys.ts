@@ -3,7 +3,8 @@
  * token.
  */
 import { z } from 'zod';
-import { cursor, id, line, mode, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { mode } from './mode.ts';
 import { keyStatuses, scopes as allScopes } from '../../../models/rules/access/keys.ts';
 
 /** A moment as a caller may send it: with any offset from UTC. */

@@ -1,7 +1,6 @@
-/** What travels about what members are told: notifications, and where an organization is told. Zod only. */
+/** What travels about notifications: what members are told in this system. Zod only. */
 import { z } from 'zod';
 import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
-import { notifyEvents } from '../../../models/rules/events/announcement.ts';
 
 export { orgParams };
 
@@ -14,7 +13,9 @@ export const notificationsQuery = pageQuery.extend({
 export const notification = z
   .object({
     notif_id: id,
-    kind: z.string().meta({ description: `Such as ${notifyEvents.slice(1, 4).join(', ')} or integration_broken.` }),
+    kind: z
+      .string()
+      .meta({ description: 'Such as task_assigned, task_updated, task_completed or integration_broken.' }),
     title: z.string(),
     body: z.string(),
     task_id: id.optional(),
@@ -33,21 +34,3 @@ export const notificationList = z.object({
 });
 export const notificationParams = z.object({ notifId: id });
 export const notificationReply = z.object({ notification });
-
-export const webhooksBody = z.strictObject({
-  slack_webhook_url: z.string().max(2_048).nullable().optional().meta({
-    description: 'An incoming webhook of Slack, https; null removes it. What GET shows of it leaves it as it is.',
-  }),
-  email_notifications: z.boolean().optional(),
-  notify_on: z.array(z.enum(notifyEvents)).max(50).optional(),
-});
-export const webhooksReply = z
-  .object({
-    slack_webhook_url: z
-      .string()
-      .nullable()
-      .meta({ description: 'Its host alone: whoever knows the whole address can post there.' }),
-    email_notifications: z.boolean(),
-    notify_on: z.array(z.enum(notifyEvents)),
-  })
-  .meta({ id: 'OrgWebhooks' });

@@ -4,7 +4,8 @@
  */
 import { z } from 'zod';
 import { email } from './auth.ts';
-import { id, line, mode, orgParams, timestamp } from '../../base/contract/common.ts';
+import { id, line, orgParams, timestamp } from '../../base/contract/common.ts';
+import { mode } from './mode.ts';
 import {
   contextProblem,
   maxExternalIdLength,

@@ -1,67 +1,19 @@
-/** One's own account: a forgotten password, every login ended, another address, the profile. */
+/** One's own account: a forgotten password, every login ended, another address. */
 import { jwt, open } from '../auth.ts';
-import { authenticate, memberships, passwords } from '../people.ts';
+import { authenticate, passwords } from '../people.ts';
+import { checkMails, countMail } from '../accountmail.ts';
 import * as contract from '../contract/accounts.ts';
-import { checkMails, countMail, mailAccount } from '../../events/accountmail.ts';
+import * as profiles from '../contract/profile.ts';
+import { self, viewProfile } from '../profile.ts';
 import { route } from '../../http/route.ts';
 import { isDuplicate } from '../../../models/base/connect.ts';
 import { hashToken } from '../../../models/access/key.ts';
-import {
-  changeEmail,
-  endLogins,
-  findUser,
-  findUserByProof,
-  resetPassword,
-  setPicture,
-  type User,
-} from '../../../models/access/user.ts';
-import { deadLink, pictureProblem } from '../../../models/rules/access/account.ts';
+import { changeEmail, endLogins, findUserByProof, resetPassword } from '../../../models/access/user.ts';
+import { deadLink } from '../../../models/rules/access/account.ts';
 import { normalizeEmail } from '../../../models/rules/access/email.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 
-async function viewProfile(user: User) {
-  const { _id, email, email_verified, name, picture = null, created_at } = user;
-  const organizations = await memberships(_id);
-  return { userId: _id, email, email_verified, name, picture, created_at: created_at.toISOString(), organizations };
-}
-
-async function self(userId: string): Promise<User> {
-  const user = await findUser(userId);
-  if (!user) throw new Problem('UNAUTHENTICATED');
-  return user;
-}
-
 export const accountRoutes = [
-  route({
-    name: 'getProfile',
-    method: 'GET',
-    path: '/me',
-    summary: 'Your profile.',
-    auth: jwt,
-    reply: contract.profile,
-    envelope: true,
-    async handle({ principal }) {
-      return viewProfile(await self(principal.userId));
-    },
-  }),
-  route({
-    name: 'setPicture',
-    method: 'PUT',
-    path: '/me/picture',
-    summary: 'Show a picture of you from this address.',
-    auth: jwt,
-    body: contract.pictureBody,
-    reply: contract.profile,
-    envelope: true,
-    limit: 'writes',
-    async handle({ body: { picture }, principal }) {
-      const message = picture === null ? undefined : pictureProblem(picture);
-      if (message !== undefined) throw new Problem('VALIDATION', { details: [{ path: ['body', 'picture'], message }] });
-      const user = await setPicture(principal.userId, picture === null ? null : new URL(picture).href);
-      if (!user) throw new Problem('UNAUTHENTICATED');
-      return viewProfile(user);
-    },
-  }),
   route({
     name: 'forgotPassword',
     method: 'POST',
@@ -78,7 +30,7 @@ export const accountRoutes = [
       checkMails(ctx);
       const email = normalizeEmail(body.email);
       await countMail(ctx, 'password_reset', email);
-      await mailAccount(ctx, { kind: 'password_reset', email });
+      await ctx.hooks.mailAccount(ctx, { kind: 'password_reset', email });
       return { accepted: true as const };
     },
   }),
@@ -99,7 +51,7 @@ export const accountRoutes = [
       if (!(await findUserByProof('password_reset', hash, ctx.clock()))) throw deadLink();
       const user = await resetPassword(hash, await passwords(ctx.config).hash(body.password), ctx.clock());
       if (!user) throw deadLink();
-      await mailAccount(ctx, { kind: 'password_changed', user_id: user._id, email: user.email });
+      await ctx.hooks.mailAccount(ctx, { kind: 'password_changed', user_id: user._id, email: user.email });
       return { reset: true as const };
     },
   }),
@@ -142,7 +94,7 @@ export const accountRoutes = [
         throw new Problem('BAD_LOGIN', { message: 'The password is wrong.' });
       const email = normalizeEmail(body.email);
       await countMail(ctx, 'email_change', email);
-      await mailAccount(ctx, { kind: 'email_change', user_id: principal.userId, email });
+      await ctx.hooks.mailAccount(ctx, { kind: 'email_change', user_id: principal.userId, email });
       return { accepted: true as const };
     },
   }),
@@ -153,7 +105,7 @@ export const accountRoutes = [
     summary: 'Prove by a link that an address is yours: the account has it from now on, and other links end.',
     auth: jwt,
     body: contract.confirmBody,
-    reply: contract.profile,
+    reply: profiles.profile,
     envelope: true,
     limit: 'accounts',
     errors: ['LINK_OVER', 'EMAIL_TAKEN'],
@@ -165,7 +117,7 @@ export const accountRoutes = [
       if (!before) throw deadLink();
       const user = await self(userId);
       if (user.email !== before.email)
-        await mailAccount(ctx, { kind: 'email_changed', user_id: userId, email: before.email });
+        await ctx.hooks.mailAccount(ctx, { kind: 'email_changed', user_id: userId, email: before.email });
       return viewProfile(user);
     },
   }),

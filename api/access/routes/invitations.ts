@@ -4,7 +4,7 @@ import { login, newUser, passwords } from '../people.ts';
 import type { Context } from '../../context.ts';
 import * as contract from '../contract/accounts.ts';
 import { loginReply } from '../contract/auth.ts';
-import { invite, viewInvitation } from '../../events/inviting.ts';
+import { invite, viewInvitation } from '../inviting.ts';
 import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';
 import { isDuplicate } from '../../../models/base/connect.ts';

@@ -1,53 +1,17 @@
-/** What members are told: their own notifications, and where their organization is told what happened. */
-import { jwt, member } from '../auth.ts';
-import type { Context } from '../../context.ts';
+/** What members are told: their own notifications. */
+import { jwt } from '../auth.ts';
 import * as contract from '../contract/notifications.ts';
 import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';
 import { countUnread, listNotifications, markRead, type Notification } from '../../../models/access/notification.ts';
 import { organizationIdsOf } from '../../../models/access/organization.ts';
-import { enableDestination } from '../../../models/events/destination.ts';
-import {
-  findOrgWebhook,
-  saveOrgWebhook,
-  slackWebhookPlace,
-  type OrgWebhookSettings,
-} from '../../../models/events/orgwebhook.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
-import { notifyEvents } from '../../../models/rules/events/announcement.ts';
-import { maskWebhook } from '../../../models/rules/events/notification.ts';
-import { webhookUrlProblem } from '../../../models/rules/chat/supportconfig.ts';
 
 const view = (notification: Notification) => ({
   ...notification,
   notif_id: notification._id,
   created_at: notification.created_at.toISOString(),
 });
-
-const viewWebhooks = (
-  { secrets }: Context,
-  orgId: string,
-  { slack_webhook_url: sealed, ...settings }: OrgWebhookSettings,
-) => ({
-  ...settings,
-  slack_webhook_url: sealed === null ? null : maskWebhook(secrets.open(sealed, slackWebhookPlace(orgId))),
-});
-
-/** The address as it is to be stored; undefined leaves what is there. @throws Problem VALIDATION */
-function sealedUrl(
-  ctx: Context,
-  orgId: string,
-  given: string | null | undefined,
-  { slack_webhook_url: standing }: OrgWebhookSettings,
-): string | null | undefined {
-  if (given === undefined || given === null) return given;
-  if (standing !== null && given === maskWebhook(ctx.secrets.open(standing, slackWebhookPlace(orgId))))
-    return undefined;
-  const message = webhookUrlProblem(given, ctx.config.egressAllow);
-  if (message !== undefined)
-    throw new Problem('VALIDATION', { details: [{ path: ['body', 'slack_webhook_url'], message }] });
-  return ctx.secrets.seal(new URL(given).href, slackWebhookPlace(orgId));
-}
 
 export const notificationRoutes = [
   route({
@@ -86,48 +50,6 @@ export const notificationRoutes = [
       const found = await markRead(userId, await organizationIdsOf(userId), notifId);
       if (!found) throw new Problem('NOT_FOUND', { message: 'There is no such notification.' });
       return { notification: view(found) };
-    },
-  }),
-  route({
-    name: 'getOrgWebhooks',
-    method: 'GET',
-    path: '/orgs/{orgId}/webhooks',
-    summary: 'Where the organization is told about its customers, tasks and meetings, and of what.',
-    auth: member(),
-    params: contract.orgParams,
-    reply: contract.webhooksReply,
-    envelope: true,
-    async handle({ params: { orgId } }, ctx) {
-      return viewWebhooks(ctx, orgId, await findOrgWebhook(orgId));
-    },
-  }),
-  route({
-    name: 'setOrgWebhooks',
-    method: 'PUT',
-    path: '/orgs/{orgId}/webhooks',
-    summary:
-      'Choose where the organization is told about its customers, tasks and meetings, and of what; what is left out stays.',
-    auth: member('admin'),
-    params: contract.orgParams,
-    body: contract.webhooksBody,
-    reply: contract.webhooksReply,
-    envelope: true,
-    limit: 'writes',
-    async handle({ params: { orgId }, body }, ctx) {
-      const url = sealedUrl(ctx, orgId, body.slack_webhook_url, await findOrgWebhook(orgId));
-      const { email_notifications, notify_on } = body;
-      const saved = await saveOrgWebhook(
-        orgId,
-        {
-          ...(url === undefined ? {} : { slack_webhook_url: url }),
-          ...(email_notifications === undefined ? {} : { email_notifications }),
-          ...(notify_on === undefined ? {} : { notify_on: notifyEvents.filter((event) => notify_on.includes(event)) }),
-        },
-        ctx.clock(),
-      );
-      // Also when the same address is saved again: that is how what was disabled is enabled.
-      if (body.slack_webhook_url !== undefined) await enableDestination(orgId, 'notification');
-      return viewWebhooks(ctx, orgId, saved);
     },
   }),
 ];

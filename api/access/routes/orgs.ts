@@ -3,9 +3,9 @@ import { jwt, member } from '../auth.ts';
 import * as contract from '../contract/orgs.ts';
 import { orgParams } from '../../base/contract/common.ts';
 import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
-import { invite, viewInvitation } from '../../events/inviting.ts';
+import { invite, viewInvitation } from '../inviting.ts';
 import { route, withStatus } from '../../http/route.ts';
-import { takeOut } from '../../tasks/departure.ts';
+import { takeOut } from '../departure.ts';
 import { newId } from '../../../models/base/ids.ts';
 import type { Key } from '../../../models/access/key.ts';
 import {

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { key, member } from '../auth.ts';
 import * as contract from '../contract/sessions.ts';
 import { route } from '../../http/route.ts';
-import { provideCustomer } from '../../../models/chat/customer.ts';
 import { embedSecretPlace, findEmbedSecret, replaceEmbedSecret } from '../../../models/access/embedsecret.ts';
 import { newId } from '../../../models/base/ids.ts';
 import { normalizeEmail } from '../../../models/rules/access/email.ts';
@@ -39,7 +38,7 @@ export const sessionRoutes = [
         visitorId,
         ...(email === undefined ? {} : { email: normalizeEmail(email) }),
       };
-      const { _id: customerId } = await provideCustomer(orgId, mode, identity, now);
+      const { _id: customerId } = await ctx.hooks.provideCustomer(orgId, mode, identity, now);
       const sessionId = newId('session');
       await createSession({
         _id: sessionId,

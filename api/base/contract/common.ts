@@ -1,12 +1,10 @@
 /** What all replies share: times, pages, errors, the warning of a downgraded key. Zod only. */
 import { z } from 'zod';
-import { modes } from '../../../models/rules/access/keys.ts';
 
 /** ISO 8601, UTC, milliseconds. */
 export const timestamp = z.iso.datetime({ precision: 3 });
 export const id = z.string().min(1).max(100);
 export const orgParams = z.object({ orgId: id });
-export const mode = z.enum(modes);
 
 /**
  * Control characters, line ends, and characters that change the direction of writing, which would make a name look like
@@ -36,12 +34,6 @@ export const pageQuery = z.object({
 });
 /** Null at the end of the list. */
 export const cursor = z.string().nullable();
-
-/** Spec 4.8: reads of the whole organization take a mode. Without one, a member gets both modes and a key its own. */
-export const modeQuery = z.object({
-  mode: mode.optional(),
-  environment: mode.optional().meta({ description: 'The same as `mode`, which counts where both are sent.' }),
-});
 
 export const warning = z
   .object({ code: z.literal('LIVE_KEY_NOT_ACTIVE'), message: z.string() })

@@ -1,6 +1,7 @@
 /** What travels between a customer and a conversation: the frames of the socket in both directions, and the same over REST. Zod only. */
 import { z } from 'zod';
-import { cursor, id, mode, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { mode } from '../../access/contract/mode.ts';
 import { confidencesOfAnswers, offer } from '../../knowledge/contract/knowledge.ts';
 import { fieldKinds, questionActions } from '../../../models/rules/mcp/question.ts';
 import { conversationStatuses, maxBodyLength, messageRoles } from '../../../models/rules/chat/conversation.ts';

@@ -2,7 +2,8 @@
  * What travels about a customer's data as a whole: the export of everything that is held, and its removal. Zod only.
  */
 import { z } from 'zod';
-import { cursor, id, mode, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { mode } from '../../access/contract/mode.ts';
 import { conversation, conversationReply } from './inbox.ts';
 import { gapReasons } from '../../../models/rules/knowledge/gap.ts';
 

@@ -1,7 +1,8 @@
 /** What travels about conversations as members see them: the inbox, one conversation with its ticket, and what is done to it. Zod only. */
 import { z } from 'zod';
 import { message } from './chat.ts';
-import { cursor, id, line, mode, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { mode } from '../../access/contract/mode.ts';
 import {
   conversationStatuses,
   escalationReasons,

@@ -11,7 +11,7 @@ import { createErasure, ErasureModel, findErasure, shutOut, type Erasure } from 
 import { Problem } from '../../../models/rules/base/errors.ts';
 import type { Session } from '../../../models/access/session.ts';
 import { eraseCustomer, eraseCustomerWorkflowId } from '../../../workflows/chat/erasure.ts';
-import { queues } from '../../../workflows/queues.ts';
+import { queues } from '../../../models/rules/base/work.ts';
 
 const path = '/support/customers/orgs/{orgId}/{customerId}';
 /** Records on a page. It is large because programs read it. */

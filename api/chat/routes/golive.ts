@@ -8,7 +8,7 @@ import { setEnvironment } from '../../../models/access/organization.ts';
 import { countDocuments } from '../../../models/knowledge/document.ts';
 import { latestLiveCopy } from '../../../models/knowledge/livecopy.ts';
 import { countPages } from '../../../models/knowledge/page.ts';
-import { findSupportConfig } from '../../../models/chat/supportconfig.ts';
+import { findSupportConfig } from '../../../models/integrations/supportconfig.ts';
 import { findToolServer } from '../../../models/mcp/server.ts';
 import type { Environment } from '../../../models/rules/access/keys.ts';
 import { settingsChanged } from '../../../models/rules/knowledge/livecopy.ts';

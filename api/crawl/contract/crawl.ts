@@ -1,6 +1,7 @@
 /** What travels about crawls and the pages they made knowledge of. */
 import { z } from 'zod';
-import { cursor, id, mode, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { mode } from '../../access/contract/mode.ts';
 import { authority, authorityBody, embedded_at, segments, segmentsBody } from '../../knowledge/contract/documents.ts';
 import { crawlBounds } from '../../../models/rules/crawl/crawl.ts';
 
@@ -125,17 +126,3 @@ export const pageList = z.object({
   cursor,
 });
 export const pageRemovedReply = z.object({ page_id: id, deleted: z.literal(true) });
-
-export const pruneBody = z.strictObject({
-  apply: z
-    .boolean()
-    .optional()
-    .meta({ description: 'Remove what is reported, within seconds; else it is only reported.' }),
-});
-export const pruneReply = z.object({
-  orphaned: z.array(
-    z.object({ source_id: id, url: z.string().optional(), chunks: z.number().int() }).meta({ id: 'Orphan' }),
-  ),
-  live: z.number().int().meta({ description: 'Pages that are whole and answer questions.' }),
-  deleted: z.number().int().meta({ description: 'Orphans whose removal is decided and under way; 0 without `apply`.' }),
-});

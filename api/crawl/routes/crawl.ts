@@ -21,7 +21,7 @@ import { putRecrawl, RecrawlModel } from '../../../models/crawl/recrawl.ts';
 import { crawlOrder } from '../../../models/rules/crawl/crawl.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 import { cancelCrawl, crawlSite, crawlWorkflowId } from '../../../workflows/crawl/crawl.ts';
-import { queues } from '../../../workflows/queues.ts';
+import { queues } from '../../../models/rules/base/work.ts';
 
 const crawling = (orgId: string, crawlId: string): Start<Parameters<typeof crawlSite>> => ({
   workflow: crawlSite,

@@ -1,13 +1,11 @@
-/** Pages that crawls stored as sources: list, tag, delete, reconcile. */
+/** Pages that crawls stored as sources: list, tag, delete. */
 import { key } from '../../access/auth.ts';
 import type { Context } from '../../context.ts';
 import * as contract from '../contract/crawl.ts';
 import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
 import { launch } from '../../durable.ts';
-import { findOrphans, launchPruning } from '../../knowledge/prune.ts';
 import { route } from '../../http/route.ts';
 import { embeddedAt, erasing, retagging } from '../../knowledge/source.ts';
-import { latestCrawl } from '../../../models/crawl/crawl.ts';
 import { countPages, listPages, PageModel, removePage, tagPage, type Page } from '../../../models/knowledge/page.ts';
 import { RemovalModel } from '../../../models/knowledge/removal.ts';
 import { effectiveAuthority, type Authority } from '../../../models/rules/knowledge/authority.ts';
@@ -111,26 +109,6 @@ export const pageRoutes = [
       );
       if (!removal) throw missing();
       return { page_id: pageId, deleted: true as const };
-    },
-  }),
-  route({
-    name: 'pruneKnowledge',
-    method: 'POST',
-    path: '/orgs/{orgId}/knowledge-base/prune',
-    summary: 'Hold the index against the pages that exist, and report or remove what belongs to none.',
-    auth: key('support:write'),
-    params: contract.orgParams,
-    body: contract.pruneBody,
-    reply: contract.pruneReply,
-    limit: 'writes',
-    errors: ['CRAWL_RUNNING'],
-    async handle({ params: { orgId }, body, principal: { mode } }, ctx) {
-      const { orphaned, live } = await findOrphans(ctx.search, orgId, mode);
-      // Chunks that a running crawl is writing belong to no page yet. A crawl that begins after this check changes what
-      // was found, and what has changed is left alone.
-      if ((await latestCrawl(orgId, [mode]))?.status === 'crawling') throw new Problem('CRAWL_RUNNING');
-      const deleted = body.apply ? await launchPruning(ctx, orgId, mode, orphaned) : 0;
-      return { orphaned, live, deleted };
     },
   }),
 ];

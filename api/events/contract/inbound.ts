@@ -1,6 +1,7 @@
 /** What travels about events that arrived from other services: the answer to who sent one, and the members' list. Zod only. */
 import { z } from 'zod';
-import { cursor, id, mode, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { mode } from '../../access/contract/mode.ts';
 import { inboundProviders, inboundStatuses } from '../../../models/rules/events/inbound.ts';
 
 export { orgParams };

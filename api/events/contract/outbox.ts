@@ -1,6 +1,7 @@
 /** What travels about deliveries: what is sent to an organization's destinations, with every attempt. Zod only. */
 import { z } from 'zod';
-import { cursor, id, mode, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { mode } from '../../access/contract/mode.ts';
 import { ticketEvents } from '../../../models/rules/chat/conversation.ts';
 import { deliveryKinds, deliveryStatuses } from '../../../models/rules/events/delivery.ts';
 import { destinationStatuses } from '../../../models/rules/events/destination.ts';

@@ -18,7 +18,7 @@ import {
   type Delivery,
 } from '../../../models/events/delivery.ts';
 import { findDestinations, listDestinations, type Destination } from '../../../models/events/destination.ts';
-import { findSupportConfig } from '../../../models/chat/supportconfig.ts';
+import { findSupportConfig } from '../../../models/integrations/supportconfig.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 import {
   deliveryKinds,

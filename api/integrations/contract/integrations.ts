@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { id, orgParams, timestamp } from '../../base/contract/common.ts';
 import { integrationProviders, integrationStatuses } from '../../../models/rules/integrations/integration.ts';
 import { repositoryName } from '../../../providers/github/rules.ts';
-import { readMailbox } from '../../../models/rules/events/mailbox.ts';
+import { readMailbox } from '../../../models/rules/access/mailbox.ts';
 import { readSmtpUrl } from '../../../providers/mail/rules.ts';
 import { slackId } from '../../../providers/slack/rules.ts';
 

@@ -2,7 +2,7 @@
 import { member, open } from '../../access/auth.ts';
 import * as contract from '../contract/integrations.ts';
 import { beginSlack, connect, disconnect, finishSlack, testConnection, viewIntegration } from '../integrations.ts';
-import { outcomePath } from '../../events/outcome.ts';
+import { outcomePath } from '../outcome.ts';
 import { redirect, route } from '../../http/route.ts';
 import { findIntegration, listIntegrations } from '../../../models/integrations/integration.ts';
 import { integrationProviders } from '../../../models/rules/integrations/integration.ts';

@@ -19,8 +19,6 @@ import {
   type Meeting,
 } from '../../../models/interviews/meeting.ts';
 import { organizationIdsOf } from '../../../models/access/organization.ts';
-import { removeTasksOf } from '../../../models/tasks/extracted.ts';
-import { TaskModel } from '../../../models/tasks/task.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 import { meetingAnnouncement } from '../../../models/rules/events/announcement.ts';
 import {
@@ -155,9 +153,7 @@ export const meetingRoutes = [
       const record = await beginRemoval(id, userId, intent);
       if (!record) throw noMeeting();
       await removeMeetingContents(id);
-      await removeTasksOf(id, { source: 'member', actor: userId, now: ctx.clock() }, (removed) =>
-        startSaved(ctx, TaskModel, removed.task, removed.intents),
-      );
+      await ctx.hooks.meetingRemoved(ctx, id, userId);
       await startSaved(ctx, MeetingModel, record, [intent]);
       return { meeting_id: id, deleted: true as const };
     },

@@ -1,6 +1,7 @@
 /** What travels about documents. */
 import { z } from 'zod';
-import { cursor, id, mode, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { mode } from '../../access/contract/mode.ts';
 import { authorities } from '../../../models/rules/knowledge/authority.ts';
 import { documentStatuses } from '../../../models/rules/knowledge/document.ts';
 

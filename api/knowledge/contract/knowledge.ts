@@ -1,6 +1,7 @@
 /** What travels about questions to the knowledge base, and about those it could not answer. */
 import { z } from 'zod';
-import { id, mode, orgParams, timestamp } from '../../base/contract/common.ts';
+import { id, orgParams, timestamp } from '../../base/contract/common.ts';
+import { mode } from '../../access/contract/mode.ts';
 import { segments } from './documents.ts';
 import { authorities, sourceTypes } from '../../../models/rules/knowledge/authority.ts';
 import { confidences } from '../../../models/rules/knowledge/retrieval.ts';

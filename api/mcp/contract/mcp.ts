@@ -1,7 +1,8 @@
 /** What travels about an organization's tool server. Credentials are accepted and never returned. */
 import { z } from 'zod';
 import { environments } from '../../../models/rules/access/keys.ts';
-import { cursor, id, line, mode, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { mode } from '../../access/contract/mode.ts';
 import { auditKinds, breakReasons } from '../../../models/rules/mcp/audit.ts';
 import {
   authScopes,
@@ -24,8 +25,8 @@ const jsonSchema = z.looseObject({}).meta({
   description:
     'A JSON Schema of the version that `$schema` names: draft-04, -06, -07, 2019-09 or 2020-12, which it is unless told.',
 });
-const riskTier = z.enum(riskTiers);
-const authScope = z.enum(authScopes);
+export const riskTier = z.enum(riskTiers);
+export const authScope = z.enum(authScopes);
 const findings = {
   problem: z.string().optional().meta({ description: 'Why the tool cannot be called, though the others can.' }),
   notes: z.array(z.string()).optional().meta({ description: 'What of its schemas is not held against values.' }),
@@ -200,27 +201,6 @@ export const verifyReply = z.object({
         'The first event that does not follow from the one before it, or is not signed by this system; `seq` counts from 1, and is 0 for the checkpoint.',
     }),
 });
-
-const approval = z
-  .object({
-    id,
-    mode,
-    tool_name: z.string(),
-    title: z.string(),
-    risk_tier: riskTier,
-    auth_scope: authScope,
-    conversation_id: id,
-    customer_id: id,
-    arguments: z.record(z.string(), z.unknown()),
-    arguments_sha256: z.string(),
-    created_at: timestamp,
-    expires_at: timestamp.nullable(),
-  })
-  .meta({ id: 'ToolApproval' });
-export const approvalsReply = z.object({ approvals: z.array(approval), cursor });
-export const approvalsQuery = pageQuery;
-export const approvalParams = orgParams.extend({ approvalId: id });
-export const decidedReply = z.object({ id, decision: z.enum(['approved', 'denied']) });
 
 export const callbackQuery = z.object({
   state: z.string().max(500).optional(),

@@ -1,6 +1,7 @@
 /** What travels between an agent of the organization and the tools at `/v1/mcp`. Zod only; the descriptions are for models. */
 import { z } from 'zod';
-import { id, mode } from '../../base/contract/common.ts';
+import { id } from '../../base/contract/common.ts';
+import { mode } from '../../access/contract/mode.ts';
 import { queryBody, queryReply } from '../../knowledge/contract/knowledge.ts';
 import { confidences } from '../../../models/rules/knowledge/retrieval.ts';
 

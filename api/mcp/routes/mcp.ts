@@ -1,11 +1,10 @@
 /** An organization's tool server: connecting it, what it offers, what was approved, and what became of each call. */
 import { randomUUID } from 'node:crypto';
-import { key, member, open, type TenantPrincipal } from '../../access/auth.ts';
-import { decide } from '../../chat/toolcall.ts';
+import { key, open, type TenantPrincipal } from '../../access/auth.ts';
 import type { Context } from '../../context.ts';
 import * as contract from '../contract/mcp.ts';
 import { ask, startSaved } from '../../durable.ts';
-import { afterCursor, afterPlace, defaultLimit, listPage, placedListPage } from '../../http/cursor.ts';
+import { afterPlace, defaultLimit, placedListPage } from '../../http/cursor.ts';
 import { perConfig } from '../../http/perconfig.ts';
 import { redirect, route } from '../../http/route.ts';
 import { connectServer, finishSignIn } from '../connecting.ts';
@@ -14,7 +13,7 @@ import { viewServer } from '../server.ts';
 import { intentFor } from '../../../models/base/pending.ts';
 import { createSecretBox } from '../../../models/base/secretbox.ts';
 import { auditWriter, listAudit, verifyAudit, type AuditEntry, type AuditEvent } from '../../../models/mcp/audit.ts';
-import { findToolCall, listApprovals, nudgeCalls, ToolCallModel, type ToolCall } from '../../../models/mcp/call.ts';
+import { nudgeCalls, ToolCallModel } from '../../../models/mcp/call.ts';
 import { forgetDiscovery, lastDiscovery } from '../../../models/mcp/discovery.ts';
 import { pinOf } from '../../../models/mcp/hash.ts';
 import { takeCall } from '../../../models/mcp/limit.ts';
@@ -23,7 +22,6 @@ import { Problem } from '../../../models/rules/base/errors.ts';
 import { discovered } from '../../../models/rules/mcp/discovery.ts';
 import { failureReasons, type FailureReason } from '../../../models/rules/mcp/failure.ts';
 import { callbackPath } from '../../../models/rules/mcp/oauth.ts';
-import { titleOf } from '../../../models/rules/mcp/tool.ts';
 import { callingWork, toolCallWork } from '../../../models/rules/mcp/work.ts';
 import { discoverTools, type ToolServerRef } from '../../../workflows/mcp/toolserver.ts';
 
@@ -73,44 +71,6 @@ const viewEvent = (event: AuditEvent) => ({
   duration_ms: event.duration_ms ?? null,
   arguments_sha256: event.arguments_sha256 ?? null,
 });
-
-const viewApproval = (call: ToolCall) => ({
-  id: call._id,
-  mode: call.mode,
-  tool_name: call.tool_name,
-  title: titleOf(call.tool_name),
-  risk_tier: call.risk_tier,
-  auth_scope: call.auth_scope,
-  conversation_id: call.conv_id,
-  customer_id: call.customer_id,
-  arguments: JSON.parse(call.arguments) as Record<string, unknown>,
-  arguments_sha256: call.arguments_sha256,
-  created_at: call.created_at.toISOString(),
-  expires_at: call.ask_until?.toISOString() ?? null,
-});
-
-const decisionRoute = (name: string, verb: 'approve' | 'deny') =>
-  route({
-    name,
-    method: 'POST',
-    path: `${prefix}/approvals/{approvalId}/${verb}`,
-    summary: `${verb === 'approve' ? 'Approve' : 'Deny'} a call that waits for a member: these arguments, once.`,
-    // A person decides; a key, whatever its scopes, does not.
-    auth: member(),
-    envelope: true,
-    params: contract.approvalParams,
-    body: contract.emptyBody,
-    reply: contract.decidedReply,
-    limit: 'writes',
-    errors: ['NOTHING_PENDING'],
-    async handle({ params: { orgId, approvalId }, principal }, ctx) {
-      const call = await findToolCall(orgId, approvalId);
-      if (call?.awaited !== 'member') throw new Problem('NOT_FOUND', { message: 'There is no such approval.' });
-      const approved = verb === 'approve';
-      await decide(ctx, call, { by: 'member', approved, actor: principal.userId });
-      return { id: approvalId, decision: approved ? ('approved' as const) : ('denied' as const) };
-    },
-  });
 
 export const mcpRoutes = [
   route({
@@ -250,28 +210,6 @@ export const mcpRoutes = [
       return verifyAudit(orgId, ctx.secrets, { whole: query.whole === 'true' });
     },
   }),
-  route({
-    name: 'listToolApprovals',
-    method: 'GET',
-    path: `${prefix}/approvals`,
-    summary: 'Calls that wait for a member, the newest first.',
-    auth: key('mcp:read'),
-    params: contract.orgParams,
-    query: contract.approvalsQuery,
-    reply: contract.approvalsReply,
-    async handle({ params: { orgId }, query, principal }, ctx) {
-      const limit = query.limit ?? defaultLimit;
-      const found = await listApprovals(orgId, principal.modes, {
-        limit: limit + 1,
-        after: afterCursor(query.cursor),
-        now: ctx.clock(),
-      });
-      const { entries, cursor } = listPage(found, limit);
-      return { approvals: entries.map(viewApproval), cursor };
-    },
-  }),
-  decisionRoute('approveToolCall', 'approve'),
-  decisionRoute('denyToolCall', 'deny'),
   route({
     name: 'finishToolGrant',
     method: 'GET',

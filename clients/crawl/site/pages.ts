@@ -6,7 +6,7 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { Unreadable, unreadableReasons, type UnreadableReason } from '../../../models/rules/knowledge/document.ts';
+import { Unreadable, unreadableReasons, type UnreadableReason } from '../../../models/rules/base/unreadable.ts';
 import type { PageJob } from './pages/child.ts';
 import { maxPageLinks } from './pages/limits.ts';
 import type { PageContent, PageInput } from './pages/read.ts';

@@ -3,7 +3,7 @@ import type { FetchedPage, Refused } from './fetched.ts';
 import type { Pages } from './pages.ts';
 import { headerOf, type HttpResponse } from '../../http/http.ts';
 import { isHtml } from '../../../models/rules/crawl/crawlreason.ts';
-import { Unreadable } from '../../../models/rules/knowledge/document.ts';
+import { Unreadable } from '../../../models/rules/base/unreadable.ts';
 
 export async function readPage(pages: Pages, reply: HttpResponse, signal: AbortSignal): Promise<FetchedPage | Refused> {
   const contentType = headerOf(reply.headers, 'content-type');

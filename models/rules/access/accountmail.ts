@@ -14,6 +14,15 @@ export type AccountMail =
   | { kind: 'invitation'; inviter: string; org: string; role: Role };
 
 export type AccountMailKind = AccountMail['kind'];
+/**
+ * A mail about an account, as it is stored: without its words and without its link, which are made at each attempt. So no
+ * record holds a token, and whoever asked has not been told whether there is such an account.
+ */
+export type AccountLetter =
+  | { kind: 'password_reset'; email: string }
+  | { kind: 'email_change' | 'password_changed' | 'email_changed'; user_id: string; email: string }
+  | { kind: 'invitation'; invitation_id: string; email: string };
+
 /** The kinds that carry a link, with what their tokens are for. */
 export const purposeOf = (kind: AccountMailKind): ProofKind | 'invitation' | undefined =>
   kind === 'password_reset' || kind === 'email_change' || kind === 'invitation' ? kind : undefined;

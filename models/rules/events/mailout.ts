@@ -2,7 +2,7 @@
  * The mails that customers are sent: their text, their head, and how they hang together as one thread. Pure; the words are in
  * the agent's languages.
  */
-import type { Mailbox } from './mailbox.ts';
+import type { Mailbox } from '../access/mailbox.ts';
 import type { Language } from '../language/language.ts';
 
 /** A mail as it is stored, so that each attempt to send it sends the same. Times are ISO 8601. */

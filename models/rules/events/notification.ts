@@ -3,17 +3,8 @@
  * candidates are told of their interviews. Pure.
  * Each is a delivery of the kind `notification`.
  */
-import type { Mailbox } from './mailbox.ts';
-import type { AccountMailKind } from '../access/accountmail.ts';
-
-/**
- * A mail about an account, as it is stored: without its words and without its link, which are made at each attempt. So no
- * record holds a token, and whoever asked has not been told whether there is such an account.
- */
-export type AccountLetter =
-  | { kind: 'password_reset'; email: string }
-  | { kind: 'email_change' | 'password_changed' | 'email_changed'; user_id: string; email: string }
-  | { kind: 'invitation'; invitation_id: string; email: string };
+import type { Mailbox } from '../access/mailbox.ts';
+import type { AccountLetter, AccountMailKind } from '../access/accountmail.ts';
 
 /** What a delivery of this kind holds: a mail about an account, to a candidate, another one to a member, or a message in Slack. */
 export type NotificationPayload =

@@ -3,7 +3,7 @@
  * because programs on the way change the case of addresses, and some cut off what is longer than 64 octets before the `@`.
  * Pure; models/events/replytoken.ts signs tokens.
  */
-import { domainOf } from './mailbox.ts';
+import { domainOf } from '../access/mailbox.ts';
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 const localPart = 'reply';

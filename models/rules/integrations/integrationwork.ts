@@ -1,5 +1,5 @@
 /** The work of trying a connection, and of giving a credential back, by the names that records and workflows share. Pure. */
-import { inboundWork } from '../events/inbound.ts';
+import { queues } from '../base/work.ts';
 import type { IntegrationProvider } from './integration.ts';
 
 /** `connect`: tries a candidate and stores it. `test`: tries what is stored. */
@@ -32,7 +32,7 @@ export type ReleaseRef = { orgId: string; releaseId: string };
 /** Has a credential given back. */
 export const releasingWork = (orgId: string, releaseId: string) => ({
   workflow: 'releaseCredential',
-  queue: inboundWork.queue,
+  queue: queues.inbound,
   id: `release:${releaseId}`,
   args: [{ orgId, releaseId } satisfies ReleaseRef],
 });

@@ -2,7 +2,7 @@
  * Cuts a document into chunks, the units that are stored, indexed and quoted: under their headings, at sentence ends, with every
  * table row readable by itself. Pure and deterministic; it never drops, reorders or splits a sentence that fits.
  */
-import { Unreadable } from './document.ts';
+import { Unreadable } from '../base/unreadable.ts';
 import { sentences } from '../language/sentences.ts';
 
 /** One piece of a document in reading order. `level` is 1 to 6; `item` marks an entry of a list. */

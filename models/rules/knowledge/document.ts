@@ -3,6 +3,7 @@
  * read. Pure: it looks at bytes and names it is given and opens nothing.
  */
 import { Problem } from '../base/errors.ts';
+import { detectUtf16, startsWith } from '../base/unreadable.ts';
 
 export const documentStatuses = ['uploaded', 'processing', 'indexed', 'failed'] as const;
 export type DocumentStatus = (typeof documentStatuses)[number];
@@ -33,42 +34,6 @@ export const extensions: Record<FileType, readonly string[]> = {
 
 /** The largest file taken, in bytes: 25 MiB, as the contract of the document routes says. */
 export const maxFileBytes = 25 * 1024 * 1024;
-
-/** How much of a file is looked at when it is uploaded, in bytes; the rest is judged when it is processed. */
-export const headBytes = 64 * 1024;
-
-/** Why a file could not be read: the code that is stored, and the sentence its owner sees. */
-export const unreadableReasons = {
-  encrypted: 'The file is protected with a password; remove the password and upload it again.',
-  legacy: 'The file is in the old Word or Excel 97-2003 format; save it as DOCX or XLSX and upload it again.',
-  broken: 'The file is damaged or incomplete; open it in its program, save it again and upload that copy.',
-  bomb: 'The file unpacks to far more data than a document of its size holds, so it was not opened.',
-  too_large: 'The file is larger than 25 MiB; split it into smaller files.',
-  too_much_text: 'The file holds more text than one document may; split it into smaller files.',
-  too_wide: 'A table in the file has more than 1,000 columns; keep the columns people ask about.',
-  too_deep: 'The file is nested too deeply (lists, quotes or tables inside each other); flatten it.',
-  bad_quotes: 'A quotation mark in the table is opened and never closed; correct it and upload the file again.',
-  uncalculated: 'The file has formulas without results; open it in Excel, save it there and upload that copy.',
-  binary: 'The file holds binary data instead of text; export it as text and upload that.',
-  empty: 'The file holds no text that can be read; if it shows pictures of text, type the text in.',
-  scanned:
-    'The pages of the file are pictures without text; upload a file with text, such as one saved by a word processor.',
-  timed_out: 'Reading the file took too long; split it into smaller files or simplify it.',
-  out_of_memory: 'Reading the file needs more memory than allowed; split it into smaller files or simplify it.',
-  crashed: 'The file made its reader stop; open it in its program, save it again and upload that copy.',
-} as const;
-export type UnreadableReason = keyof typeof unreadableReasons;
-
-/** A file that no retry will make readable. Its message is the sentence for its owner; `cause` is for the log. */
-export class Unreadable extends Error {
-  override readonly name = 'Unreadable';
-  readonly reason: UnreadableReason;
-
-  constructor(reason: UnreadableReason, options: { cause?: unknown } = {}) {
-    super(unreadableReasons[reason], options);
-    this.reason = reason;
-  }
-}
 
 /** The ending of a name without its dot, in lower case; empty when there is none. */
 function extensionOf(name: string): string {
@@ -156,32 +121,11 @@ const signatures: readonly Signature[] = [
   { what: 'a database', bytes: ascii('SQLite format 3') },
 ];
 
-const startsWith = (head: Uint8Array, bytes: readonly number[], offset = 0): boolean =>
-  bytes.every((byte, index) => head[offset + index] === byte);
-
 export const isZip = (head: Uint8Array): boolean =>
   startsWith(head, [0x50, 0x4b, 3, 4]) || startsWith(head, [0x50, 0x4b, 5, 6]);
 
 /** An OLE2 compound file: Word and Excel before 2007, and every password-protected DOCX or XLSX. */
 export const isCompoundFile = (head: Uint8Array): boolean => startsWith(head, [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1]);
-
-export type Utf16 = 'utf-16le' | 'utf-16be';
-
-/**
- * UTF-16 by its byte order mark, or by where its zero bytes stand: in Latin, Greek, Cyrillic or Arabic text every
- * second byte repeats while text never has a zero at the other place. Undefined when it is something else.
- */
-export function detectUtf16(bytes: Uint8Array): Utf16 | undefined {
-  if (startsWith(bytes, [0xff, 0xfe])) return 'utf-16le';
-  if (startsWith(bytes, [0xfe, 0xff])) return 'utf-16be';
-  const length = Math.min(bytes.length, headBytes) & ~1;
-  const zeros: [even: number, odd: number] = [0, 0];
-  for (let index = 0; index < length; index += 1) if (bytes[index] === 0) zeros[index % 2 === 0 ? 0 : 1] += 1;
-  const places = length / 2;
-  if (zeros[1] > places * 0.3 && zeros[0] <= places * 0.01) return 'utf-16le';
-  if (zeros[0] > places * 0.3 && zeros[1] <= places * 0.01) return 'utf-16be';
-  return undefined;
-}
 
 /** Whether bytes cannot be text in any usual encoding: zero bytes outside UTF-16, or over 5 % control characters. */
 export function looksBinary(bytes: Uint8Array): boolean {

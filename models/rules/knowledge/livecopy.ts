@@ -1,6 +1,6 @@
 /** What an organization has in live mode, and what it would take over from test mode. Pure. */
 import { checkQuota, type Quotas } from './quota.ts';
-import { defaultSettings, type SupportSettings } from '../chat/supportconfig.ts';
+import { defaultSettings, type SupportSettings } from '../integrations/supportconfig.ts';
 
 /** How many settings are other than they are at the beginning; they hold in both modes. */
 export const settingsChanged = (settings: SupportSettings): number =>

@@ -25,7 +25,7 @@ import { PresenceModel } from '../../../models/chat/presence.ts';
 import { DeliveryModel, type Delivery } from '../../../models/events/delivery.ts';
 import { InboundModel, type Inbound } from '../../../models/events/inbound.ts';
 import { mailReasons, type MailReason } from '../../../models/rules/events/mailin.ts';
-import { readMailbox } from '../../../models/rules/events/mailbox.ts';
+import { readMailbox } from '../../../models/rules/access/mailbox.ts';
 import type { OutgoingMail } from '../../../models/rules/events/mailout.ts';
 import { everyRecord } from '../../../models/base/define.ts';
 import { walked } from '../../kit/database.ts';

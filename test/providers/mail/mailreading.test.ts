@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { createFiles } from '../../../clients/files/files.ts';
-import { Unreadable } from '../../../models/rules/knowledge/document.ts';
+import { Unreadable } from '../../../models/rules/base/unreadable.ts';
 
 const files = createFiles({ spares: 0 });
 afterAll(() => files.close());

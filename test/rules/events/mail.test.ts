@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createSecretBox } from '../../../models/base/secretbox.ts';
 import { newTokenId, readToken, tokenOf } from '../../../models/events/replytoken.ts';
-import { nameOf, readAddress, readMailbox } from '../../../models/rules/events/mailbox.ts';
+import { nameOf, readAddress, readMailbox } from '../../../models/rules/access/mailbox.ts';
 import {
   automaticReason,
   distrust,

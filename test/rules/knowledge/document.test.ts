@@ -3,18 +3,20 @@ import { describe, expect, it } from '@jest/globals';
 import {
   cleanFilename,
   detectFileType,
-  detectUtf16,
   documentTitle,
   extensions,
   fileTypeOfName,
   fileTypes,
-  headBytes,
   looksBinary,
   mimeTypes,
+} from '../../../models/rules/knowledge/document.ts';
+import {
+  detectUtf16,
+  headBytes,
   Unreadable,
   unreadableReasons,
   type UnreadableReason,
-} from '../../../models/rules/knowledge/document.ts';
+} from '../../../models/rules/base/unreadable.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 import * as bad from '../../kit/badfiles.ts';
 

@@ -1,7 +1,7 @@
 /** What is taken over into live mode, as rules: how many settings were changed, and whether there is room. */
 import { expect, it } from '@jest/globals';
 import { checkRoom, missing, settingsChanged } from '../../../models/rules/knowledge/livecopy.ts';
-import { defaultSettings } from '../../../models/rules/chat/supportconfig.ts';
+import { defaultSettings } from '../../../models/rules/integrations/supportconfig.ts';
 
 const quotas = {
   sandbox: { documents: 1, knowledge_pages: 1 },

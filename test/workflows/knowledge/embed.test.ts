@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { stories } from '../story.ts';
 import { embedPassages, wake } from '../../../workflows/knowledge/embed.ts';
 import { embeddingWork } from '../../../models/rules/knowledge/embedding.ts';
-import { queues } from '../../../workflows/queues.ts';
+import { queues } from '../../../models/rules/base/work.ts';
 
 const ref = { orgId: 'org_1', mode: 'test' as const };
 const { tell } = stories();

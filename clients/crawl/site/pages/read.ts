@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { Block, CutChunk } from '../../../../models/rules/knowledge/chunks.ts';
 import { toChunks } from '../../../../models/rules/knowledge/chunks.ts';
-import { headBytes, looksBinary, Unreadable } from '../../../../models/rules/knowledge/document.ts';
+import { looksBinary } from '../../../../models/rules/knowledge/document.ts';
+import { headBytes, Unreadable } from '../../../../models/rules/base/unreadable.ts';
 import { decodeHtml } from '../../../base/charset.ts';
 import { namesLongHost } from '../../../../models/rules/crawl/url.ts';
 import { defaultLimits, tidy } from '../../../files/limits.ts';

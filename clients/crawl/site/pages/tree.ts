@@ -3,7 +3,7 @@
  * that stay hidden never enter the tree. It judges nothing; clients/crawl/site/pages/main.ts finds the main text.
  */
 import { Parser } from 'htmlparser2';
-import { Unreadable } from '../../../../models/rules/knowledge/document.ts';
+import { Unreadable } from '../../../../models/rules/base/unreadable.ts';
 
 export type Element = {
   name: string;

@@ -2,7 +2,7 @@
  * A mailbox: an address, with or without the name of whom it belongs to. Pure. A text that holds anything else, such as a
  * line break or a second address, is no mailbox, so that nothing can be smuggled into a mail's head.
  */
-import { readEmail } from '../access/email.ts';
+import { readEmail } from './email.ts';
 
 export type Mailbox = { name: string; address: string };
 

@@ -4,7 +4,7 @@
  */
 import { proxyActivities, sleep } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
-import type { DepartureActivities, DepartureRef } from '../../activities/tasks/departure.ts';
+import type { DepartureActivities, DepartureRef } from '../../activities/access/departure.ts';
 
 export const departureWorkflowId = (departureId: string): string => `departure:${departureId}`;
 

@@ -1,6 +1,6 @@
 /** Takes members out of an organization, and from them what they were granted and their tasks. */
 import { intentTo, startSaved } from '../durable.ts';
-import type { MemberPrincipal } from '../access/auth.ts';
+import type { MemberPrincipal } from './auth.ts';
 import type { Context } from '../context.ts';
 import { removeMember } from '../../models/access/organization.ts';
 import {
@@ -10,10 +10,10 @@ import {
   endGrants,
   forgetDeparture,
   type KeysLeft,
-} from '../../models/tasks/departure.ts';
+} from '../../models/access/departure.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
-import { departureWorkflowId, memberDeparted } from '../../workflows/tasks/departure.ts';
-import { queues } from '../../workflows/queues.ts';
+import { departureWorkflowId, memberDeparted } from '../../workflows/access/departure.ts';
+import { queues } from '../../models/rules/base/work.ts';
 
 /**
  * The note stands before the member is gone: a process that dies in between leaves it to the sweeper. `keepKeysFor`: the owner

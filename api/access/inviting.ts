@@ -2,34 +2,21 @@
  * Invites somebody into an organization: by mail where one can be sent, else by a link that whoever invites hands over. Only a mail
  * of the deployment's server proves the address; any other link lets in the account of that address, which stays unproven.
  */
-import { canMail, countMail, mailAccount } from './accountmail.ts';
-import type { MemberPrincipal } from '../access/auth.ts';
+import { countMail } from './accountmail.ts';
+import type { MemberPrincipal } from './auth.ts';
 import type { Context } from '../context.ts';
 import { consume, createRate } from '../http/limits.ts';
 import { perConfig } from '../http/perconfig.ts';
 import { newId } from '../../models/base/ids.ts';
 import { replaceInvitation, type Invitation } from '../../models/access/invitation.ts';
 import { proofHash, proofToken } from '../../models/access/prooftoken.ts';
-import { findUser, findUserByEmail } from '../../models/access/user.ts';
-import { admitOutsideMail, hasObjected, type OutsideMail } from '../../models/events/outsidemail.ts';
+import { findUserByEmail } from '../../models/access/user.ts';
 import { invitationMs, linkOf } from '../../models/rules/access/account.ts';
 import { normalizeEmail } from '../../models/rules/access/email.ts';
 import { checkAdding, type Role } from '../../models/rules/access/roles.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
-import { outsideRefusals, outsideUnprovenPerDay } from '../../models/rules/events/outsidemail.ts';
 
 const rate = perConfig((config) => createRate(config, 'invitations'));
-
-/** @throws Problem RATE_LIMITED */
-async function countOutside({ config, secrets }: Context, mail: OutsideMail, now: Date): Promise<void> {
-  const organization = config.rates.outside_mails.points;
-  const proven = (await findUser(mail.account))?.email_verified ?? false;
-  const account = proven ? organization : Math.min(organization, outsideUnprovenPerDay);
-  const refusal = await admitOutsideMail(mail, { keys: secrets, perDay: { organization, account } }, now);
-  if (!refusal) return;
-  const seconds = Math.ceil((86_400_000 - (now.getTime() % 86_400_000)) / 1000);
-  throw new Problem('RATE_LIMITED', { message: outsideRefusals[refusal], headers: { 'Retry-After': String(seconds) } });
-}
 
 /** `link`: what is to be handed over, where no mail can be sent or its receiver wants none. @throws Problem MISSING_ROLE, ALREADY_MEMBER, RATE_LIMITED */
 export async function invite(
@@ -47,10 +34,10 @@ export async function invite(
   const { secrets } = ctx;
   const now = ctx.clock();
   const _id = newId('invitation');
-  const mailed = (await canMail(ctx, orgId)) && !(await hasObjected(secrets, orgId, email));
+  const mailed = await ctx.hooks.canInviteByMail(ctx, orgId, email);
   if (mailed) {
     await countMail(ctx, 'invitation', email);
-    await countOutside(ctx, { orgId, address: email, account: userId, use: _id }, now);
+    await ctx.hooks.countOutside(ctx, { orgId, address: email, account: userId, use: _id }, now);
   }
   const invitation = await replaceInvitation({
     _id,
@@ -65,7 +52,7 @@ export async function invite(
   });
   if (!mailed)
     return { invitation, link: linkOf(publicUrl, 'invitation', proofToken(secrets, 'invitation_link', _id)) };
-  await mailAccount(ctx, { kind: 'invitation', invitation_id: _id, email }, orgId);
+  await ctx.hooks.mailAccount(ctx, { kind: 'invitation', invitation_id: _id, email }, orgId);
   return { invitation };
 }
 

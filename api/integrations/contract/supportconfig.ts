@@ -7,7 +7,7 @@ import {
   maxWebhookUrlLength,
   outboxProviders,
   webhookSecretLength,
-} from '../../../models/rules/chat/supportconfig.ts';
+} from '../../../models/rules/integrations/supportconfig.ts';
 
 const provider = z.enum(outboxProviders);
 const environment = z.enum(environments);

@@ -1,7 +1,7 @@
 /** Removes what a request to prune found in the knowledge base. */
 import { proxyActivities } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
-import type { PruningActivities } from '../../activities/knowledge/pruning.ts';
+import type { PruningActivities } from '../../activities/crawl/prune.ts';
 
 export type PruningRef = { orgId: string; pruningId: string };
 export const pruningWorkflowId = (pruningId: string): string => `pruning:${pruningId}`;

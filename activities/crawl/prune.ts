@@ -6,7 +6,7 @@ import { withHeartbeat } from '../base/heartbeat.ts';
 import type { Search } from '../../clients/knowledge/search/search.ts';
 import { removeAllChunks, removeGenerations } from '../../models/knowledge/chunk.ts';
 import { deletePages, findPageIds, removePageAsSeen, supersede, type SeenPage } from '../../models/knowledge/page.ts';
-import { deletePruning, findPruning, type Orphan, type Pruning } from '../../models/knowledge/pruning.ts';
+import { deletePruning, findPruning, type Orphan, type Pruning } from '../../models/crawl/prune.ts';
 import { findSource } from '../../models/knowledge/source.ts';
 import { isCurrent, isCurrentBatch } from '../../models/rules/knowledge/reconcile.ts';
 

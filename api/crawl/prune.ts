@@ -9,11 +9,11 @@ import type { SearchReader } from '../../clients/knowledge/search/reader.ts';
 import { newId } from '../../models/base/ids.ts';
 import { countChunks } from '../../models/knowledge/chunk.ts';
 import { listSets } from '../../models/knowledge/page.ts';
-import { createPruning, PruningModel, type Orphan } from '../../models/knowledge/pruning.ts';
+import { createPruning, PruningModel, type Orphan } from '../../models/crawl/prune.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 import { batchOf, generationOf, liveBatch } from '../../models/rules/knowledge/reconcile.ts';
-import { pruneKnowledge, pruningWorkflowId } from '../../workflows/knowledge/pruning.ts';
-import { queues } from '../../workflows/queues.ts';
+import { pruneKnowledge, pruningWorkflowId } from '../../workflows/crawl/prune.ts';
+import { queues } from '../../models/rules/base/work.ts';
 
 /** How many orphans one record and its workflow hold: a record stays far below MongoDB's 16 MB. */
 const orphansARecord = 1_000;

@@ -2,17 +2,15 @@
  * Members who are taken out of an organization: noted before that happens, so that their grants end and their tasks are given up
  * whatever dies in between. A note of somebody who stayed after all changes nothing.
  */
-import { changeTask, TaskModel, type Cause, type Changed } from './task.ts';
-import { endInvitationsOf } from '../access/invitation.ts';
-import { revokeKeysOf, takeOverKeysOf, type Key } from '../access/key.ts';
-import { roleOf } from '../access/organization.ts';
-import { findUser } from '../access/user.ts';
+import { endInvitationsOf } from './invitation.ts';
+import { revokeKeysOf, takeOverKeysOf, type Key } from './key.ts';
+import { roleOf } from './organization.ts';
+import { findUser } from './user.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, oneOf, string } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
-import { openStatuses } from '../rules/tasks/task.ts';
 
 /** Longer than any outage after which its work should still be done. */
 const keptMs = 30 * 86_400_000;
@@ -49,7 +47,8 @@ export async function forgetDeparture(id: string): Promise<void> {
   await collectionOf(DepartureModel).deleteOne({ _id: id });
 }
 
-const gone = async (orgId: string, userId: string): Promise<boolean> => (await roleOf(orgId, userId)) === undefined;
+export const isGone = async (orgId: string, userId: string): Promise<boolean> =>
+  (await roleOf(orgId, userId)) === undefined;
 
 /** What became of the keys that somebody made. */
 export type KeysLeft = { revoked: Key[]; kept: Key[] };
@@ -64,32 +63,9 @@ export async function endGrants(
   keepKeysFor: string | undefined,
   now: Date,
 ): Promise<KeysLeft> {
-  if (!(await gone(orgId, userId))) return { revoked: [], kept: [] };
+  if (!(await isGone(orgId, userId))) return { revoked: [], kept: [] };
   await endInvitationsOf(orgId, { userId, email: (await findUser(userId))?.email });
   return keepKeysFor === undefined
     ? { revoked: await revokeKeysOf(orgId, userId, now), kept: [] }
     : { revoked: [], kept: await takeOverKeysOf(orgId, userId, keepKeysFor, now) };
-}
-
-/**
- * Gives up the open tasks of somebody who is no longer a member; what they have finished stays theirs. `told`: of each one that
- * was changed. Safe to repeat.
- */
-export async function unassignTasks(
-  orgId: string,
-  userId: string,
-  cause: Cause,
-  told: (changed: Changed) => Promise<void>,
-): Promise<void> {
-  if (!(await gone(orgId, userId))) return;
-  const theirs = { org_id: orgId, assigned_to: userId, status: { $in: [...openStatuses] } };
-  const found = await collectionOf(TaskModel)
-    .find(theirs, { projection: { _id: 1 } })
-    .toArray();
-  for (const { _id } of found) {
-    const changed = await changeTask(orgId, _id, cause, ({ assigned_to }) =>
-      assigned_to === userId ? { assigned_to: null } : undefined,
-    );
-    if (changed) await told(changed);
-  }
 }

@@ -12,14 +12,14 @@ import {
   checkWebhookSecret,
   outboxAfter,
   type SettingsPatch,
-} from '../../../models/rules/chat/supportconfig.ts';
+} from '../../../models/rules/integrations/supportconfig.ts';
 import { listConnectedIntegrations } from '../../../models/integrations/integration.ts';
 import {
   findSupportConfig,
   saveSupportConfig,
   webhookSecretPlace,
   type SupportConfig,
-} from '../../../models/chat/supportconfig.ts';
+} from '../../../models/integrations/supportconfig.ts';
 
 function view(supportConfig: SupportConfig, environment: Environment) {
   const fields = {

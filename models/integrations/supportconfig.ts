@@ -13,7 +13,7 @@ import {
   type OutboxProvider,
   type OutboxState,
   type SupportSettings,
-} from '../rules/chat/supportconfig.ts';
+} from '../rules/integrations/supportconfig.ts';
 
 const SupportConfigModel = defineModel('SupportConfig', 'support_configs', {
   /** The organization's id. */

@@ -1,7 +1,7 @@
 /** The story of a member who left: their grants and tasks end at once, and are looked at again when all is quiet. */
 import { expect, it } from '@jest/globals';
 import { stories } from '../story.ts';
-import { memberDeparted } from '../../../workflows/tasks/departure.ts';
+import { memberDeparted } from '../../../workflows/access/departure.ts';
 
 const { tell, now } = stories();
 

@@ -12,7 +12,7 @@ import {
   type OutboxProvider,
   type OutboxState,
   type SettingsPatch,
-} from '../../../models/rules/chat/supportconfig.ts';
+} from '../../../models/rules/integrations/supportconfig.ts';
 
 const url = 'https://hooks.example.com/tickets';
 const none = { integrations: [], egressAllow: [] };

@@ -1,8 +1,8 @@
 /**
  * What a request to prune has decided to remove, as it was seen then. The record stands until its workflow has carried it
- * out; see activities/knowledge/pruning.ts.
+ * out; see activities/crawl/prune.ts.
  */
-import type { SeenPage } from './page.ts';
+import type { SeenPage } from '../knowledge/page.ts';
 import { defineModel, type RecordOf } from '../base/define.ts';
 import { date, list, mixed, oneOf, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';

@@ -1,0 +1,29 @@
+/** The tasks of a member who left. Every step may run again. */
+import type { Model } from 'mongoose';
+import type { DepartureActivities } from '../access/departure.ts';
+import { withHeartbeat } from '../base/heartbeat.ts';
+import { findUser } from '../../models/access/user.ts';
+import type { Intent, Launchable } from '../../models/base/pending.ts';
+import { TaskModel } from '../../models/tasks/task.ts';
+import { unassignTasks } from '../../models/tasks/unassigning.ts';
+
+export type UnassigningDeps = {
+  clock: () => Date;
+  start: <T extends Launchable>(model: Model<T>, record: Launchable, intents: readonly Intent[]) => Promise<void>;
+};
+
+export function createUnassigningActivities({
+  clock,
+  start,
+}: UnassigningDeps): Pick<DepartureActivities, 'giveUpTasks'> {
+  return {
+    /** Their open tasks are nobody's; the history of each says why. */
+    async giveUpTasks({ orgId, userId }) {
+      await withHeartbeat(async () => {
+        const name = (await findUser(userId))?.name ?? 'The assignee';
+        const cause = { source: 'membership' as const, now: clock(), note: `${name} is no longer a member.` };
+        await unassignTasks(orgId, userId, cause, ({ task, intents }) => start(TaskModel, task, intents));
+      });
+    },
+  };
+}

@@ -1,0 +1,28 @@
+/** What travels about calls of tools that wait for a member. Zod only. */
+import { z } from 'zod';
+import { mode } from '../../access/contract/mode.ts';
+import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { authScope, emptyBody, riskTier } from '../../mcp/contract/mcp.ts';
+
+export { emptyBody, orgParams };
+
+const approval = z
+  .object({
+    id,
+    mode,
+    tool_name: z.string(),
+    title: z.string(),
+    risk_tier: riskTier,
+    auth_scope: authScope,
+    conversation_id: id,
+    customer_id: id,
+    arguments: z.record(z.string(), z.unknown()),
+    arguments_sha256: z.string(),
+    created_at: timestamp,
+    expires_at: timestamp.nullable(),
+  })
+  .meta({ id: 'ToolApproval' });
+export const approvalsReply = z.object({ approvals: z.array(approval), cursor });
+export const approvalsQuery = pageQuery;
+export const approvalParams = orgParams.extend({ approvalId: id });
+export const decidedReply = z.object({ id, decision: z.enum(['approved', 'denied']) });

@@ -1,0 +1,74 @@
+/** Calls of tools that wait for a member, and what the member decides. */
+import { key, member } from '../../access/auth.ts';
+import * as contract from '../contract/approvals.ts';
+import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { route } from '../../http/route.ts';
+import { decide } from '../toolcall.ts';
+import { findToolCall, listApprovals, type ToolCall } from '../../../models/mcp/call.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+import { titleOf } from '../../../models/rules/mcp/tool.ts';
+
+const prefix = '/support/mcp/orgs/{orgId}';
+
+const viewApproval = (call: ToolCall) => ({
+  id: call._id,
+  mode: call.mode,
+  tool_name: call.tool_name,
+  title: titleOf(call.tool_name),
+  risk_tier: call.risk_tier,
+  auth_scope: call.auth_scope,
+  conversation_id: call.conv_id,
+  customer_id: call.customer_id,
+  arguments: JSON.parse(call.arguments) as Record<string, unknown>,
+  arguments_sha256: call.arguments_sha256,
+  created_at: call.created_at.toISOString(),
+  expires_at: call.ask_until?.toISOString() ?? null,
+});
+
+const decisionRoute = (name: string, verb: 'approve' | 'deny') =>
+  route({
+    name,
+    method: 'POST',
+    path: `${prefix}/approvals/{approvalId}/${verb}`,
+    summary: `${verb === 'approve' ? 'Approve' : 'Deny'} a call that waits for a member: these arguments, once.`,
+    // A person decides; a key, whatever its scopes, does not.
+    auth: member(),
+    envelope: true,
+    params: contract.approvalParams,
+    body: contract.emptyBody,
+    reply: contract.decidedReply,
+    limit: 'writes',
+    errors: ['NOTHING_PENDING'],
+    async handle({ params: { orgId, approvalId }, principal }, ctx) {
+      const call = await findToolCall(orgId, approvalId);
+      if (call?.awaited !== 'member') throw new Problem('NOT_FOUND', { message: 'There is no such approval.' });
+      const approved = verb === 'approve';
+      await decide(ctx, call, { by: 'member', approved, actor: principal.userId });
+      return { id: approvalId, decision: approved ? ('approved' as const) : ('denied' as const) };
+    },
+  });
+
+export const approvalRoutes = [
+  route({
+    name: 'listToolApprovals',
+    method: 'GET',
+    path: `${prefix}/approvals`,
+    summary: 'Calls that wait for a member, the newest first.',
+    auth: key('mcp:read'),
+    params: contract.orgParams,
+    query: contract.approvalsQuery,
+    reply: contract.approvalsReply,
+    async handle({ params: { orgId }, query, principal }, ctx) {
+      const limit = query.limit ?? defaultLimit;
+      const found = await listApprovals(orgId, principal.modes, {
+        limit: limit + 1,
+        after: afterCursor(query.cursor),
+        now: ctx.clock(),
+      });
+      const { entries, cursor } = listPage(found, limit);
+      return { approvals: entries.map(viewApproval), cursor };
+    },
+  }),
+  decisionRoute('approveToolCall', 'approve'),
+  decisionRoute('denyToolCall', 'deny'),
+];

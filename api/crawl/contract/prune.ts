@@ -1,0 +1,19 @@
+/** What travels about pruning: the report of what belongs to no page, and its removal. Zod only. */
+import { z } from 'zod';
+import { id, orgParams } from '../../base/contract/common.ts';
+
+export { orgParams };
+
+export const pruneBody = z.strictObject({
+  apply: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Remove what is reported, within seconds; else it is only reported.' }),
+});
+export const pruneReply = z.object({
+  orphaned: z.array(
+    z.object({ source_id: id, url: z.string().optional(), chunks: z.number().int() }).meta({ id: 'Orphan' }),
+  ),
+  live: z.number().int().meta({ description: 'Pages that are whole and answer questions.' }),
+  deleted: z.number().int().meta({ description: 'Orphans whose removal is decided and under way; 0 without `apply`.' }),
+});

@@ -1,0 +1,30 @@
+/** Pruning: what is stored and indexed of pages that are gone, reported or removed. */
+import { key } from '../../access/auth.ts';
+import * as contract from '../contract/prune.ts';
+import { route } from '../../http/route.ts';
+import { findOrphans, launchPruning } from '../prune.ts';
+import { latestCrawl } from '../../../models/crawl/crawl.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+
+export const pruneRoutes = [
+  route({
+    name: 'pruneKnowledge',
+    method: 'POST',
+    path: '/orgs/{orgId}/knowledge-base/prune',
+    summary: 'Hold the index against the pages that exist, and report or remove what belongs to none.',
+    auth: key('support:write'),
+    params: contract.orgParams,
+    body: contract.pruneBody,
+    reply: contract.pruneReply,
+    limit: 'writes',
+    errors: ['CRAWL_RUNNING'],
+    async handle({ params: { orgId }, body, principal: { mode } }, ctx) {
+      const { orphaned, live } = await findOrphans(ctx.search, orgId, mode);
+      // Chunks that a running crawl is writing belong to no page yet. A crawl that begins after this check changes what
+      // was found, and what has changed is left alone.
+      if ((await latestCrawl(orgId, [mode]))?.status === 'crawling') throw new Problem('CRAWL_RUNNING');
+      const deleted = body.apply ? await launchPruning(ctx, orgId, mode, orphaned) : 0;
+      return { orphaned, live, deleted };
+    },
+  }),
+];

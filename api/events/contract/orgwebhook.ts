@@ -1,0 +1,24 @@
+/** What travels about where an organization is told what happened. Zod only. */
+import { z } from 'zod';
+import { orgParams } from '../../base/contract/common.ts';
+import { notifyEvents } from '../../../models/rules/events/announcement.ts';
+
+export { orgParams };
+
+export const webhooksBody = z.strictObject({
+  slack_webhook_url: z.string().max(2_048).nullable().optional().meta({
+    description: 'An incoming webhook of Slack, https; null removes it. What GET shows of it leaves it as it is.',
+  }),
+  email_notifications: z.boolean().optional(),
+  notify_on: z.array(z.enum(notifyEvents)).max(50).optional(),
+});
+export const webhooksReply = z
+  .object({
+    slack_webhook_url: z
+      .string()
+      .nullable()
+      .meta({ description: 'Its host alone: whoever knows the whole address can post there.' }),
+    email_notifications: z.boolean(),
+    notify_on: z.array(z.enum(notifyEvents)),
+  })
+  .meta({ id: 'OrgWebhooks' });

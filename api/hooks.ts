@@ -1,0 +1,13 @@
+/** Who does what slices ask of those that come after them. */
+import { provideCustomer } from '../models/chat/customer.ts';
+import type { Hooks } from './context.ts';
+import { canInviteByMail, countOutside, mailAccount } from './events/accountmail.ts';
+import { removeMeetingTasks } from './tasks/meetingtasks.ts';
+
+export const hooks: Hooks = {
+  mailAccount,
+  canInviteByMail,
+  countOutside,
+  provideCustomer,
+  meetingRemoved: removeMeetingTasks,
+};

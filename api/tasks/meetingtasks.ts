@@ -1,0 +1,11 @@
+/** The tasks of a meeting that its owner deletes end with it. */
+import type { Context } from '../context.ts';
+import { startSaved } from '../durable.ts';
+import { removeTasksOf } from '../../models/tasks/extracted.ts';
+import { TaskModel } from '../../models/tasks/task.ts';
+
+export async function removeMeetingTasks(ctx: Context, meetingId: string, userId: string): Promise<void> {
+  await removeTasksOf(meetingId, { source: 'member', actor: userId, now: ctx.clock() }, (removed) =>
+    startSaved(ctx, TaskModel, removed.task, removed.intents),
+  );
+}
