@@ -6,7 +6,7 @@ import { Client, Connection } from '@temporalio/client';
 import { createApp } from './http/app.ts';
 import { sweepUploads } from './http/upload.ts';
 import type { Context } from './context.ts';
-import { connectionTo } from './durable.ts';
+import { connectionTo } from '../workflows/start.ts';
 import { hooks } from './hooks.ts';
 import { prepareRates } from './http/limits.ts';
 import { createLog } from './http/log.ts';

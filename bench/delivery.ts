@@ -12,7 +12,7 @@ import { countActions, inLanes, onStage, quantile, type Stage } from './stage.ts
 import { apiAt } from '../test/kit/harness.ts';
 import { startProcess } from '../test/kit/processes.ts';
 import { hang, outboxOf, startReceiver, status, type Receiver } from '../test/kit/receiver.ts';
-import { startSaved, type Starter } from '../api/durable.ts';
+import { startSaved, type Starter } from '../workflows/start.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
 import { newId } from '../models/base/ids.ts';
 import { actOn, eventIntents } from '../models/chat/act.ts';

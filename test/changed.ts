@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { importsOf, sliceOf, type Source } from './house/imports.ts';
+import { importsOf, isIn, sliceOf, type Source } from './house/imports.ts';
 
 /**
  * Tests that run when a file changes that every slice depends on: some of each slice, and the guarantees of all routes.
@@ -30,16 +30,16 @@ const meaning: readonly string[] = [
   'activities/knowledge/embedding.ts',
   'agent/',
   'clients/embedding/',
-  'clients/search/',
+  'clients/knowledge/search/',
   'models/knowledge/embedding.ts',
   'models/rules/knowledge/re',
   'workflows/knowledge/embed.ts',
 ];
 
-/** Long test files, and the paths whose changes make them run with `--changed`. `npm test` runs all of them. */
+/** Long test files, and the paths (`*` is one folder) whose changes make them run with `--changed`. `npm test` runs all of them. */
 export const narrow: Readonly<Record<string, readonly string[]>> = {
-  'test/base/fuzz.test.ts': ['api/contract/', 'api/http/openapi.ts', 'test/kit/fuzzing.ts'],
-  'test/base/survival.test.ts': ['api/durable.ts', 'workers/', 'models/base/pending.ts', 'activities/knowledge/'],
+  'test/base/fuzz.test.ts': ['api/*/contract/', 'api/http/openapi.ts', 'test/kit/fuzzing.ts'],
+  'test/base/survival.test.ts': ['workflows/start.ts', 'workers/', 'models/base/pending.ts', 'activities/knowledge/'],
   'test/chat/chat.test.ts': [
     'api/live/',
     'api/chat/',
@@ -95,7 +95,7 @@ export const narrow: Readonly<Record<string, readonly string[]>> = {
     'models/rules/mcp/result.ts',
     'workflows/chat/toolcall.ts',
   ],
-  'test/crawl/crawlfaults.test.ts': ['activities/crawl/', 'clients/site/', 'models/crawl/frontier.ts'],
+  'test/crawl/crawlfaults.test.ts': ['activities/crawl/', 'clients/crawl/site/', 'models/crawl/frontier.ts'],
   'test/crawl/crawlkeeps.test.ts': ['activities/crawl/', 'models/crawl/', 'workflows/crawl/recrawl.ts'],
   'test/events/inbound.test.ts': [
     'activities/events/inbound/',
@@ -117,12 +117,12 @@ export const narrow: Readonly<Record<string, readonly string[]>> = {
   ],
   'test/events/deaths.test.ts': ['activities/events/', 'models/events/delivery.ts', 'workflows/events/lines.ts'],
   'test/crawl/crawldeaths.test.ts': ['activities/crawl/', 'models/crawl/', 'workflows/crawl/crawl.ts'],
-  'test/crawl/pages.test.ts': ['clients/site/pages', 'clients/base/'],
-  'test/crawl/render.test.ts': ['clients/render/'],
-  'test/crawl/scripted.test.ts': ['clients/render/'],
+  'test/crawl/pages.test.ts': ['clients/crawl/site/pages', 'clients/base/'],
+  'test/crawl/render.test.ts': ['clients/crawl/render/'],
+  'test/crawl/scripted.test.ts': ['clients/crawl/render/'],
   'test/interviews/interviewdeaths.test.ts': [
     'activities/interviews/interview.ts',
-    'api/durable.ts',
+    'workflows/start.ts',
     'api/interviews/interview.ts',
     'models/interviews/interview.ts',
     'workflows/interview',
@@ -144,7 +144,7 @@ export const narrow: Readonly<Record<string, readonly string[]>> = {
   'test/knowledge/embeddings.test.ts': ['clients/embedding/', 'engines/embedding/'],
   'test/knowledge/files.test.ts': ['clients/files/', 'clients/base/'],
   'test/knowledge/killed.test.ts': [
-    'api/durable.ts',
+    'workflows/start.ts',
     'api/knowledge/',
     'models/knowledge/document.ts',
     'models/knowledge/removal.ts',
@@ -224,7 +224,7 @@ function* testsOf(path: string, tests: readonly string[], graph: Graph): Iterabl
   }
   yield* under(['test/house/']);
   if (onlyHouse.some((prefix) => path.startsWith(prefix)) || path.endsWith('.md')) return;
-  const about = tests.filter((test) => narrow[test]?.some((prefix) => path.startsWith(prefix)));
+  const about = tests.filter((test) => narrow[test]?.some((prefix) => isIn(path, prefix)));
   const wide = (prefixes: readonly string[]): string[] => under(prefixes).filter((test) => !(test in narrow));
   // Tests of rules are fast, so a distant import is enough for them.
   const distant = reached(path, graph);
@@ -254,7 +254,7 @@ function slicesOf(path: string, graph: Graph): string[] {
   const own = sliceOf(path);
   if (own !== undefined) return [own];
   if (!serving.test(path)) return [];
-  const users = [...reached(path, graph, (file) => sliceOf(file) !== undefined)];
+  const users = [...reached(path, graph, (file) => sliceOf(file) !== undefined || !serving.test(file))];
   return [...new Set(users.flatMap((file) => sliceOf(file) ?? []))];
 }
 

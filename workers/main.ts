@@ -19,7 +19,7 @@ import { createRecrawlSchedules, ensureSchedules } from './schedules.ts';
 import { ensureSearchAttributes } from './searchattributes.ts';
 import type { Fleet, StartSaved, WorkerDeps } from './slices/slice.ts';
 import { startSweeper } from './sweeper.ts';
-import { connectionTo, startSaved } from '../api/durable.ts';
+import { connectionTo, startSaved } from '../workflows/start.ts';
 import { createLog } from '../api/http/log.ts';
 import { createAi } from '../clients/ai/ai.ts';
 import { openBots } from '../providers/recall/open.ts';

@@ -3,7 +3,7 @@
  * plain timer in every worker, since Temporal may be what is down; a lease on each intent keeps two sweepers apart.
  */
 import type { Model } from 'mongoose';
-import { isOutage, startIntent, temporalAnswers, type Starter } from '../api/durable.ts';
+import { isOutage, startIntent, temporalAnswers, type Starter } from '../workflows/start.ts';
 import { slices } from './slices/index.ts';
 import { leaseIntent, listDueIntents, postponeIntent, type Due, type Launchable } from '../models/base/pending.ts';
 import { inTurns } from '../models/rules/base/turns.ts';

@@ -1,5 +1,5 @@
 /** Takes members out of an organization, and from them what they were granted and their tasks. */
-import { intentTo, startSaved } from '../durable.ts';
+import { intentTo, startSaved } from '../../workflows/start.ts';
 import type { MemberPrincipal } from './auth.ts';
 import type { Context } from '../context.ts';
 import { removeMember } from '../../models/access/organization.ts';

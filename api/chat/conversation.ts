@@ -4,7 +4,7 @@
  */
 import type { SessionPrincipal } from '../access/auth.ts';
 import type { Context } from '../context.ts';
-import { startSaved } from '../durable.ts';
+import { startSaved } from '../../workflows/start.ts';
 import { takeTestConversation } from '../../models/chat/allowance.ts';
 import { actOn, eventIntents } from '../../models/chat/act.ts';
 import {

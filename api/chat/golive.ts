@@ -1,6 +1,6 @@
 /** What an organization has in live mode, and taking over what it has in test mode. */
 import type { Context } from '../context.ts';
-import { launch } from '../durable.ts';
+import { launch } from '../../workflows/start.ts';
 import { newId } from '../../models/base/ids.ts';
 import { listAllDocuments } from '../../models/knowledge/document.ts';
 import { createLiveCopy, latestLiveCopy, LiveCopyModel } from '../../models/knowledge/livecopy.ts';

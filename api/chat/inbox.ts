@@ -3,7 +3,7 @@
  * customer's sockets also when this process dies. The tables of models/rules/chat/conversation.ts decide what is allowed.
  */
 import type { TenantPrincipal } from '../access/auth.ts';
-import { startSaved, type Starter } from '../durable.ts';
+import { startSaved, type Starter } from '../../workflows/start.ts';
 import { actOn, eventIntents, type ActOptions } from '../../models/chat/act.ts';
 import {
   ConversationModel,

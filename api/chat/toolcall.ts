@@ -1,7 +1,7 @@
 /** What customers and members say to a call of a tool that waits for them. The call goes on in its workflow. */
 import type { SessionPrincipal } from '../access/auth.ts';
 import type { Context } from '../context.ts';
-import { startSaved } from '../durable.ts';
+import { startSaved } from '../../workflows/start.ts';
 import { schemaCheck } from '../../clients/schema/schema.ts';
 import { consumeStepUp } from '../../models/access/session.ts';
 import { intentFor } from '../../models/base/pending.ts';

@@ -3,7 +3,7 @@
  * candidate is read again from its page); it takes room, and a page without chunks is a promise that is not kept. The API
  * looks and decides; a workflow removes.
  */
-import { launch } from '../durable.ts';
+import { launch } from '../../workflows/start.ts';
 import type { Context } from '../context.ts';
 import type { SearchReader } from '../../clients/knowledge/search/reader.ts';
 import { newId } from '../../models/base/ids.ts';

@@ -1,5 +1,5 @@
 /** Crawl schedules as callers see them, and the workflow that follows a change of one. */
-import type { Start } from '../durable.ts';
+import type { Start } from '../../workflows/start.ts';
 import { newId } from '../../models/base/ids.ts';
 import type { Recrawl } from '../../models/crawl/recrawl.ts';
 import { nextFiring } from '../../models/rules/crawl/recrawl.ts';

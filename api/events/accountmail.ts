@@ -3,7 +3,7 @@
  * whether there is such an account, so neither the answer nor its time tells.
  */
 import type { Context } from '../context.ts';
-import { startSaved } from '../durable.ts';
+import { startSaved } from '../../workflows/start.ts';
 import { newId } from '../../models/base/ids.ts';
 import { createDelivery, DeliveryModel } from '../../models/events/delivery.ts';
 import { admitOutsideMail, hasObjected, type OutsideMail } from '../../models/events/outsidemail.ts';

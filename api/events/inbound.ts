@@ -3,7 +3,7 @@
  * from what was connected. The workflow is told a moment later, of many at once; the sweeper does what this process leaves.
  */
 import type { Context } from '../context.ts';
-import { startUnsettled } from '../durable.ts';
+import { startUnsettled } from '../../workflows/start.ts';
 import { perConfig } from '../http/perconfig.ts';
 import { newId } from '../../models/base/ids.ts';
 import { intentFor } from '../../models/base/pending.ts';

@@ -1,6 +1,6 @@
 /** Starts at once what a member has sent again; it may be much, so no request waits for it. */
 import pLimit from 'p-limit';
-import { startUnsettled, type Starter } from '../durable.ts';
+import { startUnsettled, type Starter } from '../../workflows/start.ts';
 import { listRecovered, settleRecovered } from '../../models/events/delivery.ts';
 
 /** Deliveries that are read at once, and starts that run beside each other. */

@@ -6,7 +6,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { bindBrowser, returningBrowser, type BrowserCookie } from '../access/browser.ts';
 import type { Context } from '../context.ts';
 import type { Cookies } from '../http/route.ts';
-import { ask, startSaved } from '../durable.ts';
+import { ask, startSaved } from '../../workflows/start.ts';
 import { newId } from '../../models/base/ids.ts';
 import {
   createCandidate,

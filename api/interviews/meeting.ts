@@ -1,6 +1,6 @@
 /** Meetings as their owners see them, and what is done to them in more than one step. */
 import type { Context } from '../context.ts';
-import { intentTo, startSaved, type Start } from '../durable.ts';
+import { intentTo, startSaved, type Start } from '../../workflows/start.ts';
 import {
   noteSpeechAt,
   admitSpeech,

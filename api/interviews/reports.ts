@@ -1,7 +1,7 @@
 /** What services of meeting bots report: verified, stored once, and passed on to the interview's workflow. */
 import type { Context } from '../context.ts';
 import type { SignatureProvider } from '../access/auth.ts';
-import { launch } from '../durable.ts';
+import { launch } from '../../workflows/start.ts';
 import { leading } from './interview.ts';
 import { attendeeId, readAttendeeReport, readReport, verifiedId, type Report } from '../../providers/recall/verify.ts';
 import { BotReportModel, reportExpiry, storeReport, type BotReport } from '../../models/interviews/botreport.ts';

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { commandInterview, leading } from './interview.ts';
 import type { Context } from '../context.ts';
-import { intentTo } from '../durable.ts';
+import { intentTo } from '../../workflows/start.ts';
 import { lastSaid, suggest } from '../../agent/interviews/suggestions.ts';
 import { findInterview } from '../../models/interviews/interview.ts';
 import {

@@ -1,5 +1,5 @@
 /** The workflows that follow a change of a source, a document or a page alike. */
-import type { Start } from '../durable.ts';
+import type { Start } from '../../workflows/start.ts';
 import { newId } from '../../models/base/ids.ts';
 import { queues } from '../../models/rules/base/work.ts';
 import {

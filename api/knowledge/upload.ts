@@ -1,7 +1,7 @@
 /** Storing an uploaded file as a document: its bytes, then the record that takes a slot of the allowance, then processing. */
 import { createReadStream } from 'node:fs';
 import type { Context } from '../context.ts';
-import { launch, type Start } from '../durable.ts';
+import { launch, type Start } from '../../workflows/start.ts';
 import { newId } from '../../models/base/ids.ts';
 import {
   createDocument,

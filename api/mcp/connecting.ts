@@ -9,7 +9,7 @@ import type { TenantPrincipal } from '../access/auth.ts';
 import { bindBrowser, returningBrowser } from '../access/browser.ts';
 import type { Context } from '../context.ts';
 import type * as contract from './contract/mcp.ts';
-import { ask } from '../durable.ts';
+import { ask } from '../../workflows/start.ts';
 import type { Cookies } from '../http/route.ts';
 import { findKey } from '../../models/access/key.ts';
 import { roleOf } from '../../models/access/organization.ts';

@@ -1,6 +1,6 @@
 /** Executions as members begin and see them. */
 import { byMember, carriedOut, noTask } from './task.ts';
-import type { Starter } from '../durable.ts';
+import type { Starter } from '../../workflows/start.ts';
 import { findUser } from '../../models/access/user.ts';
 import { listIntegrations } from '../../models/integrations/integration.ts';
 import { beginExecution } from '../../models/tasks/execution.ts';

@@ -1,6 +1,6 @@
 /** Tasks out of meetings: only a meeting's owner has them extracted, for an organization of theirs. */
 import type { Context } from '../context.ts';
-import { startSaved } from '../durable.ts';
+import { startSaved } from '../../workflows/start.ts';
 import { noMeeting } from '../interviews/meeting.ts';
 import { findTasks } from '../../agent/tasks/tasks.ts';
 import { findOrganization, type Organization } from '../../models/access/organization.ts';

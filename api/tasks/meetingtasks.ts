@@ -1,6 +1,6 @@
 /** The tasks of a meeting that its owner deletes end with it. */
 import type { Context } from '../context.ts';
-import { startSaved } from '../durable.ts';
+import { startSaved } from '../../workflows/start.ts';
 import { removeTasksOf } from '../../models/tasks/extracted.ts';
 import { TaskModel } from '../../models/tasks/task.ts';
 

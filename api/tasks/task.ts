@@ -1,5 +1,5 @@
 /** Tasks as members see them, and how they are changed. */
-import { startSaved, type Starter } from '../durable.ts';
+import { startSaved, type Starter } from '../../workflows/start.ts';
 import { afterPlace } from '../http/cursor.ts';
 import { findMeeting } from '../../models/interviews/meeting.ts';
 import { TaskModel, type Cause, type Changed, type Task } from '../../models/tasks/task.ts';

@@ -1,6 +1,6 @@
 /**
  * The intent to start a workflow, stored inside the record that it is for: one write stores both, so neither is lost.
- * api/durable.ts starts it at once; workers/sweeper.ts starts the intents that were left.
+ * workflows/start.ts starts it at once; workers/sweeper.ts starts the intents that were left.
  */
 import { randomUUID } from 'node:crypto';
 import type { Model } from 'mongoose';

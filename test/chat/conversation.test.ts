@@ -7,7 +7,7 @@ import { until } from '../kit/harness.ts';
 import { startOpenAiServer, type OpenAiServer, type Script } from '../kit/openai-server.ts';
 import { deathOf, startProcess } from '../kit/processes.ts';
 import type { AnswerFault } from '../kit/worker.ts';
-import { intentTo, startSaved } from '../../api/durable.ts';
+import { intentTo, startSaved } from '../../workflows/start.ts';
 import { attendingWork } from '../../models/rules/chat/work.ts';
 import { greet } from '../../api/chat/greeting.ts';
 import type { ChatSocket } from '../../api/chat/client.ts';

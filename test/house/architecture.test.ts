@@ -23,7 +23,7 @@ const forbidden: readonly [file: string, source: string, named: string][] = [
   ['clients/a.ts', `import { findOrg } from '../models/organization.ts';`, '../models/organization.ts'],
   ['activities/base/a.ts', `import type { Context } from '../../api/context.ts';`, '../../api/context.ts'],
   [
-    'activities/base/b.ts',
+    'activities/knowledge/b.ts',
     `export let x: import('../../workflows/knowledge/document.ts').Input;`,
     '../../workflows/knowledge/document.ts',
   ],

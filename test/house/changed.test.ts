@@ -1,7 +1,7 @@
 /** Which tests `npm test -- --changed` chooses, and that what its tables name is there. */
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { readSources, type Source } from './imports.ts';
+import { isIn, readSources, type Source } from './imports.ts';
 import { narrow, smoke, testsFor } from '../changed.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -71,14 +71,14 @@ describe('the tables', () => {
   it('name files that are there, and what changes them', () => {
     const paths = sources.map(({ path }) => path);
     const missing = [...smoke, ...Object.keys(narrow), ...Object.values(narrow).flat()].filter(
-      (prefix) => !paths.some((path) => path.startsWith(prefix)),
+      (prefix) => !paths.some((path) => isIn(path, prefix)),
     );
     expect(missing).toEqual([]);
   });
 
   it('every long test runs for some change', () => {
     for (const [test, prefixes] of Object.entries(narrow)) {
-      const changed = sources.map(({ path }) => path).find((path) => path.startsWith(prefixes[0]!));
+      const changed = sources.map(({ path }) => path).find((path) => isIn(path, prefixes[0]!));
       expect([test, changed]).toEqual([test, expect.any(String)]);
       expect([test, chosen(changed!).includes(test)]).toEqual([test, true]);
     }

@@ -2,7 +2,7 @@
 import { member } from '../../access/auth.ts';
 import * as contract from '../contract/customers.ts';
 import { afterPlace, placedListPage } from '../../http/cursor.ts';
-import { launch, type Start } from '../../durable.ts';
+import { launch, type Start } from '../../../workflows/start.ts';
 import { viewConversation, viewEvent, viewMessage } from '../inbox.ts';
 import { route } from '../../http/route.ts';
 import { findCustomer, type Customer } from '../../../models/chat/customer.ts';

@@ -1,7 +1,7 @@
 /** Crawling a site: start, status, cancel. The crawl itself is workflows/crawl/crawl.ts. */
 import { key } from '../../access/auth.ts';
 import * as contract from '../contract/crawl.ts';
-import { command, intentTo, isGone, launch, startSaved, type Start } from '../../durable.ts';
+import { command, intentTo, isGone, launch, startSaved, type Start } from '../../../workflows/start.ts';
 import { arranging, viewSchedule } from '../recrawl.ts';
 import { route } from '../../http/route.ts';
 import {

@@ -3,7 +3,7 @@ import { key } from '../../access/auth.ts';
 import type { Context } from '../../context.ts';
 import * as contract from '../contract/crawl.ts';
 import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
-import { launch } from '../../durable.ts';
+import { launch } from '../../../workflows/start.ts';
 import { route } from '../../http/route.ts';
 import { embeddedAt, erasing, retagging } from '../../knowledge/source.ts';
 import { countPages, listPages, PageModel, removePage, tagPage, type Page } from '../../../models/knowledge/page.ts';

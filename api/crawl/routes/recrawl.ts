@@ -2,7 +2,7 @@
 import { key } from '../../access/auth.ts';
 import * as contract from '../contract/crawl.ts';
 import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
-import { launch } from '../../durable.ts';
+import { launch } from '../../../workflows/start.ts';
 import { arranging, viewSchedule } from '../recrawl.ts';
 import { route } from '../../http/route.ts';
 import { countRecrawls, listRecrawls, RecrawlModel, removeRecrawl } from '../../../models/crawl/recrawl.ts';

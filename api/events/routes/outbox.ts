@@ -2,7 +2,7 @@
 import { key, type TenantPrincipal } from '../../access/auth.ts';
 import type { Context } from '../../context.ts';
 import * as contract from '../contract/outbox.ts';
-import { startSaved } from '../../durable.ts';
+import { startSaved } from '../../../workflows/start.ts';
 import { startRecovered } from '../recovering.ts';
 import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';

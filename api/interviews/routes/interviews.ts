@@ -1,7 +1,7 @@
 /** Interviews of an organization: configured here, moved by their workflow, evaluated when they have ended. */
 import { member, signature } from '../../access/auth.ts';
 import * as contract from '../contract/interviews.ts';
-import { intentTo, launch, startSaved } from '../../durable.ts';
+import { intentTo, launch, startSaved } from '../../../workflows/start.ts';
 import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';
 import {

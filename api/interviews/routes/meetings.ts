@@ -1,7 +1,7 @@
 /** Meetings: the person who made one, and nobody else, reads and changes it. How long it is kept is workflows/interviews/meeting.ts. */
 import { jwt } from '../../access/auth.ts';
 import * as contract from '../contract/meetings.ts';
-import { intentTo, launch, startSaved } from '../../durable.ts';
+import { intentTo, launch, startSaved } from '../../../workflows/start.ts';
 import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';
 import { keeping, makeTitle, noMeeting, provideSummary, takeSpeech, viewItem, viewMeeting } from '../meeting.ts';

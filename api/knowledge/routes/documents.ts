@@ -3,7 +3,7 @@ import { key } from '../../access/auth.ts';
 import type { Context } from '../../context.ts';
 import * as contract from '../contract/documents.ts';
 import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
-import { launch } from '../../durable.ts';
+import { launch } from '../../../workflows/start.ts';
 import { route, withStatus } from '../../http/route.ts';
 import { embeddedAt, erasing, retagging } from '../source.ts';
 import { processing, storeUpload } from '../upload.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { key, open, type TenantPrincipal } from '../../access/auth.ts';
 import type { Context } from '../../context.ts';
 import * as contract from '../contract/mcp.ts';
-import { ask, startSaved } from '../../durable.ts';
+import { ask, startSaved } from '../../../workflows/start.ts';
 import { afterPlace, defaultLimit, placedListPage } from '../../http/cursor.ts';
 import { perConfig } from '../../http/perconfig.ts';
 import { redirect, route } from '../../http/route.ts';

@@ -16,7 +16,7 @@ import { startTopic, type Topic } from '../../kit/sns.ts';
 import { ChatClient } from '../../kit/socket.ts';
 import { createMailReplyActivities } from '../../../activities/events/mailreply.ts';
 import { freePort } from '../../../engines/ports.ts';
-import { startSaved } from '../../../api/durable.ts';
+import { startSaved } from '../../../workflows/start.ts';
 import { verifyEmail } from '../../../models/access/user.ts';
 import { connectMongo, disconnectMongo } from '../../../models/base/connect.ts';
 import { ConversationModel } from '../../../models/chat/conversation.ts';

@@ -10,7 +10,7 @@ import {
 import { ApplicationFailure, defineSignal, defineUpdate } from '@temporalio/workflow';
 import { pino } from 'pino';
 import { modelsIn } from '../kit/database.ts';
-import { command, intentTo, launch, type Start, type Starter } from '../../api/durable.ts';
+import { command, intentTo, launch, type Start, type Starter } from '../../workflows/start.ts';
 import { newId } from '../../models/base/ids.ts';
 import { actOn } from '../../models/chat/act.ts';
 import { ConversationModel, findConversation } from '../../models/chat/conversation.ts';

@@ -16,9 +16,9 @@ import type { Model } from 'mongoose';
 import type { Logger } from 'pino';
 import { intentFor, settleIntent, type Intent, type Launchable, type Work } from '../models/base/pending.ts';
 import { Problem } from '../models/rules/base/errors.ts';
-import { searchAttributes } from '../workflows/attributes.ts';
+import { searchAttributes } from './attributes.ts';
 import type { Queue } from '../models/rules/base/work.ts';
-import { readRefusal, type Transition } from '../workflows/base/refusal.ts';
+import { readRefusal, type Transition } from './base/refusal.ts';
 
 const startDeadlineMs = 1_000;
 /** A worker answers in some 50 ms; one that is busy or being replaced answers within seconds. */
