@@ -24,7 +24,7 @@ export type CrawlDeps = {
   log: Logger;
 };
 type Ref = { orgId: string; crawlId: string };
-/** Older workers returned `failed` without a reason, and so do their histories. */
+/** `{ failed }` says why. */
 type Ended = Ending | { failed: string };
 export type CrawlActivities = ReturnType<typeof createCrawlActivities>;
 

@@ -41,8 +41,7 @@ export type DocumentDeps = {
   log: Logger;
 };
 type Ref = { orgId: string; docId: string; generation: number };
-/** Older workers returned `failed` without a reason, and so do their histories. */
-export type ReadOutcome = 'read' | 'indexed' | 'gone' | 'failed' | 'crowded' | { failed: string };
+export type ReadOutcome = 'read' | 'indexed' | 'gone' | 'crowded' | { failed: string };
 export type DocumentActivities = ReturnType<typeof createDocumentActivities>;
 
 /** `backlog`: for documents that wait behind others of their organization; they are read at low priority. */

@@ -7,6 +7,7 @@ import { Client, Connection, TerminatedFailure, type WorkflowHandle } from '@tem
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { ask, moves, world } from './interviews/interviewworld.ts';
 import { until } from '../kit/harness.ts';
+import type { Attended } from '../../activities/chat/conversation.ts';
 import type { EventsOutcome, LineLeft } from '../../activities/events/deliver.ts';
 import { startTemporal, type Temporal } from '../../engines/temporal.ts';
 import { announce, happened } from '../../workflows/tasks/announce.ts';
@@ -95,7 +96,7 @@ describe('a workflow that is signalled during each of its looks', () => {
     const look = async () => {
       looks += 1;
       if (looks <= 30) await handle!.signal(signal);
-      return {};
+      return { kind: 'done' };
     };
     const started = async (begun: WorkflowHandle): Promise<void> => {
       handle = begun;
@@ -114,10 +115,11 @@ describe('conversation', () => {
     let looks = 0;
     const signals: Promise<void>[] = [];
     let handle: WorkflowHandle | undefined;
-    const attendTo = async (): Promise<void> => {
+    const attendTo = async (): Promise<Attended> => {
       looks += 1;
       // It comes when this look has ended. Without it no further look begins.
       if (looks <= 100) signals.push(handle!.signal(attend));
+      return { kind: 'done' };
     };
     const ref = { orgId: 'org_1', convId: 'conv_1' };
     const lengths = await runsOf(conversation, [ref], { attendTo }, async (started) => {

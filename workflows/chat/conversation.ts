@@ -7,13 +7,12 @@ import {
   condition,
   continueAsNew,
   defineSignal,
-  patched,
   proxyActivities,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
-import type { Attended, ConversationActivities } from '../../activities/chat/conversation.ts';
+import type { ConversationActivities } from '../../activities/chat/conversation.ts';
 import { conversationWork } from '../../models/rules/chat/work.ts';
 
 export type ConversationRef = { orgId: string; convId: string };
@@ -38,13 +37,11 @@ export async function conversation(ref: ConversationRef): Promise<void> {
   setHandler(attend, () => void (news += 1));
   for (;;) {
     const seen = news;
-    // Undefined in histories that were recorded before activities returned outcomes.
-    const outcome = (await attendTo(ref)) as Attended | undefined;
+    const outcome = await attendTo(ref);
     // Somebody may write during each turn, for days. The next run begins with a turn of its own.
-    const isLong = workflowInfo().continueAsNewSuggested;
-    if (isLong && (news === seen || patched('renewed-while-busy'))) await continueAsNew<typeof conversation>(ref);
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof conversation>(ref);
     if (news !== seen) continue;
-    if (outcome?.kind === 'waiting' && patched('turn-waits')) {
+    if (outcome.kind === 'waiting') {
       // The decision is stored before its signal is sent. If none comes in time, the turn runs again and says so.
       await condition(() => news !== seen, outcome.withinMs);
       continue;

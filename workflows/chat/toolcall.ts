@@ -6,7 +6,6 @@ import {
   condition,
   defineSignal,
   isCancellation,
-  patched,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
@@ -42,10 +41,9 @@ export const decided = defineSignal(decidedSignal);
 export async function toolCall(ref: ToolCallRef): Promise<string> {
   let news = 0;
   setHandler(decided, () => void (news += 1));
-  const take = patched('steps-in-task') ? takeStep : advanceCall;
   for (;;) {
     const seen = news;
-    const step = await take(ref);
+    const step = await takeStep(ref);
     if (step.kind === 'ended') {
       show(step, step.outcome);
       return step.outcome;

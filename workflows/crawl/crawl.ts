@@ -10,7 +10,6 @@ import {
   defineUpdate,
   getCurrentDetails,
   isCancellation,
-  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -71,7 +70,6 @@ export async function crawlSite(ref: CrawlRef): Promise<Ending> {
     ending = 'cancelled';
   }
   const ended = await CancellationScope.nonCancellable(() => finishCrawl({ ...ref, ending, error }));
-  // An older worker returns no reason.
   const status = typeof ended === 'string' ? ended : 'failed';
   if (typeof ended !== 'string') showFailure(ended.failed);
   setStatus(status);
@@ -93,9 +91,7 @@ async function fetchAll(ref: CrawlRef): Promise<{ ending: Ending; error?: string
       await sleep('1 minute');
       continue;
     }
-    // Crawls that began earlier counted all failed tries together, and replaying their histories must give the same
-    // result.
-    if (unanswered > 0 && patched('robots-tries-in-a-row')) unanswered = 0;
+    unanswered = 0;
     // The wait is here and not in the batch, because a worker's places are for crawls that have something to do.
     if (progress.waitMs !== undefined) {
       if (waitedMs >= maxWaitedMs) return { ending: 'limit_reached', error: waitedEnough };

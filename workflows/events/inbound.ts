@@ -6,7 +6,6 @@ import {
   condition,
   continueAsNew,
   defineSignal,
-  patched,
   proxyActivities,
   setHandler,
   workflowInfo,
@@ -36,8 +35,7 @@ export async function inbound(ref: InboundRef): Promise<void> {
     const seen = news;
     const { againInMs } = await processInbound(ref);
     // An organization may be busy for days: something arrives during each look. The next run begins with a look of its own.
-    const isLong = workflowInfo().continueAsNewSuggested;
-    if (isLong && (news === seen || patched('renewed-while-busy'))) await continueAsNew<typeof inbound>(ref);
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof inbound>(ref);
     if (news !== seen) continue;
     if (againInMs === undefined) return;
     await condition(() => news !== seen, againInMs);

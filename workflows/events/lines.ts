@@ -5,7 +5,6 @@
 import {
   condition,
   defineSignal,
-  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -62,7 +61,7 @@ function carryLines(orgId: string) {
       note(line, left);
       if (left.kind === 'waiting') {
         // What was asked for while the last attempt was under way is not over with that one.
-        if (nudges === before || !patched('nudged-while-sending')) {
+        if (nudges === before) {
           before = nudges;
           await condition(() => nudges !== before || stopping, left.waitMs);
         }

@@ -9,7 +9,6 @@ import {
   continueAsNew,
   defineSignal,
   defineUpdate,
-  patched,
   proxyActivities,
   setHandler,
   sleep,
@@ -97,7 +96,7 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
       await heedRoom(run);
     }
     // It may have ended while that was read.
-    if (isFinal(state().status) && patched('ended-while-reading')) break;
+    if (isFinal(state().status)) break;
     if (workflowInfo().continueAsNewSuggested) await renew(run);
     await step(run);
   }
@@ -147,10 +146,6 @@ async function obey(run: Run, command: InterviewCommand, { actor, cause }: Order
   }
   const { seq } = run.state();
   if (command === 'evaluate') await summarize(run);
-  if (!patched('answered-before-stored')) {
-    await run.store({ asked: true });
-    return { seq };
-  }
   // Whoever asked stores it at once, in half the time that an activity takes. The activity is for when they die; after a start,
   // the order of a bot comes next, and stores it.
   const answer = { seq, ...run.unstored() };
@@ -159,8 +154,7 @@ async function obey(run: Run, command: InterviewCommand, { actor, cause }: Order
 }
 
 /** Whether there is news of a bot that nobody has looked after since. */
-const isReported = ({ state, heard }: Run): boolean =>
-  isRunning(state().status) && heard.reports !== heard.looked && patched('reported-before-renewal');
+const isReported = ({ state, heard }: Run): boolean => isRunning(state().status) && heard.reports !== heard.looked;
 
 /** Goes on in a new run, once everything that was begun is done. */
 async function renew(run: Run): Promise<void> {
@@ -168,7 +162,7 @@ async function renew(run: Run): Promise<void> {
   await Promise.all([store(), work.evaluating, work.inviting, ...work.dismissals]);
   await condition(allHandlersFinished);
   // The next run would not know that something is to be read.
-  const isTold = (heard.unread > 0 && patched('read-before-renewal')) || heard.room > 0 || isReported(run);
+  const isTold = heard.unread > 0 || heard.room > 0 || isReported(run);
   if (!isRemoved() && !isTold) await continueAsNew<typeof interview>({ ...ref, state: state() });
 }
 
@@ -183,8 +177,7 @@ async function finish(run: Run): Promise<void> {
   };
   const remove = async (): Promise<void> => {
     await removeInterview(ref);
-    if (patched('recordings-erased')) forgotten = forget();
-    else await forgetInterview(ref);
+    forgotten = forget();
   };
   const wasRemoved = isRemoved();
   if (wasRemoved) await remove();
@@ -195,7 +188,7 @@ async function finish(run: Run): Promise<void> {
   await work.inviting;
   if (!isRemoved()) return;
   // It was deleted while its last move was being stored.
-  if (!wasRemoved && patched('forgotten-when-deleted-late')) await remove();
+  if (!wasRemoved) await remove();
   await sleep(untilQuiet);
   await removeInterview(ref);
   await forgotten;

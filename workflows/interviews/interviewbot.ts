@@ -1,5 +1,5 @@
 /** How an interview is held: its bot is sent into the call or the room, waited with, followed, lost and dismissed. */
-import { patched, proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
+import { proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
 import { iso, now, since, type Run } from './interviewrun.ts';
 import { throughOutages } from '../base/options.ts';
 import type { InterviewActivities } from '../../activities/interviews/interview.ts';
@@ -56,10 +56,6 @@ function nextLook({ state }: Run): number {
   return bot === undefined || bot.kind === 'room' ? Infinity : now() + lookPause(looks);
 }
 
-/** How many reports of the bot are known: one that came while it was being looked after tells more than that look saw. */
-const known = ({ heard }: Run): number =>
-  heard.reports !== heard.looked && patched('heard-while-looking') ? heard.looked : heard.reports;
-
 async function look({ state, note, heard }: Run): Promise<BotState | undefined> {
   const { bot, status } = state();
   heard.looked = heard.reports;
@@ -95,7 +91,8 @@ export async function join(run: Run): Promise<void> {
     return;
   }
   const noShow = since(state().waitingSince) + interviewTimes.noShow;
-  const seen = known(run);
+  // A report that came while the bot was being looked after tells more than that look saw.
+  const seen = heard.looked;
   const isNews = await run.until(Math.min(noShow, nextLook(run)), 'no-show or a look at the bot', seen);
   if (state().status !== 'bot_deployed' || isRemoved()) return;
   run.forget('rejoin');
@@ -147,7 +144,7 @@ async function pause(run: Run, giveUp: number): Promise<void> {
 
 /** Follows the interview until it ends. */
 export async function follow(run: Run): Promise<void> {
-  const { state, forget } = run;
+  const { state, heard, forget } = run;
   const longest = since(state().joinedAt) + interviewTimes.maximumLength;
   if (state().bot === undefined && state().rejoin) {
     forget('rejoin');
@@ -155,7 +152,7 @@ export async function follow(run: Run): Promise<void> {
     return;
   }
   const timer = 'the longest length or a look at the bot';
-  const isNews = await run.until(Math.min(longest, nextLook(run)), timer, known(run));
+  const isNews = await run.until(Math.min(longest, nextLook(run)), timer, heard.looked);
   if (state().status !== 'in_progress' || run.isRemoved()) return;
   if (!isNews && now() >= longest) {
     run.move('end', 'clock', 'maximum_length');

@@ -1,5 +1,5 @@
 /** What becomes of an interview that has ended: its transcript is collected, summarized (phase 1) and scored (phase 2). */
-import { condition, patched, proxyActivities } from '@temporalio/workflow';
+import { condition, proxyActivities } from '@temporalio/workflow';
 import { dismiss } from './interviewbot.ts';
 import { iso, type Run } from './interviewrun.ts';
 import { throughOutages } from '../base/options.ts';
@@ -40,9 +40,8 @@ async function collect({ ref, state, heard, isRemoved }: Run, bot: CalledBot): P
   for (const ms of transcriptPauses) {
     const before = heard.reports;
     if (await collectTranscript({ ...ref, bot })) return;
-    // One that came meanwhile may say that the transcript is there.
-    const seen = heard.reports !== before && patched('heard-while-collecting') ? before : heard.reports;
-    await condition(() => isRemoved() || heard.reports !== seen || state().status !== 'evaluating', ms);
+    // A report that came meanwhile may say that the transcript is there.
+    await condition(() => isRemoved() || heard.reports !== before || state().status !== 'evaluating', ms);
     if (isRemoved() || state().status !== 'evaluating') return;
   }
 }

@@ -2,15 +2,7 @@
  * How long a meeting is kept: until its day, or until its owner deletes it. Then it is removed with all that was made of
  * it, and looked at once more when every request that was admitted before has ended.
  */
-import {
-  condition,
-  defineSignal,
-  patched,
-  proxyActivities,
-  setCurrentDetails,
-  setHandler,
-  sleep,
-} from '@temporalio/workflow';
+import { condition, defineSignal, proxyActivities, setCurrentDetails, setHandler, sleep } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { MeetingActivities, MeetingTaskActivities } from '../../activities/interviews/meeting.ts';
 
@@ -47,5 +39,5 @@ export async function meeting({ meetingId, expiresAt }: MeetingRef): Promise<voi
 /** Everything that belongs to a meeting; what other slices make of meetings is removed here, too. */
 async function removeContents(meetingId: string): Promise<void> {
   await removeMeeting({ meetingId });
-  if (patched('tasks')) await removeMeetingTasks({ meetingId });
+  await removeMeetingTasks({ meetingId });
 }

@@ -2,13 +2,7 @@
  * Turns a document into a source: reads it and indexes it. A second activity indexes what was read when that failed, so
  * that an outage of the index does not make the file be read again.
  */
-import {
-  patched,
-  proxyActivities,
-  setCurrentDetails,
-  upsertSearchAttributes,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { proxyActivities, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { searchAttributes } from '../attributes.ts';
 import { throughOutages } from '../base/options.ts';
 import { queueBeside, queues } from '../../models/rules/base/work.ts';
@@ -41,9 +35,8 @@ export async function processDocument({ crowded, ...ref }: DocumentStart): Promi
   const read = crowded ? 'crowded' : await readDocument(ref);
   const outcome = read === 'crowded' ? await readInBacklog(ref) : read;
   if (outcome === 'read') return crowded ? indexInBacklog(ref) : indexDocument(ref);
-  // An older worker returns no reason.
   if (typeof outcome === 'string') return outcome;
-  if (patched('failed-document-shown')) showFailure(outcome.failed);
+  showFailure(outcome.failed);
   return 'failed';
 }
 

@@ -1,5 +1,5 @@
 /** What keeps the stores tidy, run by a schedule: see workers/schedules.ts. */
-import { isCancellation, log, patched, proxyActivities, sleep } from '@temporalio/workflow';
+import { isCancellation, log, proxyActivities, sleep } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { MaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
 
@@ -29,7 +29,7 @@ const passes = 60;
  * the bytes of uploads that died half-way.
  */
 export async function maintainStores(): Promise<void> {
-  if (patched('repair-indexes')) await orGoOn(repairIndexes(), 'in an hour');
+  await orGoOn(repairIndexes(), 'in an hour');
   for (let pass = 0; pass < passes; pass++) {
     if (pass > 0) await sleep('1 minute');
     await orGoOn(activities.optimizeIndexes(), 'in a minute');

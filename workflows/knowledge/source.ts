@@ -1,5 +1,5 @@
 /** Follows a change of a source (document or page): writes its tags to the index, or removes its traces. */
-import { patched, proxyActivities, sleep } from '@temporalio/workflow';
+import { proxyActivities, sleep } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { SourceActivities } from '../../activities/knowledge/source.ts';
 
@@ -29,7 +29,7 @@ const untilQuiet = '5 minutes';
 /** Removes what a deleted source left in the index, in storage, and of a document in answers to requests. */
 export async function eraseSource(ref: SourceRef): Promise<void> {
   await activities.eraseSource(ref);
-  if (!ref.sourceId.startsWith('doc_') || !patched('copies-erased')) return;
+  if (!ref.sourceId.startsWith('doc_')) return;
   await sleep(untilQuiet);
   await activities.eraseCopies({ ids: [ref.sourceId] });
 }

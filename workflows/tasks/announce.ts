@@ -2,7 +2,7 @@
  * Tells an organization what happened to a task or a meeting. What is to be told, and whom, the activity reads; each delivery and
  * notification that it stores is stored once, and the deliveries are sent by workflows of their own.
  */
-import { continueAsNew, defineSignal, patched, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
+import { continueAsNew, defineSignal, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { AnnounceActivities, MeetingHappened, TaskRef } from '../../activities/tasks/announce.ts';
 import { happenedSignal } from '../../models/rules/events/announcement.ts';
@@ -24,7 +24,6 @@ export async function announce(ref: TaskRef | MeetingHappened): Promise<void> {
     seen = signals;
     await announceTask(ref);
     // Something may happen during each look, for days. The next run begins with a look of its own.
-    if (signals !== seen && workflowInfo().continueAsNewSuggested && patched('renewed-while-busy'))
-      await continueAsNew<typeof announce>(ref);
+    if (signals !== seen && workflowInfo().continueAsNewSuggested) await continueAsNew<typeof announce>(ref);
   }
 }

@@ -6,7 +6,6 @@ import {
   condition,
   continueAsNew,
   defineSignal,
-  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -32,8 +31,7 @@ export async function taskIssues(ref: IssuesRef): Promise<void> {
   setHandler(taskChanged, () => void (news += 1));
   for (let tries = 0; ;) {
     // A task may change during each attempt. With attempts behind it that failed, a run is bounded by their number.
-    if (tries === 0 && workflowInfo().continueAsNewSuggested && patched('renewed-while-busy'))
-      await continueAsNew<typeof taskIssues>(ref);
+    if (tries === 0 && workflowInfo().continueAsNewSuggested) await continueAsNew<typeof taskIssues>(ref);
     const seen = news;
     const { again, error, retryAfterMs } = await carryToIssues(ref);
     if (error !== undefined)

@@ -1,7 +1,8 @@
 /** The story of a tool call: it waits for whoever has to agree, or for the limit of calls, as long as each has, and shows it. */
 import { describe, expect, it } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
-import { detailsOf, stories } from '../story.ts';
+import { stories } from '../story.ts';
+import { detailsOf } from '../storyserver.ts';
 import type { CallStep } from '../../../activities/chat/toolcall.ts';
 import { until } from '../../kit/harness.ts';
 import { waitMs } from '../../../models/rules/mcp/call.ts';

@@ -1,7 +1,8 @@
 /** The story of a ticket's events: lines beside each other, none twice at a time, and over when nothing is outstanding. */
 import { describe, expect, it } from '@jest/globals';
 import proto from '@temporalio/proto';
-import { detailsOf, stories } from '../story.ts';
+import { stories } from '../story.ts';
+import { detailsOf } from '../storyserver.ts';
 import type { EventsOutcome, LineLeft, LineRef } from '../../../activities/events/deliver.ts';
 import { tryNow } from '../../../workflows/events/lines.ts';
 import { lineNews, sendLine } from '../../../workflows/events/sendline.ts';

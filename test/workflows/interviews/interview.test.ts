@@ -2,7 +2,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
-import { detailsOf, stories } from '../story.ts';
+import { stories } from '../story.ts';
+import { detailsOf } from '../storyserver.ts';
 import { ask, moves, outside, world } from './interviewworld.ts';
 import type { InterviewActivities } from '../../../activities/interviews/interview.ts';
 import { newState, type Move } from '../../../models/rules/interviews/interview.ts';

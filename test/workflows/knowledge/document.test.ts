@@ -1,7 +1,8 @@
 /** The story of a document, with stub activities and skipped time. */
 import { describe, expect, it } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
-import { detailsOf, stories } from '../story.ts';
+import { stories } from '../story.ts';
+import { detailsOf } from '../storyserver.ts';
 import { searchAttributes } from '../../../workflows/attributes.ts';
 import type { ReadOutcome } from '../../../activities/knowledge/document.ts';
 import { processDocument, type DocumentRef } from '../../../workflows/knowledge/document.ts';
@@ -19,16 +20,13 @@ describe('processDocument', () => {
     expect([calls, result]).toEqual([['readDocument', 'indexDocument'], 'indexed']);
   });
 
-  it.each(['indexed', 'failed', 'gone'] as const)(
-    'a document that is %s after reading is not indexed again',
-    async (outcome) => {
-      const { calls, result } = await tell(processDocument, [ref], {
-        readDocument: async () => outcome,
-        indexDocument: async () => 'indexed',
-      });
-      expect([calls, result]).toEqual([['readDocument'], outcome]);
-    },
-  );
+  it.each(['indexed', 'gone'] as const)('a document that is %s after reading is not indexed again', async (outcome) => {
+    const { calls, result } = await tell(processDocument, [ref], {
+      readDocument: async () => outcome,
+      indexDocument: async () => 'indexed',
+    });
+    expect([calls, result]).toEqual([['readDocument'], outcome]);
+  });
 
   it('a document that finds others of its organization is read in the backlog, and indexed from there', async () => {
     const outcomes: ReadOutcome[] = ['crowded', 'read'];

@@ -1,6 +1,7 @@
 /** The stories of executing a task, and of telling its issues what changed. */
 import { describe, expect, it } from '@jest/globals';
-import { detailsOf, stories } from '../story.ts';
+import { stories } from '../story.ts';
+import { detailsOf } from '../storyserver.ts';
 import type { IssuesLeft } from '../../../activities/tasks/issues.ts';
 import type { StepLeft } from '../../../activities/tasks/execution.ts';
 import type { StepIntegration } from '../../../models/rules/tasks/execution.ts';
