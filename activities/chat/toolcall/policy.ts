@@ -1,0 +1,110 @@
+/** Whether a call may be sent now: the tool is what was approved, the customer may, and the limits of calls have room. */
+import type { CallDeps } from './deps.ts';
+import { endUnsent } from './telling.ts';
+import { BadSchema, schemaCheck } from '../../../clients/schema/schema.ts';
+import { ServerFailure } from '../../../clients/mcp/mcp.ts';
+import { notifyMembers } from '../../../models/access/notification.ts';
+import { findSession } from '../../../models/access/session.ts';
+import { countHeldBack, type ToolCall } from '../../../models/mcp/call.ts';
+import { pinOf } from '../../../models/mcp/hash.ts';
+import { takeCall } from '../../../models/mcp/limit.ts';
+import { suspendTool, type ToolServer } from '../../../models/mcp/server.ts';
+import { identityOf, type Identity } from '../../../models/rules/mcp/policy.ts';
+import { isUsable, servesMode, titleOf, type ApprovedTool, type Outcome } from '../../../models/rules/mcp/tool.ts';
+
+/** A call waits for the limit this often, each time until the next minute, before it is given up. */
+const maxHeldBack = 3;
+
+/** The approved tool that a call means, as long as it is the one that was chosen. */
+export function approvedFor(call: ToolCall, server: ToolServer | null): ApprovedTool | undefined {
+  const tool =
+    server && servesMode(server, call.mode)
+      ? server.tools.find(({ tool_name }) => tool_name === call.tool_name)
+      : undefined;
+  if (!tool || !isUsable(tool) || tool.pin !== call.pin) return undefined;
+  return tool.risk_tier === call.risk_tier && tool.auth_scope === call.auth_scope ? tool : undefined;
+}
+
+/** Who writes in the session in which the call is wanted. */
+export async function identityIn(call: ToolCall): Promise<Identity | 'revoked'> {
+  if (call.session_id === undefined) return 'anonymous';
+  const session = await findSession(call.org_id, call.session_id);
+  if (!session || session.revoked_at) return 'revoked';
+  return session.customer_id === call.customer_id ? identityOf(session) : 'anonymous';
+}
+
+export function fits(tool: ApprovedTool, given: Record<string, unknown>): boolean {
+  try {
+    return schemaCheck(tool.input_schema)(given).fits;
+  } catch (error) {
+    if (error instanceof BadSchema) return false;
+    throw error;
+  }
+}
+
+/** How long the limits of the server and of the tool hold a call back; one that they held back too often ends. */
+export async function limit(
+  deps: CallDeps,
+  call: ToolCall,
+  server: ToolServer,
+  tool: ApprovedTool,
+): Promise<number | 'over' | undefined> {
+  const now = deps.clock();
+  const limits: [string, number][] = [[call.org_id, server.rate_limit_per_min]];
+  if (tool.rate_limit_per_min !== undefined) limits.push([`${call.org_id}:${tool.tool_name}`, tool.rate_limit_per_min]);
+  for (const [name, most] of limits) {
+    const { waitMs: wait } = await takeCall(name, most, now);
+    if (wait === undefined) continue;
+    if (call.held_back >= maxHeldBack) {
+      await endUnsent(deps, call, 'drop', 'rate_limited');
+      return 'over';
+    }
+    await countHeldBack(call.org_id, call._id);
+    // Calls that waited for the same minute do not all come at its first moment.
+    return wait + Math.floor(Math.random() * 5_000) * call.held_back;
+  }
+  return undefined;
+}
+
+/** Holds what was approved against what the server has now. Undefined: it is the same. */
+export async function checkPin(
+  deps: CallDeps,
+  call: ToolCall,
+  server: ToolServer,
+  tool: ApprovedTool,
+  signal: AbortSignal,
+): Promise<Outcome | undefined> {
+  let listed;
+  try {
+    listed = await deps.mcp.listTools(deps.addressOf(server), signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof ServerFailure)) throw error;
+    deps.log.warn({ org_id: call.org_id, tool: call.tool_name, reason: error.reason }, 'a tool server was not reached');
+    return error.reason === 'timeout' ? 'timeout' : 'error';
+  }
+  const live = listed.find(({ name }) => name === tool.source_name);
+  if (live && pinOf(live) === tool.pin) return undefined;
+  const { org_id: orgId, mode } = call;
+  if (await suspendTool(orgId, tool.tool_name, tool.pin, deps.clock())) {
+    const { tool_name, risk_tier, auth_scope } = tool;
+    await deps.audit({
+      org_id: orgId,
+      mode,
+      kind: 'config',
+      actor: 'agent',
+      action: 'tool_suspended',
+      tool: tool_name,
+      risk_tier,
+      auth_scope,
+    });
+    const body = `${titleOf(tool_name)} is not what was approved any more. Look at what changed, and approve it again.`;
+    const kind = 'tool_suspended';
+    await notifyMembers(
+      orgId,
+      { key: `${kind}:${tool.pin}:${server.version}`, kind, title: 'A tool was suspended', body, about: [] },
+      deps.clock(),
+    );
+  }
+  return 'suspended';
+}

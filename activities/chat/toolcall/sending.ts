@@ -1,0 +1,196 @@
+/**
+ * The call itself. What changes something is sent at most once: it is claimed before it is sent, and a claim whose sender has died is
+ * an unknown outcome, which a person looks into. Senders give signs of life, so that whoever comes to a claim while its sender lives
+ * waits for what becomes of it.
+ */
+import { randomUUID } from 'node:crypto';
+import type { CallDeps, Run, Sending } from './deps.ts';
+import { approvedFor, identityIn, limit, checkPin, fits } from './policy.ts';
+import { inquire } from './asking.ts';
+import { progressOf, endUnsent } from './telling.ts';
+import { ServerFailure } from '../../../clients/mcp/mcp.ts';
+import { findCustomer } from '../../../models/chat/customer.ts';
+import { abandonedBy, keepSending, moveCall, readQuestions, resend, type ToolCall } from '../../../models/mcp/call.ts';
+import { argumentsHash } from '../../../models/mcp/hash.ts';
+import { stillConnected, type ToolServer } from '../../../models/mcp/server.ts';
+import { isAgreedTo } from '../../../models/rules/mcp/call.ts';
+import { listedOf } from '../../../models/rules/mcp/discovery.ts';
+import { repliesTo } from '../../../models/rules/mcp/question.ts';
+import { resultOf, type ToolResult } from '../../../models/rules/mcp/result.ts';
+import { isRead, type Outcome } from '../../../models/rules/mcp/tool.ts';
+
+/** How soon a running call learns that its server was disconnected. */
+const watchEveryMs = 500;
+
+/** A sender that has given no sign of life for so long has died; it gives one this often. */
+const lifeMs = 6_000;
+const signEveryMs = 1_500;
+
+/** Sends what was agreed to, or what needs no agreement. Returns how long the limit of calls holds it back, in ms. */
+export async function send(deps: CallDeps, call: ToolCall, sending: Sending): Promise<number | undefined> {
+  const { server, tool, signal } = sending;
+  const given = JSON.parse(call.arguments) as Record<string, unknown>;
+  const asked = call.state === 'agreed';
+  // The agent's wish stands for an agreement where the tier asks nobody.
+  const agreed = asked ? call.agreed_sha256 : call.arguments_sha256;
+  if (!isAgreedTo(agreed, argumentsHash(tool.tool_name, tool.pin, given)))
+    return void (await endUnsent(deps, call, 'drop', 'denied'));
+  if (!fits(tool, given)) return void (await endUnsent(deps, call, 'drop', 'error'));
+  const [waited, failure] = await Promise.all([
+    limit(deps, call, server, tool),
+    checkPin(deps, call, server, tool, signal),
+  ]);
+  if (waited === 'over') return undefined;
+  if (waited !== undefined) return waited;
+  if (failure) return void (await endUnsent(deps, call, 'drop', failure));
+  const life = newLife(deps);
+  const agreed_sha256 = call.arguments_sha256;
+  const claim = moveCall(call.org_id, call._id, asked ? 'send' : 'send_unasked', { ...life, agreed_sha256 });
+  // What only reads may be sent twice, so it is sent while it is claimed.
+  if (isRead(call) || (await claim)) await carryOut(deps, call, life.attempt, claim, sending);
+  return undefined;
+}
+
+const livesUntil = (deps: CallDeps) => new Date(deps.clock().getTime() + lifeMs);
+
+const newLife = (deps: CallDeps) => ({ attempt: randomUUID(), sending_until: livesUntil(deps) });
+
+/** Makes a call, and waits for it as long as `patienceMs` says; then it goes on by itself. */
+async function carryOut(
+  deps: CallDeps,
+  call: ToolCall,
+  attempt: string,
+  claim: Promise<ToolCall | null>,
+  sending: Sending,
+): Promise<void> {
+  const making = make(deps, call, attempt, claim, sending).catch(async (error: unknown) => {
+    // Whoever comes next need not wait for this one.
+    await keepSending(call, attempt, deps.clock()).catch(() => undefined);
+    throw error;
+  });
+  if (sending.patienceMs === undefined) return making;
+  const { promise: over, resolve: end } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => {
+    making.catch((err: unknown) => deps.log.warn({ err, call_id: call._id }, 'a call of a tool was given up'));
+    end();
+  }, sending.patienceMs);
+  return Promise.race([making, over]).finally(() => clearTimeout(timer));
+}
+
+/** Makes the call and stores what became of it, unless another attempt has it. */
+async function make(
+  deps: CallDeps,
+  call: ToolCall,
+  attempt: string,
+  claim: Promise<ToolCall | null>,
+  { server, tool, who, signal: stepSignal }: Sending,
+): Promise<void> {
+  const gone = new AbortController();
+  const signal = AbortSignal.any([stepSignal, deps.stopping]);
+  const watch = setInterval(() => {
+    stillConnected(call.org_id, server.connection).then(
+      (connected) => !connected && gone.abort(),
+      () => undefined,
+    );
+  }, watchEveryMs);
+  const living = setInterval(() => {
+    keepSending(call, attempt, livesUntil(deps)).catch(() => undefined);
+  }, signEveryMs);
+  const progress = progressOf(deps, call);
+  const request = async () => {
+    const questions = readQuestions(call);
+    return deps.mcp.callTool(deps.addressOf(server), {
+      name: tool.source_name,
+      arguments: JSON.parse(call.arguments) as Record<string, unknown>,
+      definition: listedOf(tool),
+      meta: who === 'verified' ? await customerMeta(call) : undefined,
+      timeoutMs: tool.timeout_ms,
+      answers: questions && repliesTo(questions),
+      progress: (said) => progress.say(said),
+      signal: AbortSignal.any([signal, gone.signal]),
+    });
+  };
+  const finish = async (outcome: Outcome, result?: ToolResult, unknown = false) =>
+    moveCall(
+      call.org_id,
+      call._id,
+      'finish',
+      {
+        outcome,
+        ended_at: deps.clock(),
+        ...(result ? { result: JSON.stringify(result) } : {}),
+        ...(unknown ? { unknown } : {}),
+      },
+      { only: { attempt } },
+    );
+  try {
+    const [claimed, answered] = await Promise.allSettled([claim, request()]);
+    if (claimed.status === 'rejected') throw claimed.reason;
+    if (!claimed.value) return;
+    if (answered.status === 'rejected') throw answered.reason;
+    const answer = answered.value;
+    if ('requests' in answer) return await inquire(deps, call, attempt, answer);
+    const result = resultOf(answer);
+    await finish(result.is_error ? 'error' : 'ok', result);
+  } catch (error) {
+    if (!(error instanceof ServerFailure)) throw error;
+    deps.log.warn({ org_id: call.org_id, tool: call.tool_name, reason: error.reason }, 'a call of a tool failed');
+    // The worker stops: the next attempt finds the claim.
+    if (signal.aborted && isRead(call)) throw error;
+    // A tool that asks back has said that it is not done.
+    const unknown = error.sent && !isRead(call) && error.reason !== 'input_required';
+    await finish(outcomeOfFailure(error, gone.signal.aborted), undefined, unknown);
+  } finally {
+    clearInterval(watch);
+    clearInterval(living);
+    await progress.end();
+  }
+}
+
+/** A claim without its sender: a read is sent again, everything else may have had its effect. */
+export async function takeOver(deps: CallDeps, call: ToolCall, server: ToolServer | null, run: Run): Promise<void> {
+  const now = deps.clock();
+  if (!isRead(call)) {
+    const only = abandonedBy(call.attempt!, now);
+    await moveCall(call.org_id, call._id, 'finish', { outcome: 'error', unknown: true, ended_at: now }, { only });
+    return;
+  }
+  const life = newLife(deps);
+  const { attempt } = life;
+  if (!(await resend(call, life, now))) return;
+  const tool = approvedFor(call, server);
+  const who = await identityIn(call);
+  if (!server || !tool || who === 'revoked') {
+    await moveCall(
+      call.org_id,
+      call._id,
+      'finish',
+      { outcome: 'suspended', ended_at: deps.clock() },
+      { only: { attempt } },
+    );
+    return;
+  }
+  await carryOut(deps, call, attempt, Promise.resolve(call), { ...run, server, tool, who });
+}
+
+/** Who the customer is, for the tool server: it comes from the session, never from anything that was written. */
+async function customerMeta(call: ToolCall): Promise<Record<string, unknown> | undefined> {
+  const customer = await findCustomer(call.org_id, call.customer_id);
+  if (!customer?.verified) return undefined;
+  const { _id: id, external_id, email } = customer;
+  return {
+    'io.svc/customer': {
+      id,
+      verified: true,
+      ...(external_id === undefined ? {} : { external_id }),
+      ...(email === undefined ? {} : { email }),
+    },
+  };
+}
+
+function outcomeOfFailure({ reason }: ServerFailure, disconnected: boolean): Outcome {
+  if (disconnected) return 'suspended';
+  // What a tool asks back may be answered by the customer only, and is not asked here: a person takes over.
+  if (reason === 'input_required') return 'handed_off';
+  return reason === 'timeout' ? 'timeout' : 'error';
+}

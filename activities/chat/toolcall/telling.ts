@@ -1,0 +1,96 @@
+/** What is told of a call: in the conversation, in the audit, and to the turn that waits for it. */
+import type { CallDeps } from './deps.ts';
+import { collectionOf } from '../../../models/base/define.ts';
+import { intentFor } from '../../../models/base/pending.ts';
+import { conversationWriter } from '../../../models/chat/log.ts';
+import { MessageModel } from '../../../models/chat/message.ts';
+import { moveCall, ToolCallModel, type ToolCall } from '../../../models/mcp/call.ts';
+import { attendingWork } from '../../../models/rules/chat/work.ts';
+import { progressText, type Progress } from '../../../models/rules/mcp/result.ts';
+import { titleOf, type Outcome } from '../../../models/rules/mcp/tool.ts';
+
+/** A customer is told how far a tool is this often at most, and so many times. */
+const progressEveryMs = 2_000;
+const maxProgress = 20;
+
+export const writerFor = (deps: CallDeps, call: ToolCall) =>
+  conversationWriter({ _id: call.conv_id, org_id: call.org_id, mode: call.mode }, deps.clock);
+
+/** Ends a call that was not sent. */
+export const endUnsent = (deps: CallDeps, call: ToolCall, move: 'drop' | 'expire', outcome: Outcome) =>
+  moveCall(call.org_id, call._id, move, { outcome, ended_at: deps.clock() });
+
+/** Writes into the audit what was asked or agreed to, or how the call ended. */
+export function record(
+  deps: CallDeps,
+  call: ToolCall,
+  kind: 'approval' | 'invocation',
+  action: string,
+  nth = '',
+): Promise<unknown> {
+  const { _id, org_id, mode, conv_id, tool_name, risk_tier, auth_scope, arguments_sha256, outcome, ended_at } = call;
+  const ended = kind === 'invocation' && ended_at;
+  return deps.audit({
+    _id: `aud_${_id}_${action}${nth}`,
+    org_id,
+    mode,
+    kind,
+    actor: kind === 'approval' ? (call.decided_by ?? 'agent') : 'agent',
+    action,
+    tool: tool_name,
+    conversation_id: conv_id,
+    auth_scope,
+    risk_tier,
+    arguments_sha256,
+    ...(ended ? { duration_ms: ended_at.getTime() - call.created_at.getTime() } : {}),
+    ...(ended && outcome ? { outcome } : {}),
+  });
+}
+
+/** Tells everybody how a call ended, and has the turn go on. Told again, it is told once. */
+export async function conclude(deps: CallDeps, call: ToolCall): Promise<void> {
+  const { _id: callId, org_id: orgId, conv_id: convId, awaited, tool_name, outcome } = call;
+  if (awaited && call.decided_by !== undefined)
+    await record(deps, call, 'approval', call.agreed_sha256 === undefined ? 'refused' : 'approved');
+  else if (awaited && outcome === 'expired') await record(deps, call, 'approval', 'expired');
+  await record(deps, call, 'invocation', call.unknown ? 'outcome_unknown' : 'call');
+  if (awaited || call.attempt !== undefined) {
+    const body = { pending_id: callId, tool_name, ok: outcome === 'ok', label: titleOf(tool_name) };
+    await writerFor(deps, call).append({ type: 'action_result', key: `action:${callId}`, body });
+  }
+  const intent = intentFor(attendingWork(orgId, convId), deps.clock());
+  await collectionOf(ToolCallModel).updateOne({ _id: callId, org_id: orgId }, { $push: { pending: intent } });
+  await deps.start(ToolCallModel, call, [intent]);
+  deps.log.info({ org_id: orgId, call_id: callId, tool: tool_name, outcome }, 'a tool call ended');
+}
+
+/** Shows how far a tool is, now and then; what is said after its end is not shown. */
+export function progressOf(deps: CallDeps, call: ToolCall) {
+  let writing: Promise<unknown> = Promise.resolve();
+  let shown = 0;
+  let nextAt = deps.clock().getTime() + progressEveryMs;
+  const show = async (body: string): Promise<void> => {
+    const message = await collectionOf(MessageModel).findOne({ _id: call.message_id, org_id: call.org_id });
+    if (!message?.reply_id) return;
+    await writerFor(deps, call).append({
+      type: 'notice',
+      body: { message_id: message.reply_id, body },
+      transient: true,
+    });
+  };
+  return {
+    say(said: Progress): void {
+      const now = deps.clock().getTime();
+      const body = progressText(titleOf(call.tool_name), said);
+      if (now < nextAt || shown === maxProgress || body === undefined) return;
+      [shown, nextAt] = [shown + 1, now + progressEveryMs];
+      writing = writing
+        .then(() => show(body))
+        .catch((error: unknown) => deps.log.warn({ err: error }, 'progress not shown'));
+    },
+    async end(): Promise<void> {
+      shown = maxProgress;
+      await writing;
+    },
+  };
+}
