@@ -82,7 +82,7 @@ const referencesIn = (text: string): string[] =>
 const tree = await treeOf(root);
 const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
 const isDocument = (path: string): boolean =>
-  ['README.md', 'CHANGELOG.md'].includes(path) || (path.startsWith('docs/') && path.endsWith('.md'));
+  ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md'].includes(path) || (path.startsWith('docs/') && path.endsWith('.md'));
 const documents = new Map(
   await Promise.all([...tree.files].filter(isDocument).map(async (path) => [path, await read(path)] as const)),
 );
