@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { IncomingMessage } from 'node:http';
 import { addressOf, networkOf } from '../../api/http/address.ts';
 
-describe('what limits count by', () => {
+describe('the address by which limits count', () => {
   it.each([
     ['an IPv4 address', '192.0.2.7', '192.0.2.7'],
     ['an IPv4 address in IPv6 clothes', '::ffff:192.0.2.7', '192.0.2.7'],

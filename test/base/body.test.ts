@@ -145,13 +145,13 @@ describe('JSON', () => {
     expect([status, body.error]).toEqual([415, expect.stringMatching(/uncompressed/)]);
   });
 
-  it('without a type: 415, but nothing at all needs none', async () => {
+  it('a body without a content type is 415; an empty body needs no type', async () => {
     const chunked = (pieces: string) => sendPieces('/json', ['Transfer-Encoding: chunked'], [Buffer.from(pieces)]);
     expect((await chunked('2\r\n{}\r\n0\r\n\r\n')).status).toBe(415);
     expect(await chunked('0\r\n\r\n')).toEqual({ status: 200, body: { body: {} } });
   });
 
-  it('over the limit is answered before the rest of it was sent', async () => {
+  it('a body over the limit is answered before the rest of it has arrived', async () => {
     const headers = ['Content-Type: application/json', 'Content-Length: 1000000'];
     expect((await sendPieces('/json', headers, [Buffer.from('{"a":')])).status).toBe(413);
     const pieces = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
@@ -163,26 +163,26 @@ describe('bytes', () => {
   const all = Uint8Array.from({ length: 256 }, (_, index) => index);
 
   it.each(['application/json', 'text/plain; charset=utf-16', 'application/x-www-form-urlencoded', 'image/png'])(
-    'come as they were sent, whatever their type says: %s',
+    'arrive unchanged whatever their content type says: %s',
     async (type) => {
       const { body } = await post('/bytes', all, { 'content-type': type });
       expect(body.hex).toBe(Buffer.from(all).toString('hex'));
     },
   );
 
-  it('come without a type too, and may be none', async () => {
+  it('may have no content type, and may be empty', async () => {
     const bare = await sendPieces('/bytes', ['Content-Length: 256'], [all]);
     expect(bare.body.hex).toBe(Buffer.from(all).toString('hex'));
     expect((await sendPieces('/bytes', ['Content-Length: 0'], [])).body).toEqual({ hex: '' });
   });
 
-  it('over the limit: 413', async () => {
+  it('are refused over the limit: 413', async () => {
     expect((await post('/bytes', 'x'.repeat(1001))).status).toBe(413);
   });
 });
 
 describe('a form', () => {
-  it('gives its fields, and of its file name, size, hash and a place only this user reads', async () => {
+  it('gives its fields, and the name, size, hash and path of its file, which only this user may read', async () => {
     const { body } = await postForm([
       field('segments', 'a,ü'),
       file('größe.md', 'Größe.'),
@@ -198,7 +198,7 @@ describe('a form', () => {
     });
   });
 
-  it('is read the same when every byte arrives alone', async () => {
+  it('is read correctly when each byte arrives by itself', async () => {
     const bytes = Buffer.from(formOf([field('segments', 'ü€😀'), file('größe 😀.md', 'Größe.\r\n--xx\r\n')]));
     const headers = ['Content-Type: multipart/form-data; boundary=x', `Content-Length: ${bytes.length}`];
     const { body } = await sendPieces(
@@ -238,7 +238,7 @@ describe('a form', () => {
     expect(body.filename).toBe(filename);
   });
 
-  it('takes a file of the limit and none of a byte more, which is 413 and says the limit', async () => {
+  it('takes a file of exactly the limit; one byte more is 413, and the answer names the limit', async () => {
     expect((await postForm([file('a.md', 'x'.repeat(maxBytes))])).body.size).toBe(maxBytes);
     const { status, body } = await postForm([file('a.md', 'x'.repeat(maxBytes + 1))]);
     expect([status, body.code, body.error]).toEqual([413, 'TOO_LARGE', expect.stringContaining(`${maxBytes} bytes`)]);
@@ -278,7 +278,7 @@ describe('a form', () => {
       [...Array.from({ length: 21 }, (_, index) => field(`f${index}`, '')), file('a.md')],
       detail('file', /20 other fields/),
     ],
-  ])('%s: 400 naming the field, also when much follows', async (_, parts, problem) => {
+  ])('with %s is 400 and names the field, even when much more data follows', async (_, parts, problem) => {
     for (const rest of ['', 'r'.repeat(2_000_000)]) {
       const { status, body } = await post('/form', formOf(parts) + rest, formType);
       expect([status, body]).toEqual([400, expect.objectContaining(problem)]);
@@ -301,7 +301,7 @@ describe('a form', () => {
     }
   });
 
-  it('of a client that leaves ends, and nothing stays', async () => {
+  it('leaves no file behind when the client disconnects', async () => {
     const text = formOf([file('a.md', 'x'.repeat(50_000))]);
     const socket = connect(port, '127.0.0.1').on('error', () => undefined);
     socket.write(

@@ -59,7 +59,7 @@ describe('a preflight', () => {
   );
 
   const others = routes.filter((route) => !takesSession(route));
-  it.each(others.map((route) => [label(route), route] as const))('%s: nobody may', async (_, route) => {
+  it.each(others.map((route) => [label(route), route] as const))('allows nobody to call %s', async (_, route) => {
     const { status, headers } = await preflight(route);
     expect([status, permissions(headers)]).toEqual([405, []]);
   });
@@ -88,7 +88,7 @@ describe('an answer', () => {
     },
   );
 
-  it('that fails on our side may be read, too', async () => {
+  it('with a server error may be read by the page', async () => {
     const config = readConfig({ MONGODB_URI: 'mongodb://127.0.0.1:1/none', SECRET_KEY: 'a1'.repeat(32) });
     const tokens = {
       verifySession: () => Promise.reject(new Error('broken')),
@@ -164,7 +164,7 @@ describe('a page of another origin, in Chromium', () => {
       init,
     );
 
-  it('chats over REST, and reads whatever it is answered', async () => {
+  it('can chat over REST and read every answer, errors included', async () => {
     const { token } = session;
     const say = (body: string) => ask(`/support/chat/messages/${org.orgId}`, { method: 'POST', token, body: { body } });
     const said = (await say('Hello!')) as Seen;
@@ -194,7 +194,7 @@ describe('a page of another origin, in Chromium', () => {
     });
   });
 
-  it('sees nothing of what takes an API key or a login, not even that it is refused', async () => {
+  it('reads no answer of a route that takes an API key or a login, not even a refusal', async () => {
     const keyed = [`/support/inbox/orgs/${org.orgId}`, '/support/developer-keys/self', '/auth/me'];
     for (const path of keyed) {
       for (const init of [{ token: key }, { token: org.owner.token }, { token: session.token }, {}]) {

@@ -100,8 +100,8 @@ async function nothingLeft(word: string, ids: readonly string[]): Promise<void> 
 /** How many answers are kept that name this id. */
 const answersAbout = (id: string) => db().collection('idempotency').countDocuments({ about: id });
 
-describe('what is deleted leaves nothing', () => {
-  it('of a task', async () => {
+describe('a deletion leaves no copy', () => {
+  it('of a deleted task', async () => {
     const word = newWord();
     const { task_id: id } = await ok('POST', `/orgs/${org.orgId}/tasks`, {
       title: `Send ${word}`,
@@ -126,7 +126,7 @@ describe('what is deleted leaves nothing', () => {
     await nothingLeft(word, [id]);
   });
 
-  it('of a meeting, with the tasks that were found in it', async () => {
+  it('of a deleted meeting, nor of the tasks that were found in it', async () => {
     const word = newWord();
     const { meeting_id: id } = await ok('POST', '/meetings', { title: `Planning ${word}` });
     const text = `I will send the ${word} report by Friday.`;
@@ -146,7 +146,7 @@ describe('what is deleted leaves nothing', () => {
     await nothingLeft(word, [id, tasks[0].task_id]);
   });
 
-  it('of a customer', async () => {
+  it('of a deleted customer', async () => {
     const word = newWord();
     const customer = { email: `${word}@customer.example`, name: `Ada ${word}`, externalCustomerId: `u-${word}` };
     const minted = await ok('POST', `/support/sessions/orgs/${org.orgId}/mint`, { customer }, org.key);
@@ -174,7 +174,7 @@ describe('what is deleted leaves nothing', () => {
     await nothingLeft(word, [id, convId]);
   });
 
-  it('of a document', async () => {
+  it('of a deleted document', async () => {
     const word = newWord();
     const content = `# Opening hours of ${word}\n\nThe branch ${word} opens at nine o'clock on weekdays.\n`;
     const uploaded = await api.upload(
@@ -196,7 +196,7 @@ describe('what is deleted leaves nothing', () => {
     await until(async () => (await rowsWith(word)) === 0, 'the rows to leave the index');
   });
 
-  it('of an interview', async () => {
+  it('of a deleted interview', async () => {
     const word = newWord();
     const mine = `/orgs/${org.orgId}/interviews`;
     const { interview_id: id } = await ok('POST', mine, {
@@ -233,7 +233,7 @@ describe('what is deleted leaves nothing', () => {
 });
 
 describe('what Temporal keeps of an activity that failed', () => {
-  it('is its name, its code and its place, never what it quotes', () => {
+  it('is its name, its code and where it was thrown, never its message', () => {
     class Refused extends Error {
       override readonly name = 'MongoServerError';
       readonly code = 11_000;
@@ -249,13 +249,13 @@ describe('what Temporal keeps of an activity that failed', () => {
     expect(`${message}${stack}`).not.toContain('ada');
   });
 
-  it('says which server is away', () => {
+  it('names the server that is down', () => {
     const error = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:27017'), { name: 'MongoNetworkError' });
     expect(failureOf(error).message).toBe('connect ECONNREFUSED 127.0.0.1:27017');
   });
 });
 
-it('the search above finds a word wherever one is', async () => {
+it('the search that these tests use finds a word in every place', async () => {
   const word = newWord();
   const hash = createHash('sha256').update(word).digest('hex');
   await db()

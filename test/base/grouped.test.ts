@@ -16,7 +16,7 @@ function held() {
 }
 
 describe('grouped', () => {
-  it('makes a group of what comes in one turn, and of what comes while groups are under way', async () => {
+  it('groups the calls of one turn of the event loop, and the calls that arrive while earlier groups run', async () => {
     const { groups, work } = held();
     const ask = grouped(work, { atOnce: 2, max: 3 });
     const first = [ask(1), ask(2)];
@@ -41,7 +41,7 @@ describe('grouped', () => {
     expect(await Promise.all(later)).toEqual([8, 10, 12, 14]);
   });
 
-  it('gives each caller its own failure, and all of a group that of the whole; the next group is not held up', async () => {
+  it('gives each caller its own failure, or the failure of the whole group, and then runs the next group', async () => {
     const { groups, work } = held();
     const ask = grouped(work, { atOnce: 1, max: 10 });
     const mixed = Promise.allSettled([ask(1), ask(-1)]);

@@ -193,7 +193,7 @@ describe('private addresses', () => {
     expect(connections).toBe(0);
   });
 
-  it('an allowed address does not open the door to a foreign name that resolves to it', async () => {
+  it('an allowed address stays refused to a name that is not allowed and resolves to it', async () => {
     const base = await serve((_, reply) => reply.end('secret'));
     const { lookup } = names({ 'evil.example': [['127.0.0.1']] });
     const http = client({ lookup, egressAllow: ['127.0.0.1'] });
@@ -201,14 +201,14 @@ describe('private addresses', () => {
     expect(await reasonOf(http.request(base.replace('127.0.0.1', 'evil.example')))).toBe('blocked_address');
   });
 
-  it('an entry with a port allows that port only', async () => {
+  it('an allowed entry with a port allows that port only', async () => {
     const [first, second] = [await serve((_, reply) => reply.end('1')), await serve((_, reply) => reply.end('2'))];
     const http = client({ egressAllow: [new URL(first).host] });
     expect((await http.request(first)).body.toString()).toBe('1');
     expect(await reasonOf(http.request(second))).toBe('blocked_address');
   });
 
-  it('two tables agree: whatever passes ours is unicast to ipaddr.js, and for IPv4 the other way round', () => {
+  it('our table of addresses agrees with ipaddr.js: what we allow is unicast there, and for IPv4 the reverse holds', () => {
     let seed = 42;
     const random = (below: number) => (seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648) % below;
     const disagreed: string[] = [];
@@ -243,7 +243,7 @@ describe('private addresses', () => {
 });
 
 describe('rebinding', () => {
-  it('a name is asked for once a connection, and the connection is made to the answer that was checked', async () => {
+  it('a name is resolved once per connection, and the connection goes to the address that was checked', async () => {
     const port = await listen(createServer((_, reply) => reply.end('first')));
     await listen(
       createServer((_, reply) => reply.end('second')),
@@ -261,7 +261,7 @@ describe('rebinding', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('what a socket is given is exactly what was checked', async () => {
+  it('the socket gets exactly the addresses that were checked', async () => {
     const { lookup, asked } = names({ 'site.example': [['93.184.216.34', '2606:2800:220:1::1'], ['127.0.0.1']] });
     const ask = (all: boolean) =>
       new Promise((resolve) => {
@@ -278,7 +278,7 @@ describe('rebinding', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('every request waiting for a connection that is refused fails with its own address', async () => {
+  it('when a connection is refused, each request that waits for it fails with its own URL', async () => {
     const { lookup } = names({ 'evil.example': [['127.0.0.1']] });
     const http = client({ lookup, connectionsPerOrigin: 1 });
     const errors = await Promise.all(
@@ -293,7 +293,7 @@ describe('rebinding', () => {
 });
 
 describe('request', () => {
-  it('says who asks, and gives status, headers, address and body, whatever the status', async () => {
+  it('sends our user agent and returns status, headers, URL and body for every status', async () => {
     const seen: IncomingMessage['headers'][] = [];
     const base = await serve((request, reply) => {
       seen.push(request.headers);
@@ -311,7 +311,7 @@ describe('request', () => {
     });
   });
 
-  it('posts JSON and follows no redirect', async () => {
+  it('a POST sends JSON and follows no redirect', async () => {
     const seen: unknown[] = [];
     const base = await serve(async (request, reply) => {
       seen.push([request.method, request.headers['content-type'], Buffer.concat(await request.toArray()).toString()]);
@@ -324,7 +324,7 @@ describe('request', () => {
     expect(seen).toEqual([['POST', 'application/json', body]]);
   });
 
-  it('asks with conditions and takes 304 and HEAD without a body', async () => {
+  it('sends conditional headers, and accepts 304 and HEAD without a body', async () => {
     const base = await serve((request, reply) => {
       const fresh = request.headers['if-none-match'] === '"1"';
       reply.writeHead(fresh ? 304 : 200, { etag: '"1"', 'content-encoding': 'gzip', 'content-length': 999_999_999 });
@@ -366,7 +366,7 @@ describe('request', () => {
     expect((await client().request(base)).body.equals(bytes)).toBe(true);
   });
 
-  it('keeps its connections', async () => {
+  it('reuses its connections', async () => {
     const ports = new Set<number | undefined>();
     const base = await serve((request, reply) => {
       ports.add(request.socket.remotePort);
@@ -377,7 +377,7 @@ describe('request', () => {
     expect(ports.size).toBe(1);
   });
 
-  it('opens no more connections to one origin than it may', async () => {
+  it('opens at most the allowed number of connections to one origin', async () => {
     const waiting: (() => void)[] = [];
     let sockets = 0;
     const server = createServer((_, reply) => void waiting.push(() => reply.end('x')));
@@ -393,7 +393,7 @@ describe('request', () => {
     expect(sockets).toBe(2);
   });
 
-  it('one origin more than it may is refused as busy', async () => {
+  it('refuses a further origin as busy when the allowed number of origins is in use', async () => {
     const [first, second] = [await serve(() => undefined), await serve((_, reply) => reply.end('x'))];
     const http = client({ maxOrigins: 1 });
     const held = reasonOf(http.request(first));
@@ -419,7 +419,7 @@ describe('request', () => {
     },
   );
 
-  it('leaves out a body that is not wanted, at once when it is long', async () => {
+  it('skips a body that the caller does not want, without waiting for a long one', async () => {
     let ended = 0;
     const base = await serve((request, reply) => {
       reply.on('close', () => (ended += 1));
@@ -452,14 +452,14 @@ describe('request', () => {
 });
 
 describe('size', () => {
-  it('a body of exactly the cap is taken, one byte more is not', async () => {
+  it('a body of exactly the limit is accepted, one byte more is refused', async () => {
     const base = await serve((request, reply) => reply.end('x'.repeat(Number(request.url!.slice(1)))));
     const http = client({ limits: { maxBytes: 1000 } });
     expect((await http.request(`${base}/1000`)).body.length).toBe(1000);
     expect(await reasonOf(http.request(`${base}/1001`))).toBe('too_large');
   });
 
-  it('a length beyond the cap is enough: nothing of the body is awaited', async () => {
+  it('a content-length over the limit is refused without reading the body', async () => {
     const base = await serve((_, reply) => {
       reply.writeHead(200, { 'content-length': 5000 });
       reply.flushHeaders();
@@ -469,7 +469,7 @@ describe('size', () => {
   });
 
   it.each(['identity', 'gzip'])(
-    'an endless body (%s) ends at the cap, and the connection with it',
+    'an endless body (%s) ends at the limit, and its connection is closed',
     async (encoding) => {
       let closed = false;
       const chunk = encoding === 'gzip' ? gzipSync(Buffer.alloc(65_536, 'a')) : Buffer.alloc(65_536, 'a');
@@ -488,27 +488,30 @@ describe('size', () => {
     },
   );
 
-  it.each([undefined, 'gzip'])('an endless body (%s) is cut at the cap where the caller says so', async (encoding) => {
-    let closed = false;
-    const text = Buffer.alloc(65_536, 'a');
-    const chunk = encoding === undefined ? text : gzipSync(text);
-    const base = await serve((_, reply) => {
-      reply.writeHead(200, encoding === undefined ? { 'content-length': 1e9 } : { 'content-encoding': encoding });
-      reply.on('close', () => (closed = true));
-      const pump = (): void => {
-        while (!reply.destroyed && reply.write(chunk));
-      };
-      reply.on('drain', pump);
-      pump();
-    });
-    const { status, body } = await client().request(base, { maxBytes: 100_000, cut: true });
-    expect([status, body.equals(Buffer.alloc(100_000, 'a'))]).toEqual([200, true]);
-    await until(() => closed);
-    const whole = await serve((_, reply) => void reply.end('x'.repeat(1_000)));
-    expect((await client().request(whole, { maxBytes: 1_000, cut: true })).body.length).toBe(1_000);
-  });
+  it.each([undefined, 'gzip'])(
+    'an endless body (%s) is cut at the limit when the caller asks for that',
+    async (encoding) => {
+      let closed = false;
+      const text = Buffer.alloc(65_536, 'a');
+      const chunk = encoding === undefined ? text : gzipSync(text);
+      const base = await serve((_, reply) => {
+        reply.writeHead(200, encoding === undefined ? { 'content-length': 1e9 } : { 'content-encoding': encoding });
+        reply.on('close', () => (closed = true));
+        const pump = (): void => {
+          while (!reply.destroyed && reply.write(chunk));
+        };
+        reply.on('drain', pump);
+        pump();
+      });
+      const { status, body } = await client().request(base, { maxBytes: 100_000, cut: true });
+      expect([status, body.equals(Buffer.alloc(100_000, 'a'))]).toEqual([200, true]);
+      await until(() => closed);
+      const whole = await serve((_, reply) => void reply.end('x'.repeat(1_000)));
+      expect((await client().request(whole, { maxBytes: 1_000, cut: true })).body.length).toBe(1_000);
+    },
+  );
 
-  it('a gzip bomb of 1 GB ends after the cap, not after the bomb', async () => {
+  it('a gzip bomb of 1 GB is decoded only as far as the limit', async () => {
     // gzip allows members one after the other: a hundred times 10 MB of zeros.
     const member = gzipSync(Buffer.alloc(10_000_000));
     const bomb = Buffer.concat(Array.from({ length: 100 }, () => member));
@@ -522,7 +525,7 @@ describe('size', () => {
     expect(error.bytes).toBeLessThanOrEqual(2_000_000 + 65_536);
   });
 
-  it('layers of encoding, and encodings that were not offered, are refused', async () => {
+  it('nested encodings, and encodings that were not offered, are refused', async () => {
     const twice = gzipSync(gzipSync('x'));
     const base = await serve((request, reply) => {
       reply.writeHead(200, { 'content-encoding': decodeURIComponent(request.url!.slice(1)) }).end(twice);
@@ -535,12 +538,12 @@ describe('size', () => {
     ['what is not gzip', Buffer.from('<html>not compressed at all</html>')],
     ['gzip cut short', gzipSync('x'.repeat(10_000)).subarray(0, 20)],
     ['gzip with a wrong checksum', Buffer.concat([gzipSync('x'.repeat(10_000)).subarray(0, -8), Buffer.alloc(8)])],
-  ])('%s never passes for a page', async (_, bytes) => {
+  ])('%s is never taken for a whole page', async (_, bytes) => {
     const base = await serve((_, reply) => reply.writeHead(200, { 'content-encoding': 'gzip' }).end(bytes));
     expect(await reasonOf(client().request(base))).toBe('protocol');
   });
 
-  it('single bytes cost one buffer, and a decoder that is full says so', () => {
+  it('a body in single bytes uses one buffer, and a full decoder applies backpressure', () => {
     const done: Buffer[] = [];
     const drained: number[] = [];
     const options = {
@@ -569,13 +572,13 @@ describe('time', () => {
     ['never answers', () => undefined],
     ['drips its head', (socket: Socket) => drip(socket, 'HTTP/1.1 200 OK\r\n', 'x-a: b\r\n')],
     ['only ever sends hints', (socket: Socket) => drip(socket, '', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n')],
-  ])('a server that %s ends at the headers time-out', async (_, answer) => {
+  ])('a request to a server that %s ends at the headers timeout', async (_, answer) => {
     const base = await serveRaw(answer);
     const limits = { headersTimeoutMs: 100, totalTimeoutMs: 60_000 };
     expect(await reasonOf(client({ limits }).request(base))).toBe('timed_out');
   });
 
-  it('a body that drips ends at the total time-out', async () => {
+  it('a body that arrives slowly ends at the total timeout', async () => {
     const head = 'HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n';
     let closed = false;
     const base = await serveRaw((socket) => {
@@ -588,12 +591,12 @@ describe('time', () => {
     await until(() => closed);
   });
 
-  it('a name server that does not answer ends at the headers time-out', async () => {
+  it('a name server that does not answer ends the request at the headers timeout', async () => {
     const http = client({ lookup: () => undefined, limits: { headersTimeoutMs: 100 } });
     expect(await reasonOf(http.request('http://site.example/'))).toBe('timed_out');
   });
 
-  it('redirects share one total time-out', async () => {
+  it('all redirects of a request share one total timeout', async () => {
     let hops = 0;
     const base = await serve((_, reply) => {
       setTimeout(() => reply.writeHead(302, { location: `/${(hops += 1)}` }).end(), 60);
@@ -665,7 +668,7 @@ describe('bad servers', () => {
     ['sends a negative length', 'protocol', (socket) => socket.end(`${ok}content-length: -1\r\n\r\n`)],
     ['sends a huge header', 'protocol', (socket) => socket.end(`${ok}x: ${'a'.repeat(100_000)}\r\n\r\n`)],
     ['floods headers', 'protocol', (socket) => socket.end(`${ok}${'x-a: b\r\n'.repeat(20_000)}\r\n`)],
-  ])('one that %s: %s', async (_, reason, answer) => {
+  ])('a server that %s gives the error %s', async (_, reason, answer) => {
     const http = client({ limits: { headersTimeoutMs: 20_000 } });
     expect(await reasonOf(http.request(await serveRaw(answer)))).toBe(reason);
     // The client still works as before.
@@ -673,7 +676,7 @@ describe('bad servers', () => {
     expect((await http.request(base)).body.toString()).toBe('fine');
   });
 
-  it('one that is not there: connection; a name that does not exist, or has no address: no_host', async () => {
+  it('a closed port gives the error connection; a name without an address gives no_host', async () => {
     const server = createTcpServer();
     const port = await listen(server);
     await new Promise((resolve) => server.close(resolve));
@@ -684,7 +687,7 @@ describe('bad servers', () => {
   });
 
   it.each(['EAI_AGAIN', 'EAI_FAIL', 'ESERVFAIL', 'ETIMEOUT'])(
-    'one whose name server fails with %s: dns, which may pass',
+    'a name server that fails with %s gives the error dns, which is temporary',
     async (code) => {
       const http = client({ lookup: (_, __, answer) => answer(Object.assign(new Error(code), { code }), []) });
       const error = await failure(http.request('http://slow.example/'));
@@ -692,7 +695,7 @@ describe('bad servers', () => {
     },
   );
 
-  it('one in a private network is refused with the name of the setting that allows it, and no address', async () => {
+  it('a private address is refused with the name of the setting that allows it, and is not repeated', async () => {
     const http = client({ lookup: names({ 'inside.example': [['10.1.2.3']] }).lookup });
     const { message } = await failure(http.request('http://inside.example/'));
     expect(message).toContain('EGRESS_ALLOW');
@@ -711,14 +714,14 @@ describe('follow', () => {
   const follow = (base: string, options = {}): Promise<HttpResponse & { redirects: string[] }> =>
     client({ limits: { maxBytes: 2000 } }).follow(base, options);
 
-  it('gives the last reply, its address and the way there', async () => {
+  it('returns the last reply, its URL and the redirects before it', async () => {
     const base = await redirecting({ '/a': '/b?x=1', '/b?x=1': 'c#part' });
     const reply = await follow(`${base}/a`);
     expect(reply).toMatchObject({ status: 200, url: `${base}/c`, redirects: [`${base}/a`, `${base}/b?x=1`] });
     expect(reply.body.toString()).toBe('page /c');
   });
 
-  it('reads an address in UTF-8 bytes', async () => {
+  it('reads a Location header in raw UTF-8', async () => {
     const location = Buffer.from('/über').toString('latin1');
     const reply = await follow(`${await redirecting({ '/a': location })}/a`);
     expect(new URL(reply.url).pathname).toBe('/%C3%BCber');
@@ -742,7 +745,7 @@ describe('follow', () => {
     expect(error.url).not.toContain(base);
   });
 
-  it('asks before each hop, and names the one that was refused', async () => {
+  it('asks the caller before each redirect, and names the one that was refused', async () => {
     const base = await redirecting({ '/a': '/b', '/b': '/private' });
     const asked: string[] = [];
     const allow = async (to: URL, from: URL) => {
@@ -754,7 +757,7 @@ describe('follow', () => {
     expect(asked).toEqual(['/a /b', '/b /private']);
   });
 
-  it('stops at the limit, and in a circle at once', async () => {
+  it('stops at the limit of redirects, and at once in a loop', async () => {
     const requests: string[] = [];
     const base = await serve((request, reply) => {
       requests.push(request.url!);
@@ -767,13 +770,13 @@ describe('follow', () => {
     expect(requests).toHaveLength(5);
   });
 
-  it('a 3xx without an address to go to is a reply', async () => {
+  it('a 3xx without a Location header is returned as a reply', async () => {
     const base = await serve((request, reply) => reply.writeHead(request.url === '/300' ? 300 : 302).end('text'));
     expect(await follow(`${base}/302`)).toMatchObject({ status: 302, redirects: [] });
     expect((await follow(`${base}/300`)).body.toString()).toBe('text');
   });
 
-  it('credentials stay with their origin, over the wire as well', async () => {
+  it('sends credentials to their own origin only', async () => {
     const seen: (string | undefined)[] = [];
     const other = await serve((request, reply) => void (seen.push(request.headers.authorization), reply.end()));
     const base = await serve((request, reply) => {
@@ -798,7 +801,7 @@ describe('TLS', () => {
       }),
     );
 
-  it('asks for the name it was given, at the address that was checked', async () => {
+  it('presents the requested name (SNI) at the address that was checked', async () => {
     const seen: unknown[] = [];
     const port = await listenTls({ cert, key }, seen);
     const reply = await client({ lookup, egressAllow, ca: cert }).request(`https://tls.example:${port}/`);
@@ -829,7 +832,7 @@ describe('TLS', () => {
 });
 
 describe('close', () => {
-  it('ends what is under way, idle connections and whatever comes after', async () => {
+  it('ends running requests, idle connections and later requests', async () => {
     let open = 0;
     const server = createServer((request, reply) => void (request.url === '/idle' && reply.end()));
     server.on('connection', (socket) => {

@@ -48,7 +48,7 @@ async function leaseEnd(): Promise<number> {
 }
 
 describe('Idempotency-Key', () => {
-  it('of a request whose process died is free after 15 s, and not before', async () => {
+  it('is free again 15 s after the process of its request died, and not earlier', async () => {
     const dead = held('dead');
     const first = once(stopped, request, dead.answer);
     await dead.begun;
@@ -63,7 +63,7 @@ describe('Idempotency-Key', () => {
     expect(await once(ctx, request, answered('third'))).toEqual({ status: 201, body: 'second', replayed: true });
   });
 
-  it('of a request that was overtaken is not released by its failure', async () => {
+  it('stays taken when an older request under it fails after a newer one has claimed it', async () => {
     const [dead, second] = [held('dead'), held('second')];
     const first = once(stopped, request, dead.answer);
     await dead.begun;
@@ -77,7 +77,7 @@ describe('Idempotency-Key', () => {
     expect((await overtaking).body).toBe('second');
   });
 
-  it('of a slow request is held as long as it runs', async () => {
+  it('stays taken for as long as its request runs', async () => {
     const slow = held('slow');
     const leaseMs = 60;
     const first = once(ctx, request, slow.answer, leaseMs);

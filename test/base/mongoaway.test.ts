@@ -41,7 +41,7 @@ afterAll(async () => {
 });
 
 describe('an API', () => {
-  it('waits 2.5 s for a server, and not as long as a process that starts', () => {
+  it('waits 2.5 s for a MongoDB server, less than a starting process does', () => {
     expect(mongoose.connection.getClient().options.serverSelectionTimeoutMS).toBe(2_500);
   });
 

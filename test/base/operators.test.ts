@@ -115,7 +115,7 @@ const tokenOf = (route: Route) => {
 };
 
 describe('the contracts', () => {
-  it('have fields of every kind to try', () => {
+  it('have fields of every kind for these tests', () => {
     expect(inBodies.length).toBeGreaterThan(25);
     expect(inBodies.some(([, field]) => field === 'context.productType')).toBe(true);
     expect(inBodies.some(([, field]) => field === 'conversation_history.0.body')).toBe(true);
@@ -126,7 +126,7 @@ describe('the contracts', () => {
 });
 
 describe('an operator in a body', () => {
-  it.each(inBodies)('%s: %s is refused by name', async (_, __, route, { path, schema }) => {
+  it.each(inBodies)('is refused in %s: %s, and the answer names the field', async (_, __, route, { path, schema }) => {
     // A field that accepts any object refuses nothing; such fields have tests of their own.
     const refused = operators.filter((operator) => !z.safeParse(schema, operator).success);
     expect(refused).not.toEqual([]);
@@ -154,7 +154,7 @@ describe('an operator in a form', () => {
     return api.request(route.method, pathOf(route), { token: tokenOf(route), form });
   };
 
-  it.each(inForms)('%s: %s takes text only, and no field of an operator', async (_, name, route) => {
+  it.each(inForms)('is refused in %s: %s takes text only', async (_, name, route) => {
     for (const field of [`${name}[$ne]`, `${name}.$ne`, `$where`]) {
       const { status, body } = await send(route, field, 'x');
       expect([status, body.details[0].path]).toEqual([400, ['body', field]]);

@@ -20,7 +20,7 @@ describe('GET /', () => {
     ['dark', 390],
     ['light', 1280],
     ['dark', 1280],
-  ])('%s, %i pixels wide: no fault, and nothing goes beyond the edge', async (scheme, width) => {
+  ])('in %s and %i pixels wide has no accessibility fault and does not scroll sideways', async (scheme, width) => {
     const { page, context } = await visit(browser, 'about:blank', { width, height: 800 });
     const complaints: string[] = [];
     page.on('console', (message) => complaints.push(message.text()));
@@ -39,7 +39,7 @@ describe('GET /', () => {
 });
 
 describe('GET /docs', () => {
-  it('shows its groups folded', async () => {
+  it('shows its groups of routes collapsed', async () => {
     const { page, context } = await visit(browser, `${api.url}/docs`, { width: 1280, height: 800 });
     await page.waitForSelector('.opblock-tag');
     expect(await page.evaluate("document.querySelectorAll('.opblock-tag').length > 10")).toBe(true);

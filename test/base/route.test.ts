@@ -133,7 +133,7 @@ const signed = (body: string | Uint8Array, more: Record<string, string> = {}) =>
 const event = '{"action":"opened","more":1}';
 
 describe('signature(provider)', () => {
-  it('gives the handler what the provider knows of the sender, and the parsed body', async () => {
+  it('gives the handler the verified sender and the parsed body', async () => {
     expect(await post('/hooks/event', event, signed(event))).toMatchObject({
       status: 200,
       body: { sender: '127.0.0.1', seen: 'opened' },
@@ -147,7 +147,7 @@ describe('signature(provider)', () => {
     );
   });
 
-  it('verifies the bytes, whatever type they claim to have', async () => {
+  it('verifies the raw bytes, whatever content type they have', async () => {
     const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
     const { status, body } = await post('/hooks/bytes', bytes, signed(bytes, { 'content-type': 'application/json' }));
     expect([status, body]).toEqual([200, { sender: 'sender-1', seen: Buffer.from(bytes).toString('hex') }]);
@@ -186,19 +186,19 @@ describe('signature(provider)', () => {
 });
 
 describe('raw', () => {
-  it('gives the bytes as they were sent, and `envelope` wraps the answer', async () => {
+  it('gives the handler the bytes as sent, and `envelope` wraps the answer', async () => {
     const { status, body } = await post('/bytes', Uint8Array.of(0, 255, 10));
     expect([status, body]).toEqual([200, { success: true, data: { seen: '00ff0a' } }]);
   });
 
-  it('of a route that anybody may call ends at 16 KiB: 413', async () => {
+  it('is limited to 16 KiB on a public route: 413', async () => {
     expect((await post('/bytes', 'x'.repeat(16_384))).status).toBe(200);
     expect((await post('/bytes', 'x'.repeat(16_385))).status).toBe(413);
   });
 });
 
 describe('maxBytes', () => {
-  it('bounds JSON, and the answer says the number', async () => {
+  it('limits a JSON body, and the answer names the limit', async () => {
     const json = { 'content-type': 'application/json' };
     const bodyOf = (bytes: number) => JSON.stringify({ text: 'x'.repeat(bytes - 11) });
     expect((await post('/text', bodyOf(100), json)).body).toEqual({ seen: 'x'.repeat(89) });
@@ -230,7 +230,7 @@ describe('the parameters of an address', () => {
     return { status: answer.status, body: (await answer.json()) as any };
   };
 
-  it('that the route does not take are refused by name, with those that it takes', async () => {
+  it('that are unknown are refused by name, and the answer lists the known ones', async () => {
     const { status, body } = await ask('/things?search=card&limit=1&__proto__=x');
     const message = 'is not a parameter here; this route takes limit, cursor';
     expect([status, body.code, body.error]).toEqual([400, 'VALIDATION', `search: ${message}, and 1 more; see details`]);
@@ -257,12 +257,12 @@ describe('the parameters of an address', () => {
     expect([status, body.error]).toEqual([400, message]);
   });
 
-  it('that another service adds are ignored where the route says so', async () => {
+  it('that are unknown are ignored where the route says so', async () => {
     expect((await post('/hooks/event?tenant=7&tenant=8', event, signed(event))).status).toBe(200);
     expect((await post('/hooks/bytes?tenant=7', event, signed(event))).status).toBe(400);
   });
 
-  it('are ignored by the real routes only that providers call, and by browsers which they send back', () => {
+  it('that are unknown are ignored only by routes that providers call or redirect browsers to', () => {
     const lax = Object.values(routeGroups).flatMap((routes) =>
       routes.filter((each) => each.otherParameters === 'ignored'),
     );

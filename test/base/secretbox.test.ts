@@ -37,7 +37,7 @@ const only = createSecretBox([newKey]);
 const now = new Date('2026-03-01T12:00:00Z');
 
 describe('a sealed value', () => {
-  it('opens in its place alone', () => {
+  it('opens only for the record and field it was sealed for', () => {
     const sealed = before.seal('word', place);
     expect(before.open(sealed, place)).toBe('word');
     expect(sealed).not.toBe(before.seal('word', place));
@@ -49,7 +49,7 @@ describe('a sealed value', () => {
       expect(() => before.open(sealed, other)).toThrow(/authenticate/);
   });
 
-  it('opens with each configured key, and says which one sealed it', () => {
+  it('opens with any configured key, and names the key that sealed it', () => {
     const sealed = before.seal('word', place);
     expect([after.open(sealed, place), after.isNewest(sealed), after.isNewest(after.seal('word', place))]).toEqual([
       'word',
@@ -59,7 +59,7 @@ describe('a sealed value', () => {
     expect(() => only.open(sealed, place)).toThrow(/not among the configured ones/);
   });
 
-  it('is nothing when it was changed', () => {
+  it('does not open after it was changed', () => {
     const sealed = before.seal('word', place);
     for (const changed of ['', 'x', sealed.slice(0, -1), `${sealed.slice(0, 9)}AAAA${sealed.slice(13)}`])
       expect(() => before.open(changed, place)).toThrow();
@@ -67,7 +67,7 @@ describe('a sealed value', () => {
 });
 
 describe('a keyed hash', () => {
-  it('is of one purpose, and known again by an older key', () => {
+  it('serves one purpose only, and an older key still recognizes it', () => {
     const [one, other] = [before.mac('one', 'text'), before.mac('other', 'text')];
     expect(one.equals(other)).toBe(false);
     expect(after.macs('one', 'text').map((mac) => mac.equals(one))).toEqual([false, true]);
@@ -168,7 +168,7 @@ async function reseal(keys: readonly Buffer[]) {
 }
 
 describe('reseal', () => {
-  it('seals everything with the new key, so that the old one is not needed any more', async () => {
+  it('seals everything with the new key, after which the old key is not needed', async () => {
     const org = await organization(before);
     expect(await org.read(after)).toEqual(org.all);
     await expect(org.read(only)).rejects.toThrow(/not among the configured ones/);
@@ -179,7 +179,7 @@ describe('reseal', () => {
     expect(await reseal([newKey, oldKey])).toMatchObject({ code: 0, resealed: 0 });
   });
 
-  it('leaves credentials alone while a process renews them', async () => {
+  it('skips credentials while a process renews them', async () => {
     const orgId = newId('org');
     const whose = { org_id: orgId, provider: 'slack' } as const;
     const sealed = sealCredentials(whose, { token: 't' }, before);
@@ -193,7 +193,7 @@ describe('reseal', () => {
     await collectionOf(IntegrationModel).deleteOne({ _id });
   });
 
-  it('knows every collection in which something is sealed', () => {
+  it('covers every collection that holds sealed values', () => {
     const sources = globSync('models/**/*.ts', { cwd: root }).map((path) => readFileSync(`${root}/${path}`, 'utf8'));
     const sealedIn = sources.flatMap((source) =>
       [...source.matchAll(/\bfield: ['`]([a-z_]+)\./g)].map(([, collection]) => collection!),
@@ -202,7 +202,7 @@ describe('reseal', () => {
     expect([...new Set(sealedIn)].toSorted()).toEqual(known.toSorted());
   });
 
-  it('is of no use with a key that opens nothing', async () => {
+  it('fails when the configured key opens nothing', async () => {
     const org = await organization(createSecretBox([randomBytes(32)]));
     const { code, unreadable } = await reseal([newKey, oldKey]);
     expect([code, unreadable.length]).toEqual([1, 11]);

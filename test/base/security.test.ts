@@ -170,13 +170,13 @@ describe('a revoked key', () => {
 describe('a session', () => {
   const taken = of('session').map((route) => [label(route), route] as const);
 
-  it('is a credential of several routes', () => expect(taken.length).toBeGreaterThan(2));
+  it('is accepted by several routes', () => expect(taken.length).toBeGreaterThan(2));
 
-  it.each(taken)('%s takes the token of one that stands', async (_, route) => {
+  it.each(taken)('%s accepts the token of a session that is not revoked', async (_, route) => {
     expect([401, 403]).not.toContain((await call(route, mine.orgId, session)).status);
   });
 
-  it.each(taken)('%s refuses the token of a revoked one: 401', async (_, route) => {
+  it.each(taken)('%s refuses the token of a revoked session: 401', async (_, route) => {
     expect((await call(route, mine.orgId, endedSession)).status).toBe(401);
   });
 });

@@ -53,7 +53,7 @@ const pendingOf = async (convId: string) =>
   (await findConversation(orgId, convId))?.pending?.map(({ workflow_id }) => workflow_id);
 
 describe('an act that concerns several workflows', () => {
-  it('leaves an intent for each, all are started, and each is settled by itself', async () => {
+  it('stores one intent for each workflow, starts all of them and settles each separately', async () => {
     const convId = await begin();
     const ctx = starter(async (id) => {
       if (id === 'second') throw new Error('Temporal is away');
@@ -68,7 +68,7 @@ describe('an act that concerns several workflows', () => {
     expect(await pendingOf(convId)).toEqual(['second']);
   });
 
-  it('may decide by what it made of the conversation', async () => {
+  it('may choose its workflows by the conversation that it has just changed', async () => {
     const convId = await begin();
     const made: unknown[] = [];
     const intents: NonNullable<Parameters<typeof actOn>[3]['intents']> = (what) => {
@@ -107,7 +107,7 @@ const waitingOf = async (org_id: string) => {
 };
 
 describe('the sweeper', () => {
-  it('starts all that waits in one sweep, and organizations take turns', async () => {
+  it('starts everything that waits in one sweep, taking organizations in turn', async () => {
     const [many, one] = [newId('org'), newId('org')];
     await waiting(many, idsOf(many, 150));
     await waiting(one, idsOf(one, 1));
@@ -122,7 +122,7 @@ describe('the sweeper', () => {
     expect([await waitingOf(many), await waitingOf(one)]).toEqual([[], []]);
   });
 
-  it('goes on after a start that fails, which waits longer each time, up to 5 minutes', async () => {
+  it('continues after a failed start, and retries that one after longer and longer pauses, up to 5 minutes', async () => {
     const org = newId('org');
     await waiting(org, idsOf(org, 30));
     const bad = `${org}:0`;
@@ -141,7 +141,7 @@ describe('the sweeper', () => {
     await RemovalModel.deleteOne({ _id: bad });
   });
 
-  it('takes nothing while Temporal is away, and all of it as soon as Temporal answers', async () => {
+  it('starts nothing while Temporal is down, and everything as soon as Temporal answers', async () => {
     const org = newId('org');
     await waiting(org, idsOf(org, 50));
     const before = await waitingOf(org);
@@ -156,7 +156,7 @@ describe('the sweeper', () => {
     expect(await waitingOf(org)).toEqual([]);
   });
 
-  it('ends when Temporal goes away under it; what it had taken is due again within 5 s, however often that was', async () => {
+  it('stops when Temporal goes down during a sweep; what it had claimed is due again within 5 s, however often this happens', async () => {
     const org = newId('org');
     await waiting(org, idsOf(org, 100));
     let asked = 0;

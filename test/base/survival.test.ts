@@ -61,7 +61,7 @@ const faults: Fault[] = [
 ];
 
 describe('a worker killed in each step of a document', () => {
-  it('leaves every document to be finished by another worker: indexed, once', async () => {
+  it('leaves every document to another worker, which indexes it exactly once', async () => {
     const env = newSystem('workerkill', { FLEETS: 'documents,backlog' });
     const api = apiAt((await start('api/server.ts', env)).url);
     const org = await api.newOrg();
@@ -98,7 +98,7 @@ describe('a worker killed in each step of a document', () => {
 });
 
 describe('an API killed between saving a document and starting its workflow', () => {
-  it('leaves the intent to the sweeper: the document ends indexed', async () => {
+  it('leaves an intent, from which the sweeper gets the document indexed', async () => {
     const env = newSystem('apikill', { FLEETS: 'documents,backlog' });
     const sound = apiAt((await start('api/server.ts', env)).url);
     const org = await sound.newOrg();
@@ -123,8 +123,8 @@ describe('an API killed between saving a document and starting its workflow', ()
   });
 });
 
-describe('with Temporal away', () => {
-  it('uploads are accepted and health says so; they are processed when it is back', async () => {
+describe('while Temporal is down', () => {
+  it('uploads are accepted, health reports it, and they are processed when Temporal is back', async () => {
     const env = newSystem('away', { FLEETS: 'documents,backlog' });
     // Port 9 (discard) is closed: for this API Temporal is down, but the worker below reaches it.
     const api = apiAt((await start('api/server.ts', { ...env, TEMPORAL_ADDRESS: '127.0.0.1:9' })).url);
@@ -150,7 +150,7 @@ describe('with Temporal away', () => {
 });
 
 describe('SIGTERM', () => {
-  it('an API finishes the request it has, then ends cleanly', async () => {
+  it('lets an API finish its running request, then end cleanly', async () => {
     const env = newSystem('drain');
     // The process has a temporary folder of its own, so that the test sees only this upload.
     const process = await startProcess('api/server.ts', { ...env, TMPDIR: env.DATA_DIR });

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(disconnectMongo);
 
 describe('readTogether', () => {
-  it('sees nothing of what is written between its reads', async () => {
+  it('sees no write that happens between its reads', async () => {
     const seen = await readTogether(async (options) => {
       const first = await counted('first').findOne({ _id: 'one' }, options);
       for (const name of ['first', 'second']) await counted(name).updateOne({ _id: 'one' }, { $set: { count: 2 } });

@@ -159,7 +159,7 @@ describe('the place of a fault', () => {
     expect(faults.message).toBe(message);
   });
 
-  it('several: the first is named, the others are counted', () => {
+  it('with several faults, the first is named and the others are counted', () => {
     expect(faultsOf(nested, { skills: 1, role: 1 })).toEqual({
       message: 'name: is required, and 2 more; see details',
       details: [
@@ -170,7 +170,7 @@ describe('the place of a fault', () => {
     });
   });
 
-  it('thousands: all are counted, twenty are listed, and long names are cut', () => {
+  it('with thousands of faults, all are counted, twenty are listed and long names are cut', () => {
     const fields = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`${i}-${'x'.repeat(150)}`, 0]));
     const { details, message } = faultsOf(nested, { name: 'a', ...fields });
     expect(details).toHaveLength(21);
@@ -191,7 +191,7 @@ describe('parse', () => {
     expect(() => parse(pageQuery, { limit: 'ten' }, 'query')).toThrow('limit: must be a whole number of at least 1');
   });
 
-  it('gives what the schema makes of the value', () => {
+  it('returns the value as the schema parsed it', () => {
     expect(parse(pageQuery, { limit: '500' }, 'query')).toEqual({ limit: 100 });
   });
 });
@@ -212,7 +212,7 @@ describe('a Problem', () => {
   });
 });
 
-describe('what travels', () => {
+describe('JSON that is sent', () => {
   const schemas = [
     ...routes.flatMap(({ method, path, params, query, body }) =>
       Object.entries({ params, query, body }).flatMap(([place, schema]) =>

@@ -144,7 +144,7 @@ describe('support-platform register, login, logout', () => {
     expect((await api.request('GET', '/me', { token: user.token })).status).toBe(401);
   });
 
-  it('password-link makes a link where the server runs, by which somebody sets a new password once', async () => {
+  it("password-link, run on the server's machine, prints a link that sets a new password once", async () => {
     const user = await api.newUser();
     const database = new URL(process.env['TEST_MONGODB_URI']!);
     database.pathname = '/shared';
@@ -190,7 +190,7 @@ describe('support-platform register, login, logout', () => {
     expect(stdout).not.toContain(password);
   });
 
-  it('without a terminal a password is not waited for: 2', async () => {
+  it('without a terminal a command that needs a password ends with 2 at once', async () => {
     expect(await cli(['login', '--email', 'ada@example.com'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('--password-stdin'),
@@ -222,7 +222,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 `;
 
 describe('support-platform org', () => {
-  it('several organizations need a choice, which is remembered; going live and back is one command each', async () => {
+  it('with several organizations one must be chosen, and the choice is remembered; going live and back is one command each', async () => {
     const owner = await api.newUser();
     const env = await login('orgs', owner.email);
     expect(await cli(['docs', 'list'], { env })).toMatchObject({
@@ -255,7 +255,7 @@ describe('support-platform org', () => {
     expect(JSON.parse(back.stdout)).toEqual({ org_id: ids[0], environment: 'sandbox' });
   });
 
-  it('going live says what is not live yet, and --copy takes it over; what finds nothing says where it looked', async () => {
+  it('going live lists what exists in test mode only, and --copy copies it; a search without results says which mode it searched', async () => {
     const owner = await api.newUser();
     const own = await api.newOrg(owner);
     const env = await login('copying', owner.email);
@@ -287,7 +287,7 @@ describe('support-platform org', () => {
 });
 
 describe('support-platform keys', () => {
-  it('a created key works at once and no more when revoked; an API key cannot manage keys', async () => {
+  it('a created key works at once and stops when it is revoked; an API key cannot manage keys', async () => {
     const env = { ...(await login('keys', org.owner.email)), SUPPORT_ORG: org.orgId };
     const created = await cli(['keys', 'create', 'script', '--scopes', 'support:read', '--json'], { env });
     const { key, token } = JSON.parse(created.stdout) as { key: { key_id: string }; token: string };
@@ -321,7 +321,7 @@ describe('support-platform keys', () => {
 });
 
 describe('support-platform docs, ask, gaps', () => {
-  it('an added document answers when the command ends, and no more when it is removed', async () => {
+  it('an added document answers questions when the command ends, and stops when it is removed', async () => {
     const path = await file('parking.md', '# Parking\n\nThe garage in Elm Street charges two euros an hour.\n');
     const added = await withKey('docs', 'add', path, '--segments', 'Drivers, Staff', '--authority', 'primary');
     expect(added).toMatchObject({ code: 0, stderr: '' });
@@ -340,7 +340,7 @@ describe('support-platform docs, ask, gaps', () => {
     expect((await json('gaps')).gaps).toContainEqual(expect.objectContaining({ question, count: 2, status: 'open' }));
   });
 
-  it('of several files those that fail do not keep the others back, and the command ends with 1', async () => {
+  it('when some of several files fail, the others are added, and the command ends with 1', async () => {
     const good = await file('opening.txt', 'The counter opens at nine.');
     const refused = await file('picture.pdf', '%PDF-1.7 nothing');
     const missing = join(folder, 'missing.md');
@@ -360,7 +360,7 @@ describe('support-platform docs, ask, gaps', () => {
     expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('opening.txt: already there') });
   });
 
-  it('a file that cannot be read fails with the reason its owner understands', async () => {
+  it('a file that cannot be read fails with a reason for its owner', async () => {
     const ended = await withKey('docs', 'add', join(root, 'test', 'fixtures', 'encrypted.docx'));
     expect(ended).toMatchObject({
       code: 1,
@@ -399,7 +399,7 @@ describe('support-platform docs, ask, gaps', () => {
     });
   });
 
-  it('what a terminal would obey in names and answers is shown, not sent', async () => {
+  it('control characters in names and answers are printed as text, so that the terminal does not obey them', async () => {
     const evil = 'a\u001b[2J\u009b31m\u202eb\u0007';
     const path = await file(`${evil}.md`, '# Notes\n\nThe vault code is red.\n');
     const added = await withKey('docs', 'add', path);
@@ -436,7 +436,7 @@ describe('support-platform docs, ask, gaps', () => {
   });
 });
 
-describe('support-platform, whatever the command', () => {
+describe('every support-platform command', () => {
   it.each([
     ['an unknown command', ['unknown'], 'unknown command'],
     ['no command', [], 'Usage:'],
@@ -453,7 +453,7 @@ describe('support-platform, whatever the command', () => {
     expect(JSON.parse(asJson.stderr)).toMatchObject({ code: 'USAGE', error: expect.any(String) });
   });
 
-  it('no server: 1, and what to do', async () => {
+  it('without a server ends with 1 and says what to do', async () => {
     const url = `http://127.0.0.1:${await freePort()}/v1`;
     const ended = await cli(['docs', 'list', '--url', url, '--key', key]);
     expect(ended).toEqual({
@@ -507,7 +507,7 @@ describe('crawl and pages', () => {
     }
   });
 
-  it('have a site crawled again every so many hours, list such sites and remove one', async () => {
+  it('schedule a site to be crawled every few hours, list scheduled sites and remove one', async () => {
     const site = await startSite({ '/': page('Rowan', 'The rowan branch is closed on Sundays.') });
     try {
       const env = { SUPPORT_API_KEY: key };
@@ -559,7 +559,7 @@ describe('inbox', () => {
 });
 
 describe('inbox and notifications with a login', () => {
-  it('assigns to oneself, to nobody and to others, reopens, and lists, reads and follows what one was told', async () => {
+  it('assign a conversation to oneself, nobody and others, reopen it, and list, read and follow notifications', async () => {
     const own = await api.newOrg();
     const { token } = await api.newKey(own);
     const env = { ...(await login('told', own.owner.email)), SUPPORT_ORG: own.orgId };

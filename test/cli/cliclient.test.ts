@@ -69,13 +69,13 @@ describe('a request that may be repeated', () => {
     expect(slept).toEqual([ms]);
   });
 
-  it('gives up after four tries with what the server said', async () => {
+  it("is given up after four tries, with the server's error", async () => {
     const { result, seen } = await against([status(503, {}, { error: 'busy', code: 'UNAVAILABLE' })], 'GET');
     expect(result).toMatchObject({ message: 'busy', code: 'UNAVAILABLE', status: 503, exitCode: 1 });
     expect(seen).toHaveLength(4);
   });
 
-  it('does not wait longer than fifteen seconds', async () => {
+  it('waits at most fifteen seconds in all', async () => {
     const { result, seen, slept } = await against([status(429, { 'retry-after': '60' }), good], 'GET');
     expect(result).toMatchObject({ status: 429 });
     expect([seen.length, slept]).toEqual([1, []]);
@@ -90,7 +90,7 @@ describe('a request that may be repeated', () => {
     expect(seen[0]!.key).toMatch(/^[\da-f-]{36}$/);
   });
 
-  it('a form is sent whole again, and its bytes are counted', async () => {
+  it('a form is sent again whole, and its progress counts bytes', async () => {
     const data = new FormData();
     data.append('file', new Blob(['x'.repeat(200_000)]), 'x.txt');
     let sent = 0;
@@ -118,7 +118,7 @@ describe('a request that may not be repeated', () => {
 });
 
 describe('a reply', () => {
-  it('of a dashboard route is taken out of its envelope, and a warning is told', async () => {
+  it('of a dashboard route is returned without its envelope, and its warning is printed', async () => {
     expect((await against([status(200, {}, { success: true, data: { ok: true } })], 'GET')).result).toEqual({
       ok: true,
     });
@@ -137,7 +137,7 @@ describe('a reply', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('with details of a strange form still shows its sentence', async () => {
+  it('with malformed details still shows its error sentence', async () => {
     const { result } = await against(
       [
         status(
@@ -166,7 +166,7 @@ describe('a list', () => {
     expect(await allPages(async ({ cursor }) => pages[cursor ?? 'start']!)).toEqual([1, 2, 3, 4]);
   });
 
-  it('that goes round in circles ends with an error', async () => {
+  it('whose cursor repeats ends with an error', async () => {
     await expect(allPages(async () => ({ entries: [1], cursor: 'again' }))).rejects.toThrow('repeats the pages');
   });
 });
@@ -184,12 +184,12 @@ describe('text for a terminal', () => {
     expect(visible(text)).toBe(shown);
   });
 
-  it('leaves the text of the world alone', () => {
+  it('keeps letters of every script unchanged', () => {
     const text = 'Straße, naïve, 漢字, עברית, می‌خواهم, 👩‍💻, re\u0301sume\u0301';
     expect(visible(text)).toBe(text);
   });
 
-  it('as JSON it is the same value', () => {
+  it('parses as JSON to the same value', () => {
     const value = { name: 'a\u001b[31m\u009b\u202e\u{e0041}\u007f\n漢' };
     expect(JSON.parse(visibleJson(value))).toEqual(value);
     // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
@@ -208,7 +208,7 @@ describe('text for a terminal', () => {
     ).toEqual(['ID   NAME', '1    a\\u000a2  b', '333  c']);
   });
 
-  it('is broken at blanks, its own lines kept', () => {
+  it('is wrapped at blanks and keeps its own line breaks', () => {
     expect(wrap('one two three\n\nfour longerthanten', 10)).toEqual(['one two', 'three', '', 'four', 'longerthanten']);
   });
 });

@@ -54,14 +54,14 @@ describe('npm run demo', () => {
     expect(data.organizations).toMatchObject([{ name: 'Lindenbank', role: 'owner' }]);
   });
 
-  it('says how to start its own system again, and leaves the server out where it is the usual one', () => {
+  it("prints the command that starts its system again, without the server's address when that is the default", () => {
     const owner = { email: 'demo@example.com', password: 'secret' };
     const lines = goOnLines('http://127.0.0.1:3000/v1', owner, 'DATA_DIR=.data/demo npm start');
     expect(lines).toContain('  DATA_DIR=.data/demo npm start');
     expect(lines).toContain('  npm run -s cli -- login --email demo@example.com');
   });
 
-  it('ends with 1 when an answer has another source than expected, or there is one where none was expected', async () => {
+  it('ends with 1 when an answer has another source than expected, or has one although none was expected', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'support-demo-test-'));
     try {
       for (const name of ['security.txt', 'branches.csv']) await cp(join(fixtures, name), join(folder, name));
@@ -84,7 +84,7 @@ describe('npm run demo', () => {
     }
   });
 
-  it('does not start a system in place of one that was named and does not answer: 1', async () => {
+  it('ends with 1 when the named server does not answer, instead of starting another', async () => {
     const url = `http://127.0.0.1:${await freePort()}/v1`;
     expect(await demo([], url)).toEqual({
       code: 1,
@@ -93,7 +93,7 @@ describe('npm run demo', () => {
     });
   });
 
-  it('an answer with the right source but without the expected words is wrong', () => {
+  it('counts an answer with the right source but without the expected words as wrong', () => {
     const answer = {
       answer: 'It costs\n2 EUR.',
       sources: [{ type: 'document' as const, id: 'doc_1', name: 'fees.xlsx', score: 1 }],

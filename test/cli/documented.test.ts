@@ -75,7 +75,7 @@ describe('the queries in the documents', () => {
     expect(refused).toEqual([]);
   });
 
-  it('would be refused as they once stood there', async () => {
+  it('would be refused without backquotes', async () => {
     const [query] = queriesIn('Filter by `Status = "failed"`.');
     await expect(temporal.workflow.count(query)).rejects.toThrow();
   });
@@ -97,7 +97,7 @@ const isPage = ({ method, path }: DocumentedRequest): boolean =>
   method === 'GET' && /^\/(?:$|health\/|metrics$|demo$|docs$|widget\/)/.test(path);
 
 describe('the requests in the documents', () => {
-  it('are of routes that there are', () => {
+  it('name only routes that exist', () => {
     const requests = documents.flatMap(({ path, text }) =>
       requestsIn(text).map((request) => ({ at: path, ...request })),
     );
@@ -105,7 +105,7 @@ describe('the requests in the documents', () => {
     expect(requests.filter((request) => !isRoute(request) && !isPage(request))).toEqual([]);
   });
 
-  it('of another method or path are noticed', () => {
+  it('with an unknown method or path are found by this check', () => {
     const gone = requestsIn('`PATCH /v1/orgs/{orgId}/documents` `GET …/nowhere` `GET|POST /v1/nowhere?a=b`');
     expect(gone.filter((request) => isRoute(request) || isPage(request))).toEqual([]);
     expect(gone).toHaveLength(4);
@@ -228,12 +228,12 @@ describe('the commands in the documents', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('are all that this file leaves out', () => {
+  it('are the only ones in `notRun`', () => {
     const all = documents.flatMap(({ text }) => commandsIn(text).map((command) => command.text));
     expect(Object.keys(notRun).filter((text) => !all.includes(text))).toEqual([]);
   });
 
-  it('that are not there are noticed', async () => {
+  it('that do not exist are found by this check', async () => {
     const typed = [
       'support-platform docs burn',
       'support-platform ask --loudly x',

@@ -82,7 +82,7 @@ describe('the help of each command', () => {
     ...described.map(([name, one]) => [name, one.examples.map((each) => `${name.split(' ')[0]} ${each}`)] as const),
   ];
 
-  it.each(documented)('%s: shows examples, which are right usage', async (path, lines) => {
+  it.each(documented)('of %s shows examples that are valid commands', async (path, lines) => {
     const { stdout } = await cli([...path.split(' '), '--help']);
     const env = { SUPPORT_URL: `http://127.0.0.1:${await freePort()}`, SUPPORT_API_KEY: 'none', SUPPORT_ORG: 'org_1' };
     for (const line of lines) {
@@ -94,7 +94,7 @@ describe('the help of each command', () => {
     }
   });
 
-  it('is there for all of them', async () => {
+  it('exists for every command', async () => {
     const leaves = async (path: string[]): Promise<string[]> => {
       const { stdout } = await cli([...path, '--help']);
       const [, below = ''] = stdout.split('\nCommands:\n');
@@ -120,7 +120,7 @@ describe('what is typed', () => {
     expect(await cli(args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) });
   });
 
-  it('for a login is refused with a key alone, and the other way round what the server refuses ends with 1', async () => {
+  it('ends with 2 when it needs a login and there is only a key, and with 1 when the server refuses it', async () => {
     const alone = await cli(['members', 'list'], { SUPPORT_API_KEY: key });
     expect(alone).toMatchObject({ code: 1, stderr: expect.stringContaining('it needs a login') });
     const { fails } = of(org);
@@ -157,7 +157,7 @@ describe('with a key', () => {
     await until(async () => (await history()).status === 401, 'the session to be over');
   });
 
-  it('docs add --wait says so where nothing is compared by meaning, and ends', async () => {
+  it('docs add --wait says that embeddings are off, and ends', async () => {
     const path = join(folder, 'vault.md');
     await writeFile(path, 'The vault opens at ten.');
     const ended = await cli(['docs', 'add', path, '--wait'], { SUPPORT_API_KEY: key });
@@ -225,7 +225,7 @@ describe('with a key', () => {
     }
   });
 
-  it('deliveries are tried, listed, shown, sent again and recovered', async () => {
+  it('a test delivery can be made, and deliveries can be listed, shown, sent again and recovered', async () => {
     const receiver = await startReceiver();
     try {
       const own = await api.newOrg();
@@ -271,7 +271,7 @@ describe('with a login', () => {
     expect((await fails(['members', 'uninvite', 'inv_1'])).code).toBe(1);
   });
 
-  it('where members are told is shown and changed, and services are listed', async () => {
+  it('the webhooks of the organization are shown and changed, and services are listed', async () => {
     const { say, json, fails } = of(org);
     await say(['webhooks', 'set', '--email-notifications', '--notify-on', 'task_created,meeting_ended']);
     expect(await json(['webhooks', 'get'])).toMatchObject({ notify_on: ['task_created', 'meeting_ended'] });

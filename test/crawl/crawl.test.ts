@@ -49,7 +49,7 @@ const reasons = (ended: { problems: { url: string; reason: string }[] }, site: T
   Object.fromEntries(ended.problems.map(({ url, reason }) => [url.replace(site.url, ''), reason]));
 
 describe('a crawl', () => {
-  it('makes the pages of a site answer questions, below everything else, each with its address', async () => {
+  it('lets the pages of a site answer questions, each with its address and after all other sources', async () => {
     const site = await siteOf({
       '/': page('Curlew Bank', 'The curlew account is free of charge for students of every school.', ['/loans']),
       '/loans': page('Loans', 'A curlew loan runs for seven years and can be repaid at any time.'),
@@ -78,7 +78,7 @@ describe('a crawl', () => {
     expect((await ask('How long does a curlew loan run?')).answer).toContain('nine years');
   });
 
-  it('says of every page that it left out why, in words', async () => {
+  it('gives a reason in words for every page that it left out', async () => {
     const text = 'The sandpiper card is accepted in forty countries and has no yearly fee at all.';
     const site = await siteOf({
       '/robots.txt': 'User-agent: *\nDisallow: /private/',
@@ -144,7 +144,7 @@ describe('a crawl', () => {
     expect([done.status, site.hits.get('/news/')]).toEqual(['completed', undefined]);
   });
 
-  it('ends at its limit of pages, and in an endless calendar long before it has read nothing else', async () => {
+  it('ends at its limit of pages, and leaves an endless calendar before the calendar fills that limit', async () => {
     const day = (n: number) =>
       page(`Day ${n}`, `On day ${n} the ruff meets nobody in particular.`, [`/calendar/2026/${n + 1}`, `/day?d=${n}`]);
     const site = await siteOf({
@@ -173,7 +173,7 @@ describe('a crawl', () => {
     expect(titles.filter((title: string) => title.startsWith('Topic'))).toHaveLength(8);
   });
 
-  it('waits for a robots.txt that cannot be had, says so, and asks for no page meanwhile', async () => {
+  it('waits while robots.txt is unavailable, says so, and requests no page meanwhile', async () => {
     const site = await siteOf({
       '/robots.txt': (_, response) => void response.writeHead(503).end(),
       '/': page('Start', 'The siskin page is not to be fetched yet.'),
@@ -187,7 +187,7 @@ describe('a crawl', () => {
     expect([(await status()).status, site.hits.get('/')]).toEqual(['cancelled', undefined]);
   });
 
-  it('of a site that drips, floods, bombs or lies in its headers ends, and says what it met', async () => {
+  it('ends and gives the reason on a site that sends slowly, endlessly, a compression bomb or false headers', async () => {
     const html = { 'content-type': 'text/html' };
     const site = await siteOf({
       '/': page('Start', 'The shrike has a page that can be read.', [
@@ -239,12 +239,12 @@ describe('a crawl', () => {
     });
   });
 
-  it('of an address in a private network fails and says so; nothing is connected to', async () => {
+  it('fails on a private address with the reason and opens no connection', async () => {
     const done = await crawl('http://169.254.169.254/latest/');
     expect([done.status, done.error]).toEqual(['failed', expect.stringContaining('private network')]);
   });
 
-  it('is refused for what is no address of a page, and while another one runs', async () => {
+  it("is refused for a URL that is no page's, and while another crawl of the site runs", async () => {
     for (const url of ['ftp://a.example/', 'file:///etc/passwd', 'https://user:pw@a.example/', 'nonsense']) {
       const { status, body } = await start(url);
       expect([url, status, body.code]).toEqual([url, 400, 'VALIDATION']);
@@ -264,7 +264,7 @@ describe('a crawl', () => {
 });
 
 describe('a crawl whose workflow an operator terminated', () => {
-  it('can be cancelled, so that the next one may begin', async () => {
+  it('can be cancelled, and the next crawl can then begin', async () => {
     const site = await siteOf({
       '/robots.txt': 'User-agent: *\nCrawl-delay: 20',
       '/': page('A', 'The dipper waits for its turn.'),
@@ -327,7 +327,7 @@ describe('a crawl of a site that was crawled before', () => {
     expect((await ask('How much is the avocet fee?', { productType: 'retail' })).has_context).toBe(false);
   });
 
-  it('with replace swaps the whole set, and leaves the old one when the new one fails or is cancelled', async () => {
+  it('with `replace` swaps the whole set of pages, and keeps the old set when it fails or is cancelled', async () => {
     const site = await siteOf({
       '/': page('One', 'The dunlin rate is one percent a year.', ['/two']),
       '/two': page('Two', 'The dunlin office is in the second street.'),
@@ -349,7 +349,7 @@ describe('a crawl of a site that was crawled before', () => {
 });
 
 describe('a crawled page', () => {
-  it('that is deleted answers nothing from then on; a new crawl brings it back', async () => {
+  it('answers nothing after it was deleted, until a new crawl finds it again', async () => {
     const site = await siteOf({ '/': page('Whimbrel', 'The whimbrel deposit is guaranteed by the state.') });
     await crawl(site.url);
     const { page_id } = await pageAt(`${site.url}/`);
@@ -386,7 +386,7 @@ describe('prune', () => {
   const prune = async (body: object = {}) =>
     (await shared.request('POST', `/orgs/${org.orgId}/knowledge-base/prune`, { token, body })).body;
 
-  it('reports passages without a page, pages without passages and old generations, and removes them when told', async () => {
+  it('reports passages without a page, pages without passages and old generations, and removes them on request', async () => {
     const site = await siteOf({
       '/': page('Start', 'The smew account has a start page.', ['/whole', '/half', '/lost']),
       '/whole': page('Whole', 'The smew page that is whole stays as it is.'),
@@ -424,7 +424,7 @@ describe('prune', () => {
 });
 
 describe('in a system of its own', () => {
-  it('a crawl stops at the quota and says so, and goes on after its worker was killed without asking twice', async () => {
+  it('a crawl stops at the quota and says so; after its worker was killed it continues without requesting a page twice', async () => {
     const env = systemEnv('crawlkill', { FLEETS: 'crawl', SANDBOX_PAGES: '30' });
     const running: Running[] = [];
     try {

@@ -149,7 +149,7 @@ describe('a worker killed while it stores one round and fetches the next', () =>
     await Promise.all([largeSite, changingSite, replacingSite].map((site) => site!.close()));
   });
 
-  it('is followed by one that indexes every page once and asks for none again that was settled', async () => {
+  it('is replaced by one that indexes every page once and requests no finished page again', async () => {
     expect(await first!.ended()).toMatchObject({ status: 'completed', pages_processed: 109, problems: [] });
     expect(before).toHaveLength(49);
     expect(before.filter((url) => largeSite!.hits.get(new URL(url).pathname) !== 1)).toEqual([]);
@@ -159,13 +159,13 @@ describe('a worker killed while it stores one round and fetches the next', () =>
     await until(async () => (await left()) === 0, 'the addresses of the crawl to be dropped');
   });
 
-  it('leaves nothing of what it had begun of a page, even when that page cannot be read again', async () => {
+  it('leaves no half-written page, even when that page cannot be read again', async () => {
     expect(await second!.ended()).toMatchObject({ status: 'completed', pages_unchanged: 3, pages_skipped: 1 });
     await expectEachOnce(second!, 4);
     expect(await second!.answer('What is stonechat number 1 about?')).toContain('number 1');
   });
 
-  it('leaves the pages of before where they were to be replaced and the site fails from then on', async () => {
+  it('leaves the former pages when they were to be replaced and the site fails afterwards', async () => {
     await until(async () => replacingSite!.hits.has('/robots.txt'), 'the site to be asked for its rules again');
     await third!.cancel();
     expect((await third!.ended()).status).toBe('cancelled');
@@ -196,7 +196,7 @@ describe('a crawl whose worker was killed', () => {
     return status === 202;
   }
 
-  it('takes a cancel at once, without waiting for anybody to notice the death: 202', async () => {
+  it('accepts a cancel at once, before the death is noticed: 202', async () => {
     await until(isTakenAtOnce, 'a cancel to be taken at once');
   });
 });
@@ -213,7 +213,7 @@ describe('a quota that is reached while the next round is being fetched', () => 
     await expectEachOnce(crawler, quota);
   });
 
-  it('ends a replacement without effect: the pages of before stay', async () => {
+  it('ends a replacement without effect: the former pages stay', async () => {
     const old = await siteOf({ '/': page('Old', 'The dunnock rate is one percent a year.') });
     const site = await siteOf(manyPages(110, 'dunnock'));
     await startWorker({ SANDBOX_PAGES: String(quota) });
@@ -250,7 +250,7 @@ describe('a page that is deleted while a crawl is writing it anew', () => {
 });
 
 describe('an embedding model that does not answer', () => {
-  it('keeps no page from answering by its words; the status says how many wait, and they follow when it answers', async () => {
+  it('lets pages answer by their words; the status counts the pages that wait, and they are embedded when the model answers again', async () => {
     const model = await startOpenAiServer();
     try {
       const site = await siteOf(manyPages(5, 'pintail'));
@@ -285,7 +285,7 @@ describe('an embedding model that does not answer', () => {
 });
 
 describe('crawls that are begun at the same time in two processes', () => {
-  it('are one: the others are refused', async () => {
+  it('become one crawl: the others are refused', async () => {
     const owed: ServerResponse[] = [];
     const site = await siteOf({ '/': (_, response) => void owed.push(response) });
     const { token } = await apis[0].newKey(crawler.org);

@@ -40,14 +40,14 @@ describe('an address to crawl', () => {
     ['http://site..example/', 'valid'],
     ['http://site.example:22/', 'port 22,'],
     ['', ''],
-  ])('that is none is refused with a sentence on `url` (%#)', async (url, said) => {
+  ])('that is malformed is refused with a sentence on `url` (%#)', async (url, said) => {
     const { status, body } = await crawler.start(url);
     expect([status, body.code, body.details?.[0]?.path]).toEqual([400, 'VALIDATION', ['body', 'url']]);
     expect(body.details[0].message).toContain(said);
     expect((await crawler.status()).status).toBe('idle');
   });
 
-  it('that spells a private address in another way leads nowhere, and the crawl says so', async () => {
+  it('that spells a private address in another notation is not requested, and the crawl says so', async () => {
     for (const host of [
       '2852039166',
       '0xa9fea9fe',
@@ -68,7 +68,7 @@ describe('an address to crawl', () => {
 });
 
 describe('a site that asks to be left alone for a while', () => {
-  it('is asked again no earlier than it said, by its own clock', async () => {
+  it('is requested again no earlier than it said, by its own clock', async () => {
     const asked: number[] = [];
     const site = await siteOf({
       '/': (_, response) => {
@@ -83,7 +83,7 @@ describe('a site that asks to be left alone for a while', () => {
     expect(asked[1]! - asked[0]!).toBeGreaterThanOrEqual(1_000);
   });
 
-  it('for longer than a moment has its crawl say so; it is asked once more, and nothing else meanwhile', async () => {
+  it('for more than a moment makes the crawl report it; one later request tries again, and there is none in between', async () => {
     const asked: string[] = [];
     const site = await siteOf({
       '/': page('Start', 'The serin begins here.', ['/busy', '/calm']),
@@ -111,7 +111,7 @@ describe('a site that asks to be left alone for a while', () => {
     expect([asked.indexOf('busy') + 1, asked.length]).toEqual([asked.lastIndexOf('busy'), 3]);
   });
 
-  it('by its robots.txt, long, has one page after the other without a crawl that is kept busy', async () => {
+  it('with a long crawl-delay gets one page at a time, and the crawl waits without occupying a worker', async () => {
     const site = await siteOf({
       '/robots.txt': 'User-agent: *\nCrawl-delay: 4',
       '/': page('Start', 'The start of the crossbill.', ['/next']),
@@ -121,7 +121,7 @@ describe('a site that asks to be left alone for a while', () => {
     expect([site.hits.get('/'), site.hits.get('/next'), site.hits.get('/sitemap.xml')]).toEqual([1, 1, 1]);
   });
 
-  it('for a day is not waited for: the page says so, and was asked for once', async () => {
+  it('for a day is not waited for: the page has that reason and was requested once', async () => {
     const later: Reply = (_, response) => void response.writeHead(503, { 'retry-after': '86400' }).end();
     const site = await siteOf({ '/': page('Start', 'The linnet reads on.', ['/later']), '/later': later });
     const done = await crawler.crawl(site.url);
@@ -131,7 +131,7 @@ describe('a site that asks to be left alone for a while', () => {
 });
 
 describe('sitemaps', () => {
-  it('named by robots.txt, an index of compressed ones, lead to pages that nothing links to', async () => {
+  it('that robots.txt names, in a compressed index, lead to pages that nothing links to', async () => {
     const site = await siteOf({
       '/': page('Start', 'The start of the brambling links to nothing.'),
       '/a': page('A', 'The brambling has a first page.'),
@@ -157,7 +157,7 @@ describe('sitemaps', () => {
     expect(await crawler.answer('Which page is the second of the brambling?')).toContain('second');
   });
 
-  it('and pages lead to files, which are left out with their reason; a folder named like a file is read', async () => {
+  it('may list files, which are left out with a reason; a folder whose name looks like a file is read', async () => {
     const site = await siteOf({
       '/': page('Start', 'The crossbill has a start page.', ['/models.ai/', '/v1.zip/', '/fees.pdf', '/to-file']),
       '/models.ai/': page('Models', 'The crossbill is explained by models.', ['/models.ai/deep.png', '/fees.pdf']),
@@ -178,7 +178,7 @@ describe('sitemaps', () => {
     expect([site.hits.get('/fees.pdf'), site.hits.get('/picture.jpg')]).toEqual([undefined, undefined]);
   });
 
-  it('and hundreds of pages that robots.txt forbids hide no broken link', async () => {
+  it('with hundreds of pages that robots.txt forbids hide no broken link in the problems', async () => {
     const forbidden = Array.from({ length: 230 }, (_, n) => `/a-private/page-${n}`);
     const site = await siteOf({
       '/': page('Start', 'The siskin has a start page.', [...forbidden, '/z/missing', '/z/broken']),
@@ -198,7 +198,7 @@ describe('sitemaps', () => {
     ]);
   });
 
-  it('that are broken or cannot be had are among the problems, behind those of pages', async () => {
+  it('that are broken or unavailable are listed in the problems, after those of pages', async () => {
     const site = await siteOf({
       '/': page('Start', 'The start of the hawfinch.', ['/missing']),
       '/robots.txt': 'Sitemap: /cut.xml\nSitemap: /away.xml',
@@ -214,7 +214,7 @@ describe('sitemaps', () => {
     ]);
   });
 
-  it('without end cost a bounded number of requests and of addresses', async () => {
+  it('without end cause a bounded number of requests and addresses', async () => {
     const site = await siteOf({ '/': page('Start', 'The start of the siskin has sitemaps without end.') });
     const maps = (from: number) =>
       Array.from({ length: 40 }, (_, i) => `<sitemap><loc>${site.url}/maps/${from + i}.xml</loc></sitemap>`);
@@ -237,7 +237,7 @@ describe('sitemaps', () => {
 });
 
 describe('a crawl that is cancelled while the site does not answer', () => {
-  it('ends cancelled, and lets go of the connection', async () => {
+  it('ends as cancelled and closes the connection', async () => {
     const owed: ServerResponse[] = [];
     const site = await siteOf({
       '/': page('Start', 'The start of the twite is stored before.', ['/hang']),
@@ -298,7 +298,7 @@ describe('a set of pages that is to replace another', () => {
     expect(await crawler.answer('How much is the redwing fee?')).toContain('one euro');
   }
 
-  it('does not when the site began to fail: a page that answers is not lost to an outage', async () => {
+  it('stays unused when the site begins to fail, so that an outage removes no page that answers', async () => {
     const site = await siteOf({ ...old });
     await crawler.crawl(site.url);
     Object.assign(site.pages, { ...fresh, '/office': broken });
@@ -313,7 +313,7 @@ describe('a set of pages that is to replace another', () => {
     expect(await crawler.orphans()).toEqual([]);
   });
 
-  it('does not when much of another site fails, but does in spite of a link that never worked', async () => {
+  it('stays unused when many pages of the other site fail, but is used in spite of a link that never worked', async () => {
     await crawler.crawl((await siteOf({ ...old })).url);
     const other = await siteOf({ ...fresh, '/office': broken, '/fees': broken });
     const done = await crawler.crawl(other.url, { replace: true });
@@ -325,7 +325,7 @@ describe('a set of pages that is to replace another', () => {
     expect(await crawler.orphans()).toEqual([]);
   });
 
-  it('does not when it is cancelled half-way: what it had stored is gone', async () => {
+  it('is removed when its crawl is cancelled half-way', async () => {
     const site = await siteOf({ ...old });
     await crawler.crawl(site.url);
     const owed: ServerResponse[] = [];

@@ -23,7 +23,7 @@ const rate = 'The curlew rate is two percent a year.';
 const fee = 'The curlew fee is five euros a month.';
 
 describe('a text that moves within its site', () => {
-  it('to the place of another one, and that one to its place, answers from there', async () => {
+  it('and swaps addresses with another text answers from its new address', async () => {
     const site = await siteOf({
       '/': page('Start', 'The curlew bank has a start page.', ['/a', '/b']),
       '/a': page('Text', rate),
@@ -38,7 +38,7 @@ describe('a text that moves within its site', () => {
     expect(await crawler.orphans()).toEqual([]);
   });
 
-  it('to an address that is read before the old one is found gone, answers from there, with its tags', async () => {
+  it('to an address that is read before its old one is missed answers from there and keeps its tags', async () => {
     const site = await siteOf({
       '/': page('Start', 'The curlew bank has a start page.', ['/old/and/deep/fees']),
       '/old/and/deep/fees': page('Fees', fee),
@@ -53,7 +53,7 @@ describe('a text that moves within its site', () => {
     expect(await paths()).toEqual(['/', '/fees']);
   });
 
-  it('and stays at the old address as well, is kept once', async () => {
+  it('and is still at its old address too is kept once', async () => {
     const site = await siteOf({
       '/': page('Start', 'The curlew bank has a start page.', ['/deep/and/old/fees']),
       '/deep/and/old/fees': page('Fees', fee),
@@ -66,7 +66,7 @@ describe('a text that moves within its site', () => {
     expect(await crawler.answer('How much is the curlew fee?')).toContain('five euros');
   });
 
-  it('by a permanent redirect, is replaced by what stands there', async () => {
+  it('by a permanent redirect is replaced by the page at the target', async () => {
     const site = await siteOf({
       '/': page('Start', 'The curlew bank has a start page.', ['/old', '/lame']),
       '/old': page('Fees', fee),
@@ -85,7 +85,7 @@ describe('a text that moves within its site', () => {
   });
 });
 
-describe('a page that is found elsewhere with other words', () => {
+describe('a page that moved and changed its text', () => {
   it.each([
     ['by a permanent redirect', redirect('/limits/'), ['/limits']],
     ['by two of them', redirect('/moved'), ['/limits']],
@@ -117,8 +117,8 @@ describe('a page that is found elsewhere with other words', () => {
   });
 });
 
-describe('a page whose version is named no more', () => {
-  it('is read again when the site goes back to the former version', async () => {
+describe('a page whose version (ETag) is no longer sent', () => {
+  it('is read again when the site returns to the former version', async () => {
     let text = 'The avocet fee is five euros a month.';
     const site = await siteOf({
       '/': (request, response) => {
@@ -140,7 +140,7 @@ describe('a page whose version is named no more', () => {
 });
 
 describe('a page that asks to be asked for later', () => {
-  it('waits alone: the others are read meanwhile, and then it is', async () => {
+  it('waits by itself: the others are read meanwhile, and it is read afterwards', async () => {
     const asked: string[] = [];
     const note = (reply: Reply): Reply => {
       return (request, response) => {
@@ -178,7 +178,7 @@ describe('a site in maintenance', () => {
   it.each([
     ['answers the start with a page of its own, and nothing else', status(503)],
     ['answers everything with the same page', page('Maintenance', 'We will be back soon.')],
-  ])('that %s, loses no answer when its pages were to be replaced', async (_, others) => {
+  ])('that %s loses no answer when its pages were to be replaced', async (_, others) => {
     const site = await siteOf(whole());
     await crawler.crawl(site.url);
     site.pages['/'] = page('Maintenance', 'We will be back soon.');
@@ -189,7 +189,7 @@ describe('a site in maintenance', () => {
     expect(await crawler.answer('How much is the godwit fee?')).toContain('one euro');
   });
 
-  it('does not keep a replacement from dropping what the site has removed', async () => {
+  it('does not stop a replacement from removing what the site has removed', async () => {
     const site = await siteOf(whole());
     await crawler.crawl(site.url);
     delete site.pages['/rates'];
@@ -201,7 +201,7 @@ describe('a site in maintenance', () => {
   it.each([
     ['a redirect that is not for good', 302],
     ['a refusal', 403],
-  ])('by %s loses no answer, also when its pages were to be replaced', async (_, code) => {
+  ])('announced by %s loses no answer, even when its pages were to be replaced', async (_, code) => {
     const site = await siteOf(whole());
     await crawler.crawl(site.url);
     const away = status(code, { location: '/maintenance' });
@@ -222,7 +222,7 @@ describe('a site in maintenance', () => {
 });
 
 describe('a page whose address no longer holds its text', () => {
-  it('goes when it is empty, no page, withheld or names another one that stands; it stays where one must sign in', async () => {
+  it('is removed when it is empty, no HTML, withheld or names another page that exists; it stays when the site asks for a login', async () => {
     const texts = ['empty', 'pdf', 'law', 'print', 'secret', 'away'];
     const site = await siteOf({
       '/': page('Start', 'The plover bank has a start page.', ['/fruit', ...texts.map((one) => `/${one}`)]),
@@ -248,7 +248,7 @@ describe('a page whose address no longer holds its text', () => {
 });
 
 describe('a page that names another one', () => {
-  it('keeps its place when that one leads back, is refused, fails, or is the front page of a template', async () => {
+  it('stays when the other page leads back, is refused, fails, or is the front page that a template names everywhere', async () => {
     const names = (name: string, to: string) =>
       page(name, `The dunlin text called ${name} is here.`, [], `<link rel="canonical" href="${to}">`);
     const site = await siteOf({
@@ -271,7 +271,7 @@ describe('a page that names another one', () => {
 });
 
 describe('a site whose pages are all known from another one', () => {
-  it('is crawled like any other', async () => {
+  it('is crawled like any other site', async () => {
     const pages = { '/': page('Start', 'The knot bank has a start page.') };
     await crawler.crawl((await siteOf(pages)).url);
     const done = await crawler.crawl((await siteOf(pages)).url);
@@ -280,7 +280,7 @@ describe('a site whose pages are all known from another one', () => {
 });
 
 describe('the status of crawls in both modes', () => {
-  it('is that of the running one, and of any that is asked for', async () => {
+  it('shows the running crawl, or any crawl whose id is given', async () => {
     const { org } = crawler;
     await shared.goLive(org);
     const live = await newCrawler(shared, { org, mode: 'live' });

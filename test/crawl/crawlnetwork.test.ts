@@ -52,7 +52,7 @@ const once =
 const none: Reply = (_, response) => void response.writeHead(404, { connection: 'close' }).end();
 
 describe('a page that redirects where no crawl may go', () => {
-  it('is left out with its reason; nothing is asked for there, and the crawl goes on', async () => {
+  it('is left out with its reason; the target is not requested, and the crawl goes on', async () => {
     const service = await otherSite({ '*': 'The pintail keeps a secret here.' });
     site.pages = {
       '/': page('Start', 'The pintail has a start page.', [
@@ -94,7 +94,7 @@ describe('a page that redirects where no crawl may go', () => {
     expect(await crawler.answer('Is the pintail read in spite of all that?')).toContain('in spite');
   });
 
-  it('is not obeyed for robots.txt and sitemaps either', async () => {
+  it('is not followed for robots.txt and sitemaps either', async () => {
     const service = await otherSite({ '*': `User-agent: *\nDisallow: /` });
     site.pages = {
       '/robots.txt': redirect(`${service.url}/robots.txt`),
@@ -107,7 +107,7 @@ describe('a page that redirects where no crawl may go', () => {
     expect(service.hits.size).toBe(0);
   });
 
-  it('and an address on a port that is not allowed cannot be where a crawl begins', async () => {
+  it('cannot be the start of a crawl, nor can a URL with a port that is not allowed', async () => {
     const service = await otherSite({ '*': 'The gadwall keeps a secret here.' });
     const done = await crawler.crawl(service.url);
     expect([done.status, done.error]).toEqual(['failed', expect.stringContaining('private network')]);
@@ -116,8 +116,8 @@ describe('a page that redirects where no crawl may go', () => {
   });
 });
 
-describe('a name that is bound anew', () => {
-  it('to this machine while it is crawled leads nowhere: each connection is to an address that was checked', async () => {
+describe('a host name whose DNS answer changes (rebinding)', () => {
+  it('to this machine during the crawl is not reached: each connection goes to an address that was checked', async () => {
     // robots.txt, the sitemap, and the first page are requested at the public address; then the name resolves to
     // loopback.
     dns.names = { 'rebind.test': [publicAddress, publicAddress, publicAddress, '127.0.0.1'] };
@@ -143,7 +143,7 @@ describe('a name that is bound anew', () => {
     ['127.0.0.1.nip.test', '127.0.0.1'],
     ['meta.test', '169.254.169.254'],
     ['xn--mnchen-3ya.test', '127.0.0.1'],
-  ])('or that always meant a private address, %s, leads nowhere', async (name, address) => {
+  ])('or that always resolved to a private address, %s, is not reached', async (name, address) => {
     const service = await otherSite({ '*': 'The wigeon keeps a secret here.' });
     dns.names = { [name]: [address] };
     const done = await crawler.crawl(
@@ -153,7 +153,7 @@ describe('a name that is bound anew', () => {
     expect([service.hits.size, dns.asked.includes(name)]).toEqual([0, true]);
   });
 
-  it('in letters of any script is one, and may be allowed by an operator', async () => {
+  it('may be in any script, and an operator may allow it', async () => {
     const shop = await otherSite({ '/': page('Bücher', 'The garganey sells books in every script.') });
     dns.names = { 'xn--bcher-kva.test': ['127.0.0.1'] };
     const done = await crawler.crawl(`http://BÜCHER.test:${new URL(shop.url).port}/`);
@@ -163,7 +163,7 @@ describe('a name that is bound anew', () => {
 });
 
 describe('a host that does not exist', () => {
-  it('ends the crawl at once with its name; a replacing crawl keeps what answers', async () => {
+  it('ends the crawl at once with its name; a replacing crawl keeps the former pages', async () => {
     site.pages = { '/': page('Start', 'The pochard stays where it is.') };
     expect(await crawler.crawl(site.url)).toMatchObject({ status: 'completed', pages_processed: 1 });
     const done = await crawler.crawl('http://mistyped.test/help', { replace: true });
@@ -176,8 +176,8 @@ describe('a host that does not exist', () => {
   });
 });
 
-describe('a page that drips', () => {
-  it('ends at the limit of the whole request, however steadily it comes; the other pages are read', async () => {
+describe('a page that is sent very slowly', () => {
+  it('ends at the limit of the whole request, however steadily its bytes arrive; the other pages are read', async () => {
     const begun: number[] = [];
     const drips: NodeJS.Timeout[] = [];
     site.pages = {

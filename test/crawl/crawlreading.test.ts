@@ -15,8 +15,8 @@ beforeEach(async () => {
 const titles = async (): Promise<string[]> =>
   (await crawler.pages()).entries.map(({ title }: { title: string }) => title).toSorted();
 
-describe('a start that leads on', () => {
-  it('by a refresh in its head is left for its target', async () => {
+describe('a start page that redirects', () => {
+  it('by a meta refresh is replaced by its target', async () => {
     const site = await siteOf({
       '/': '<title>Redirecting</title><meta http-equiv="refresh" content="0; url=/en/latest/"><a href="/en/">Go on</a>',
       '/en/latest/': page('Manual', 'The dunlin manual describes each of the eleven switches.'),
@@ -27,7 +27,7 @@ describe('a start that leads on', () => {
     expect(await titles()).toEqual(['Manual']);
   });
 
-  it('to itself without its slash is within its own part of the site', async () => {
+  it('to its own URL without the slash still counts as within its part of the site', async () => {
     const site = await siteOf({
       '/docs/': (_, response) => void response.writeHead(308, { location: '/docs' }).end(),
       '/docs': page('Docs', 'The knot documentation begins here.', ['/docs/fees', '/docs-old', '/']),
@@ -41,7 +41,7 @@ describe('a start that leads on', () => {
 });
 
 describe('a page', () => {
-  it('that folds its answers and tabs answers with what is folded, and with no bare question', async () => {
+  it('with collapsed answers and tabs answers with the collapsed text, never with the question alone', async () => {
     const site = await siteOf({
       '/': `<title>Questions</title><main><h1>Questions</h1>
         <h3><button aria-controls="s1">What is the overdraft rate?</button></h3>

@@ -58,7 +58,7 @@ async function startedBy(work: () => Promise<unknown>): Promise<number[]> {
 }
 
 describe('the main text', () => {
-  it('an article without landmarks: its text under its headings, nothing of the site around it', async () => {
+  it("of an article without landmarks is its text under its headings, without the site's boilerplate", async () => {
     const page = await read(fixture('article'));
     const text = textOf(page);
     expect(page).toMatchObject({ title: 'Losing a card abroad | Lindenbank', language: 'en-GB', empty: false });
@@ -69,7 +69,7 @@ describe('the main text', () => {
     expect(text).not.toMatch(/cookies|Home|Most read|imprint|track|color|editors|praise|Decoration/);
   });
 
-  it('an FAQ: each question stays with its answer, folded answers and buttons in headings are read', async () => {
+  it('of an FAQ keeps each question with its answer, and reads collapsed answers and buttons in headings', async () => {
     const page = await read(fixture('faq'));
     expect(page.language).toBe('de');
     expect(textOf(page)).toBe(
@@ -84,13 +84,13 @@ describe('the main text', () => {
     );
   });
 
-  it('a table within a form around the whole page: rows carry their columns, controls are left out', async () => {
+  it('of a page inside one form keeps table rows with their column names and leaves controls out', async () => {
     expect(textOf(await read(fixture('fees')))).toBe(
       '[Cards > Price list]\nCard: Gold; Per year: 59 EUR; Abroad: 1.75%\nCard: Debit; Per year: free; Abroad: 2%',
     );
   });
 
-  it('documentation: notes and code are kept, navigation, breadcrumbs and contents are not', async () => {
+  it('of documentation keeps notes and code, and drops navigation, breadcrumbs and the table of contents', async () => {
     const page = await read(fixture('docs'), { url: 'https://bank.example/old' });
     expect(textOf(page)).toBe(
       '[Webhooks]\nWe call your address whenever a payment changes.\n\nAnswer within 5 seconds.\n' +
@@ -103,7 +103,7 @@ describe('the main text', () => {
     ]);
   });
 
-  it('unclosed and misnested HTML is read as a browser shows it', async () => {
+  it('of unclosed and misnested HTML is what a browser shows', async () => {
     const page = await read(fixture('broken'));
     expect(page.title).toBe('Old page');
     expect(textOf(page)).toContain("Monday to Friday\n\n9 to 18 o'clock & by appointment &bogus; Contact");
@@ -146,7 +146,7 @@ describe('the main text', () => {
     });
   });
 
-  it('a cell over several rows and columns is said in each, without names from other columns', async () => {
+  it('repeat a cell that spans rows and columns in each of them, without names from other columns', async () => {
     const table = `<table><thead><tr><th>Service</th><th>Price</th><th>Abroad</th></tr></thead>
       <tbody><tr><td rowspan="2">Transfer</td><td>1.10 EUR</td><td>2 EUR</td></tr><tr><td colspan="2">7.70 EUR at once</td></tr>
       <tr><td colspan="3">Since June</td></tr><tr><td>Statement</td><td>2.20 EUR</td></tr></tbody></table>`;
@@ -178,7 +178,7 @@ describe('the main text', () => {
     expect(textOf(await read(`<div class="post">${words}${table}${words}</div>`))).toContain(expected);
   });
 
-  describe('names of furniture within the main part', () => {
+  describe('class names of boilerplate within the main part', () => {
     // The styles of common generators; the second list was written after the rules and changed nothing in them.
     const body = '<p>Opening words of the page, which say what it is all about, in one sentence or two.</p>'.repeat(3);
     const site = (main: string): string =>
@@ -254,7 +254,7 @@ describe('the main text', () => {
       ['contents', '<div class="toc"><p>Contents</p><ul><li><a href="#a">On one network</a></li></ul></div>'],
       ['breadcrumbs', '<div class="breadcrumbs"><a href="/">On one network</a> / Help</div>'],
       ['navigation', '<nav><p>On one network you can find us, and on others, every day.</p></nav>'],
-    ])('%s go all the same', async (_label, main) => {
+    ])('%s are removed all the same', async (_label, main) => {
       expect(textOf(await read(site(main)))).not.toMatch(/one network|another/);
     });
   });
@@ -357,13 +357,13 @@ describe('what a page says about itself', () => {
     expect(page.refresh).toBe(refresh);
   });
 
-  it('a refresh that is for browsers without scripts is none', async () => {
+  it('a refresh inside <noscript> is ignored', async () => {
     const refresh = '<meta http-equiv="refresh" content="0; url=/plain">';
     for (const html of [`<noscript>${refresh}</noscript>`, `<template>${refresh}</template>`])
       expect((await read(`${html}<p>Text.</p>`)).refresh).toBeUndefined();
   });
 
-  it('links are absolute, http(s), without fragments, each once, and followed where one of them may be', async () => {
+  it('its links are absolute, http(s), without fragments and unique, and are followed if any of their occurrences may be', async () => {
     const page = await read(`
       <a href="a">1</a><a href="/help/a#part">2</a><a href="#part">3</a><a href="mailto:a@b.example">4</a>
       <a href="javascript:alert(1)">5</a><a href="file:///etc/passwd">6</a><a href=" //other.example/b ">7</a>
@@ -387,14 +387,14 @@ describe('the content hash', () => {
      <body data-built="${nonce}"><main><h1>Fees</h1>${body}</main><!-- ${nonce} --></body></html>`;
   const hash = async (html: string): Promise<string> => (await read(html)).contentHash;
 
-  it('does not move with nonces, scripts, comments, attributes, addresses and blanks', async () => {
+  it('stays the same when only nonces, scripts, comments, attributes, URLs or blanks change', async () => {
     const one = await hash(page('a1', '<p class="x">The card costs <a href="/c?s=1">59 EUR</a>.</p>'));
     const two = await hash(page('b2', '\n <p id="y">The   card\n costs <a href="/c?s=2">59 EUR</a>.</p>\n'));
     expect(one).toMatch(/^[0-9a-f]{64}$/);
     expect(two).toBe(one);
   });
 
-  it('moves with a word, a heading, a cell and the title', async () => {
+  it('changes with a word, a heading, a cell and the title', async () => {
     const table = (value: string): string =>
       `<table><tr><th>Card</th><th>Fee</th></tr><tr><td>Gold</td><td>${value}</td></tr></table>`;
     const variants = [
@@ -411,14 +411,14 @@ describe('the content hash', () => {
 });
 
 describe('hostile pages', () => {
-  it('100,000 links: the first 5,000 are taken', async () => {
+  it('with 100,000 links give the first 5,000', async () => {
     const links = Array.from({ length: 100_000 }, (_, at) => `<a href="/day/${at}">${at}</a>`).join('\n');
     const page = await read(`<p>Calendar</p>${links}`);
     expect(page.links).toHaveLength(5_000);
     expect(page.links[4_999]?.url).toBe('https://bank.example/day/4999');
   });
 
-  it('links of 1,900 characters each: 200,000 characters of them are taken', async () => {
+  it('with links of 1,900 characters give 200,000 characters of them', async () => {
     const links = Array.from({ length: 2_600 }, (_, at) => `<a href="/${at}/${'x'.repeat(1_900)}">${at}</a>`);
     const taken = urlsOf(await read(`<p>Maze</p>${links.join('\n')}<a href="/short">short</a>`));
     expect(taken.length).toBeGreaterThan(100);
@@ -426,7 +426,7 @@ describe('hostile pages', () => {
     expect(taken.join('').length).toBeLessThanOrEqual(200_000);
   });
 
-  it('cells that claim to cover everything are refused, unless they are alone in their row', async () => {
+  it('with table cells of enormous spans are refused, unless a cell is alone in its row', async () => {
     const cell = '<td rowspan="100000" colspan="100000">x</td>';
     const rows = `<tr>${cell}<td rowspan=0>y</td><td>z</td></tr>`.repeat(20_000);
     expect(await reasonOf(read(`<table>${rows}</table>`))).toBe('too_much_text');
@@ -434,12 +434,12 @@ describe('hostile pages', () => {
     expect(textOf(await read(`<table>${lines}<tr><td>Fee</td><td>9 EUR</td></tr></table>`))).toContain('Fee: 9 EUR');
   });
 
-  it('elements nested 3,000 deep are flattened, 100,000 deep refused', async () => {
+  it('with elements nested 3,000 deep are flattened, and 100,000 deep refused', async () => {
     expect(textOf(await read(`${'<div>'.repeat(3_000)}Deep text.`))).toContain('Deep text.');
     expect(await reasonOf(read(`${'<div>'.repeat(100_000)}Deep text.`))).toBe('too_deep');
   });
 
-  it('a page of 5 MB without landmarks is read', async () => {
+  it('of 5 MB without landmarks are read', async () => {
     const filler = 'x'.repeat(110);
     const paragraph = `<p class="${filler}">A sentence of an endless page, with a <a href="/x">link</a> in it and little else.</p>\n`;
     const page = await read(`<title>Long</title><div>${paragraph.repeat(25_000)}</div>`);
@@ -447,7 +447,7 @@ describe('hostile pages', () => {
     expect(page.chunks.length).toBeGreaterThan(1_000);
   });
 
-  it('more text than an organization can want, and what is no text at all, have their reasons', async () => {
+  it('with too much text, or with none, are refused with a reason', async () => {
     expect(await reasonOf(read('A sentence of words. '.repeat(100_000)))).toBe('too_much_text');
     expect(await reasonOf(read(Buffer.from([0x25, 0x50, 0x44, 0x46, 0, 1, 2, 3, 0])))).toBe('binary');
   });
@@ -518,7 +518,7 @@ describe('processes', () => {
     await own.close();
   });
 
-  it('a page over its memory is ended: out_of_memory, and the pages waiting behind it are read', async () => {
+  it('end a page that exceeds its memory with out_of_memory, and read the pages that wait behind it', async () => {
     const own = createPages({ timeoutMs: 100_000, memoryMb: 170 });
     const bomb = { url, body: Buffer.from('<b>x<i>y</i></b>'.repeat(700_000)) };
     const [first, second, third] = await Promise.all([
@@ -530,7 +530,7 @@ describe('processes', () => {
     await own.close();
   });
 
-  it("the caller's signal ends a page that is read and one that waits, with the signal's reason", async () => {
+  it("end a running and a waiting page on the caller's signal, with the signal's reason", async () => {
     const own = createPages({ timeoutMs: 100_000 });
     const abort = new AbortController();
     const reading = own.read(endless, { signal: abort.signal });

@@ -72,7 +72,7 @@ const stored = async ({ org_id }: Crawl) => {
 };
 
 describe('a page', () => {
-  it('is one in all spellings of its address, and takes that in which it was found last', async () => {
+  it('is the same page under all spellings of its URL, and keeps the spelling found last', async () => {
     const index = newIndex();
     const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const first = await begin();
@@ -91,7 +91,7 @@ describe('a page', () => {
     expect(await stored(third)).toEqual([['https://www.a.example/fees', ['nine']]]);
   });
 
-  it('is not written for a crawl that has ended', async () => {
+  it('is not written by a crawl that has ended', async () => {
     const index = newIndex();
     const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const crawl = await begin();
@@ -101,7 +101,7 @@ describe('a page', () => {
     expect([await stored(crawl), index.rows()]).toEqual([[], []]);
   });
 
-  it('answers by its words at once, and asks for its vectors when its crawl ends or has run for two minutes', async () => {
+  it('answers by its words at once, and is embedded when its crawl ends or has run for two minutes', async () => {
     const { search } = newIndex();
     const embedding = { model: 'm' };
     const crawl = await begin();
@@ -137,7 +137,7 @@ const prune = (search: Search, org_id: string, orphans: Orphan[]) =>
   removeOrphans(search, { org_id, mode: 'test', orphans }, signal);
 
 describe('pruning while a crawl begins', () => {
-  it('removes nothing of what the crawl has written since the look', async () => {
+  it('removes nothing that the crawl has written since pruning looked', async () => {
     const index = newIndex();
     const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const urls = Array.from({ length: 5 }, (_, i) => `https://a.example/${i}`);
@@ -160,7 +160,7 @@ describe('pruning while a crawl begins', () => {
     expect(index.rows().length).toBe(5);
   });
 
-  it('leaves a page alone that a crawl has found unchanged since the look', async () => {
+  it('keeps a page that a crawl has found unchanged since pruning looked', async () => {
     const index = newIndex();
     const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const first = await begin();
@@ -177,7 +177,7 @@ describe('pruning while a crawl begins', () => {
     expect(await stored(second)).toEqual([['https://a.example/', ['same']]]);
   });
 
-  it('lets a generation that was begun before it never answer', async () => {
+  it('prevents a generation that was begun earlier from ever answering', async () => {
     const index = newIndex();
     const crawl = await begin();
     const store = createPageStore({
@@ -222,7 +222,7 @@ describe('test mode of an organization that is live', () => {
 });
 
 describe('the version that a site names', () => {
-  it('is that of the page as it was read last; one that is unchanged was not read', async () => {
+  it('is the one that came with the text last read; an unchanged page was not read', async () => {
     const index = newIndex();
     const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const url = 'https://a.example/';
@@ -247,7 +247,7 @@ describe('the frontier', () => {
   const now = new Date();
   const found = Array.from({ length: 2_500 }, (_, n) => ({ url: `https://a.example/${n}`, depth: 1 }));
 
-  it('takes as many of the first that are new as there is room for', async () => {
+  it('takes the first new URLs, as many as there is room for', async () => {
     const crawlId = newId('crawl');
     expect(await addToFrontier(crawlId, found.slice(0, 10), now)).toBe(10);
     expect(await addToFrontier(crawlId, found, now, 0)).toBe(0);
@@ -257,7 +257,7 @@ describe('the frontier', () => {
     expect(new Set(entries.map(({ url }) => url))).toEqual(new Set(found.slice(0, 1_515).map(({ url }) => url)));
   });
 
-  it('keeps back what is to be asked for later, and knows until when', async () => {
+  it('holds back URLs that are to be requested later, until their time', async () => {
     const crawlId = newId('crawl');
     expect(await nextDue(crawlId)).toBeUndefined();
     await addToFrontier(crawlId, found.slice(0, 2), now);

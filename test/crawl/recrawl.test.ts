@@ -111,7 +111,7 @@ describe('POST /crawl with every_hours', () => {
     expect(action).toMatchObject({ workflowType: 'recrawlSite', args: [{ orgId: here.org.orgId, scheduleId: id }] });
   });
 
-  it('for the same address again changes the schedule there is, down to what is left out', async () => {
+  it('for the same URL replaces the existing schedule, including settings that are left out', async () => {
     const site = await siteOf({ '/': page('Linnet', 'The linnet loan is for young people.') });
     const { id, schedule } = await scheduled(site.url, { segments: ['young'], authority: 'primary' });
     const again = await start(`${site.url}/?utm_source=x`, { every_hours: 12, max_pages: 5 });
@@ -138,7 +138,7 @@ describe('POST /crawl with every_hours', () => {
     await ended(plain.body.crawl_id);
   });
 
-  it('is refused beyond its bounds and with replace; a refused crawl leaves no schedule', async () => {
+  it('is refused outside its bounds and together with `replace`; a refused crawl leaves no schedule', async () => {
     for (const options of [
       { every_hours: 0 },
       { every_hours: 721 },
@@ -200,7 +200,7 @@ describe('POST /crawl with every_hours', () => {
 });
 
 describe('the firing of a schedule', () => {
-  it('crawls the site as a caller would, and pages that are unchanged are not indexed again', async () => {
+  it('crawls the site as a request does, without indexing unchanged pages again', async () => {
     const site = await siteOf({
       '/': page('Bunting', 'The bunting branch is on the market square.', ['/hours']),
       '/hours': page('Hours', 'The bunting branch opens at eight.'),
@@ -225,7 +225,7 @@ describe('the firing of a schedule', () => {
     expect(answer.body.answer).toContain('seven');
   });
 
-  it('is passed over while a crawl runs, which is noted until the next one begins; that one can be cancelled', async () => {
+  it('is skipped while a crawl runs, and this is noted until the next crawl begins, which can be cancelled', async () => {
     let slow = false;
     const waiting: (() => void)[] = [];
     const site = await siteOf({
@@ -255,7 +255,7 @@ describe('the firing of a schedule', () => {
     for (const answer of waiting) answer();
   });
 
-  it('without its record crawls nothing, and takes the Temporal Schedule that was left behind away', async () => {
+  it('without a stored record crawls nothing and removes the leftover Temporal Schedule', async () => {
     const site = await siteOf({ '/': page('Dotterel', 'The dotterel account was closed long ago.') });
     const { crawl, id } = await scheduled(site.url);
     await db().collection<{ _id: string }>('recrawls').deleteOne({ _id: id });
@@ -266,7 +266,7 @@ describe('the firing of a schedule', () => {
 });
 
 describe('DELETE /crawl/schedules/{scheduleId}', () => {
-  it('removes it from the list at once and from Temporal; a second time is 404, and the address is free again', async () => {
+  it('removes the schedule from the list at once and from Temporal; a second DELETE is 404, and the URL can be scheduled again', async () => {
     const site = await siteOf({ '/': page('Merlin', 'The merlin card works everywhere.') });
     const { id } = await scheduled(site.url);
     const removed = await call(here, 'DELETE', `/schedules/${id}`);
@@ -281,7 +281,7 @@ describe('DELETE /crawl/schedules/{scheduleId}', () => {
     expect(other.id).not.toBe(id);
   });
 
-  it('is 404 for another organization, which does not see it either; nor does the other mode', async () => {
+  it('is 404 for another organization and the other mode, which do not see the schedule', async () => {
     const site = await siteOf({ '/': page('Hobby', 'The hobby hunts dragonflies over the pond.') });
     const { id } = await scheduled(site.url);
     const stranger = await shared.newOrg();
@@ -296,7 +296,7 @@ describe('DELETE /crawl/schedules/{scheduleId}', () => {
 });
 
 describe('GET /crawl/schedules', () => {
-  it('goes through them page by page, newest first', async () => {
+  it('lists schedules page by page, newest first', async () => {
     const site = await siteOf({
       '*': (request, response) =>
         void response
@@ -319,7 +319,7 @@ describe('GET /crawl/schedules', () => {
 });
 
 describe('in a system of its own', () => {
-  it('a schedule whose API died before anything was started is made good, and notes an allowance that is used up', async () => {
+  it('a schedule whose API died before starting anything is started later, and notes a used-up quota', async () => {
     const env = systemEnv('recrawlkill', { FLEETS: 'crawl', SANDBOX_PAGES: '1' });
     const running: Running[] = [];
     const mongo = await openClient(env['MONGODB_URI']!);

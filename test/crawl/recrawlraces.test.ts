@@ -71,7 +71,7 @@ function gate() {
 }
 
 describe('two changes of one schedule', () => {
-  it('of which the older one writes last: it looks again, and Temporal has what the record says', async () => {
+  it('end with what the record says, even when the older one writes to Temporal last', async () => {
     const org = newId('org');
     const { _id } = await put(org, 6);
     const [reached, held] = [gate(), gate()];
@@ -90,7 +90,7 @@ describe('two changes of one schedule', () => {
     expect([table.get(_id), changes]).toEqual([12, ['put 6', 'put 12', 'put 12']]);
   });
 
-  it('of which the newer one is the removal: nothing is left, neither in Temporal nor of the record', async () => {
+  it('leave nothing in Temporal or MongoDB when the newer one is the removal', async () => {
     const org = newId('org');
     const { _id } = await put(org, 6);
     const [reached, held] = [gate(), gate()];
@@ -109,7 +109,7 @@ describe('two changes of one schedule', () => {
     expect(table.has(_id)).toBe(false);
   });
 
-  it('a removed one that is asked for again is a new one, and what follows the removal leaves it alone', async () => {
+  it("make a new schedule when a removed one is requested again, and the removal's later steps do not touch it", async () => {
     const org = newId('org');
     const first = await put(org, 6);
     await remove(org, first._id);
@@ -124,7 +124,7 @@ describe('two changes of one schedule', () => {
 });
 
 describe('a firing', () => {
-  it('that is carried out twice, one after the other or at once, begins one crawl', async () => {
+  it('begins one crawl when it runs twice, in sequence or at once', async () => {
     const org = newId('org');
     const { _id: scheduleId } = await put(org, 6);
     const { activities, run } = activitiesWith();
@@ -142,7 +142,7 @@ describe('a firing', () => {
     expect(await run(activities.beginRecrawl, { ...firing, firing: newId('request') })).toEqual({ state: 'gone' });
   });
 
-  it('that meets the removal half-way begins nothing', async () => {
+  it('begins nothing while the schedule is being removed', async () => {
     const org = newId('org');
     const { _id } = await put(org, 6);
     const crawl = crawlOf(org, newId('request'));
@@ -155,8 +155,8 @@ describe('a firing', () => {
   });
 });
 
-describe('many who ask for a schedule of one site at once', () => {
-  it('get one schedule between them: the others find a crawl running', async () => {
+describe('concurrent requests for a schedule of one site', () => {
+  it('make one schedule: the other requests find a crawl running', async () => {
     const org = newId('org');
     const asked = await Promise.allSettled(
       [1, 2, 3, 4].map((every_hours) => {
@@ -175,7 +175,7 @@ describe('many who ask for a schedule of one site at once', () => {
 });
 
 describe('the crawl that a request cancels', () => {
-  it('is the same one when the request is repeated, however it ended and whatever runs by then', async () => {
+  it('is the same one when the request is repeated, however it ended and whatever crawl runs by then', async () => {
     const orgId = newId('org');
     const started = async () => {
       const crawl = crawlOf(orgId);

@@ -107,7 +107,7 @@ const app = scripted(`(await fetch('/data')).text()`);
 const data: RequestListener = (_, reply) => reply.end('Text from a script');
 
 describe('a page without text', () => {
-  it('has its text after its scripts have run, asked for under our own name', async () => {
+  it('gets its text after its scripts have run, requested with our user agent', async () => {
     const shop = await site({
       '/app':
         '<!doctype html><main></main><script src="/a.js"></script><link rel="stylesheet" href="/a.css"><img src="/a.png">',
@@ -126,7 +126,7 @@ describe('a page without text', () => {
     expect(new Set(shop.asked.map(({ headers }) => headers['user-agent']))).toEqual(new Set([userAgent]));
   });
 
-  it('is found where a redirect and a script led, each put to the caller', async () => {
+  it('is read where a redirect and a script lead, after the caller has agreed to each', async () => {
     const shop = await site({
       '/old': (_, reply) => reply.writeHead(302, { location: '/middle' }).end(),
       '/middle': `<main></main><script>location.replace('/new')</script>`,
@@ -141,7 +141,7 @@ describe('a page without text', () => {
     expect(shop.paths()).toEqual(['/old', '/middle', '/new']);
   });
 
-  it('says whether all that it asked for has come', async () => {
+  it('says whether all its requests were answered', async () => {
     const shop = await site({
       '/': scripted(`(await fetch('/data')).text()`),
       '/fails': scripted(`(await fetch('/missing')).text()`),
@@ -160,7 +160,7 @@ describe('a page without text', () => {
     expect(await lacking('/waits', renderer([shop], { limits: { settleMs: 6_000 } }))).toBe(true);
   });
 
-  it('is taken as it is when it never stops asking', async () => {
+  it('is taken as it is when its requests never stop', async () => {
     const shop = await site({
       '/': scripted(`{ setInterval(() => fetch('/poll'), 50); return 'News' }`),
       '/poll': data,
@@ -170,7 +170,7 @@ describe('a page without text', () => {
     expect(shop.paths().filter((path) => path === '/poll').length).toBeLessThan(20);
   });
 
-  it('without a browser is unavailable', async () => {
+  it('is unavailable without a browser', async () => {
     const shop = await site({});
     expect(await reasonOf(renderer([shop], { executablePath: undefined }).render(shop.url))).toBe('unavailable');
     expect(await reasonOf(renderer([shop], { executablePath: '/nowhere' }).render(shop.url))).toBe('unavailable');
@@ -178,7 +178,7 @@ describe('a page without text', () => {
 });
 
 describe('what a page may reach', () => {
-  it('is nothing private: not by fetch, script, frame, worker, redirect, WebSocket, EventSource, beacon or popup', async () => {
+  it('excludes private addresses by fetch, script, frame, worker, redirect, WebSocket, EventSource, beacon and popup', async () => {
     const secret = await forbidden();
     const shop = await site({
       '/': `<main></main><iframe src="http://${secret.host}/frame"></iframe><script src="http://${secret.host}/a.js"></script>
@@ -214,7 +214,7 @@ describe('what a page may reach', () => {
     expect(new Set(shop.paths())).toEqual(new Set(['/', '/away', '/held']));
   });
 
-  it('is nothing private as a page: such an address, or a redirect to one, is blocked; a script that goes there stays', async () => {
+  it("excludes private addresses as pages: one, or a redirect to one, is blocked, and a script's navigation there is not followed", async () => {
     const secret = await forbidden();
     const shop = await site({
       '/away': (_, reply) => reply.writeHead(302, { location: `http://${secret.host}/` }).end(),
@@ -229,7 +229,7 @@ describe('what a page may reach', () => {
     expect(secret.connections()).toBe(0);
   });
 
-  it('has no WebRTC, in the page and in frames of its own', async () => {
+  it('excludes WebRTC, in the page and in its own frames', async () => {
     const shop = await site({
       '/': scripted(`{
         const frame = document.body.appendChild(document.createElement('iframe'));
@@ -239,7 +239,7 @@ describe('what a page may reach', () => {
     expect(await textOf(renderer([shop]), shop.url)).toBe('undefined,undefined,undefined');
   });
 
-  it('is nothing at all when nobody answers for the browser: neither TCP, loopback too, nor UDP', async () => {
+  it('is nothing at all without our proxy: no TCP, not even to loopback, and no UDP', async () => {
     const secret = await forbidden();
     let datagrams = 0;
     const udp = createSocket('udp4').on('message', () => void (datagrams += 1));
@@ -271,7 +271,7 @@ describe('what a page may reach', () => {
     expect(secret.connections()).toBe(0);
   });
 
-  it('is not what another page left: cookies and storage are its own, and none is sent', async () => {
+  it('excludes what another page left: cookies and storage are separate, and no cookie is sent', async () => {
     const shop = await site({
       '/': (_, reply) =>
         reply.writeHead(200, { 'content-type': 'text/html', 'set-cookie': 'server=1' }).end(
@@ -292,14 +292,14 @@ describe('what a page may reach', () => {
 });
 
 describe('a page that goes wrong', () => {
-  it('ends at its time limit when its script never does, and the next page works', async () => {
+  it('ends at its time limit when its script never ends, and the next page works', async () => {
     const shop = await site({ '/': '<main></main><script>for (;;);</script>', '/app': app, '/data': data });
     const made = renderer([shop], { limits: { timeoutMs: 12_000, settleMs: 6_000 } });
     expect(await reasonOf(made.render(shop.url))).toBe('timed_out');
     expect(await textOf(made, `${shop.url}/app`)).toBe('Text from a script');
   });
 
-  it('is too large when its document, or what its script makes of it, is', async () => {
+  it('is refused as too large when its document, or what its script makes of it, is too large', async () => {
     const shop = await site({
       '/big': `<main>${'x'.repeat(60_000)}</main>`,
       '/grows': `<main></main><script>document.querySelector('main').textContent = 'é'.repeat(30_000)</script>`,
@@ -309,7 +309,7 @@ describe('a page that goes wrong', () => {
     expect(await reasonOf(made.render(`${shop.url}/grows`))).toBe('too_large');
   });
 
-  it('gets no more than its share of bytes, and is taken with what it has', async () => {
+  it('loads no more than its share of bytes, and is read with what it has', async () => {
     const shop = await site({
       '/': scripted(`{
         let got = 0;
@@ -321,7 +321,7 @@ describe('a page that goes wrong', () => {
     expect(await textOf(renderer([shop], { limits: { totalBytes: 45_000 } }), shop.url)).toBe('40000');
   });
 
-  it('with dialogs, or as a download, holds up nothing', async () => {
+  it('does not block the next pages with dialogs or a download', async () => {
     const shop = await site({
       '/': scripted(`{ alert('a'); return String(confirm('b')) }`),
       '/file': (_, reply) => reply.writeHead(200, { 'content-type': 'application/zip' }).end('PK'),
@@ -344,7 +344,7 @@ describe('a page that goes wrong', () => {
     expect(await textOf(made, `${shop.url}/app`)).toBe('Text from a script');
   });
 
-  it('because its caller gave up fails with the caller’s reason', async () => {
+  it('fails with the caller’s reason when the caller gives up', async () => {
     const shop = await site({ '/': () => undefined, '/app': app, '/data': data });
     const made = renderer([shop]);
     const stop = new AbortController();

@@ -58,7 +58,7 @@ describe('a page that needs JavaScript', () => {
     expect(await crawler.answer('What does a transfer abroad cost?')).toContain('four euros and fifty cents');
   });
 
-  it('whose data cannot be had for a while goes on answering; it is removed when it is empty in earnest', async () => {
+  it('keeps answering while its data is unavailable, and is removed when it is really empty', async () => {
     const site = await siteOf({
       '/': page('Start', 'Where everything begins, and where the other page is linked.', ['/app']),
       '/app': shell('/app.js'),
@@ -82,7 +82,7 @@ describe('a page that needs JavaScript', () => {
     expect(entries.map(({ source_url }: { source_url: string }) => source_url)).not.toContain(`${site.url}/app`);
   });
 
-  it('is asked for within robots.txt, leads on where its script leads, and ends when its script does not', async () => {
+  it("obeys robots.txt, follows its script's redirect, and ends at its limit when its script never ends", async () => {
     const site = await siteOf({
       '/robots.txt': 'User-agent: *\nDisallow: /private',
       '/': page('Start', 'Where everything begins, and where the other pages are linked.', [
@@ -114,7 +114,7 @@ describe('a page that needs JavaScript', () => {
     expect(entries.map(({ source_url }: { source_url: string }) => source_url)).toContain(`${site.url}/new`);
   });
 
-  it('is rendered again when its browser dies, and the next pages are, too', async () => {
+  it('is rendered again when its browser dies, as are the next pages', async () => {
     const env = systemEnv('scripted', { FLEETS: 'crawl' });
     const running: Running[] = [];
     try {

@@ -42,7 +42,7 @@ const answer =
     void response.writeHead(status, headers).end();
 
 describe('a host that asks for a pause', () => {
-  it('has it from all pages and all crawls: none waits in place, and none is asked for', async () => {
+  it('gets the pause from all pages and all crawls: nothing is requested, and no worker waits', async () => {
     const site = await siteOf({ '/a': answer(429, { 'retry-after': '590' }), '/b': page('B', 'The second page.') });
     const sites = crawlerOf(site);
     const [first, second] = [await sites.open(`${site.url}/`, signal), await sites.open(`${site.url}/b`, signal)];
@@ -55,14 +55,14 @@ describe('a host that asks for a pause', () => {
     expect([site.hits.get('/a'), site.hits.get('/b')]).toEqual([1, undefined]);
   });
 
-  it('is asked three times for a page, however far apart', async () => {
+  it('is asked for a page at most three times, however far apart', async () => {
     const site = await siteOf({ '/a': answer(503, { 'retry-after': '590' }) });
     const opened = await crawlerOf(site).open(`${site.url}/`, signal);
     const last = await opened.fetch(`${site.url}/a`, { tries: 2, signal });
     expect(last).toMatchObject({ kind: 'refused', reason: 'server_error', detail: 503 });
   });
 
-  it('for one page by 503 has it from this page alone, until so many in a row want one', async () => {
+  it('for one page by 503 pauses that page only, until many in a row ask for a pause', async () => {
     const site = await siteOf({
       '/robots.txt': '',
       '/fine': page('Fine', 'A page that may be read.'),
@@ -91,7 +91,7 @@ describe('a host that asks for a pause', () => {
     expect([await kindOf('/fine'), site.hits.get('/fine')]).toEqual(['host', 1]);
   });
 
-  it('of a day is left alone: pages in line are not asked for either', async () => {
+  it('of a day is left alone: pages that wait are not requested either', async () => {
     const site = await siteOf({ '*': answer(429, { 'retry-after': '86400' }), '/robots.txt': '' });
     const opened = await crawlerOf(site, { concurrency: 1 }).open(`${site.url}/`, signal);
     const all = await Promise.all(['/a', '/b', '/c'].map((path) => opened.fetch(site.url + path, { signal })));
@@ -99,7 +99,7 @@ describe('a host that asks for a pause', () => {
     expect([site.hits.get('/a'), site.hits.get('/b'), site.hits.get('/c')]).toEqual([1, undefined, undefined]);
   });
 
-  it('by a crawl-delay has it before the first page', async () => {
+  it('by a crawl-delay gets it before the first page too', async () => {
     const site = await siteOf({ '/robots.txt': 'User-agent: *\nCrawl-delay: 20', '/': page('A', 'The first page.') });
     const opened = await crawlerOf(site).open(`${site.url}/`, signal);
     expect(opened.waitMs()).toBeGreaterThan(10_000);
@@ -109,7 +109,7 @@ describe('a host that asks for a pause', () => {
 });
 
 describe('crawls of one host', () => {
-  it('have two requests at a time together', async () => {
+  it('share two concurrent requests', async () => {
     const owed: ServerResponse[] = [];
     let [open, most] = [0, 0];
     const site = await siteOf({
@@ -142,7 +142,7 @@ describe('crawls of one host', () => {
 describe('a host', () => {
   const hostsOf = (now = 0) => createHosts(() => new Date(now), 2);
 
-  it('gives pages what they are made of while other pages wait for its pause', async () => {
+  it('serves the parts of a page (scripts, styles) while other pages wait for its pause', async () => {
     // A clock that stands still, so that no turn ever comes.
     const host = hostsOf().of('https://site.example/');
     host.setDelay('https://site.example', 2_000);
@@ -153,7 +153,7 @@ describe('a host', () => {
     expect((await waiting).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   });
 
-  it('is one by http and https, as www. and without; its longest pause holds', () => {
+  it('is the same by http and https, with and without www.; its longest pause holds', () => {
     const hosts = hostsOf();
     const host = hosts.of('http://site.example/a');
     expect(hosts.of('https://www.site.example/b')).toBe(host);
@@ -164,7 +164,7 @@ describe('a host', () => {
     expect(host.waitMs()).toBe(9_000);
   });
 
-  it('that leads to its other spelling after a pause is waited for there, not begun with again', async () => {
+  it('that redirects to its other spelling after a pause is waited for there, without a new start', async () => {
     let ahead = 0;
     const asked: string[] = [];
     const reply = (url: string): Awaited<ReturnType<Http['follow']>> => {
@@ -189,7 +189,7 @@ describe('a host', () => {
 });
 
 describe('a page', () => {
-  it('that is said to be unchanged is none if nobody asked whether it is', async () => {
+  it('with a 304 that nobody asked for is an error', async () => {
     const site = await siteOf({ '/a': answer(304) });
     const opened = await crawlerOf(site).open(`${site.url}/`, signal);
     expect(await opened.fetch(`${site.url}/a`, { signal })).toEqual({ kind: 'refused', reason: 'protocol' });
@@ -203,14 +203,14 @@ describe('a page', () => {
     ['for good when it is to be found no more', { noindex: true }, true],
     ['for good when it names its target as the page to index', { canonical: 'https://site.example/b' }, true],
     ['for a while when it names another one', { canonical: 'https://site.example/c' }, false],
-  ])('that leads on by a refresh does so %s', async (_, content, permanent) => {
+  ])('with a meta refresh redirects %s', async (_, content, permanent) => {
     const site = await siteOf({ '/a': page('Moved', 'This page is elsewhere.') });
     const to = 'https://site.example/b';
     const opened = await crawlerOf(site, {}, { refresh: to, ...content }).open(`${site.url}/`, signal);
     expect(await opened.fetch(`${site.url}/a`, { signal })).toEqual({ kind: 'redirect', to, permanent });
   });
 
-  it('that leads to itself does so only once', async () => {
+  it('that redirects to itself is requested again only once', async () => {
     const site = await siteOf({ '/a': answer(302, { location: '/a?utm_source=b' }) });
     const opened = await crawlerOf(site).open(`${site.url}/`, signal);
     expect(await opened.fetch(`${site.url}/a`, { signal })).toEqual({ kind: 'refused', reason: 'too_many_redirects' });
@@ -219,7 +219,7 @@ describe('a page', () => {
 });
 
 describe('robots.txt', () => {
-  it('without end is read as far as it counts', async () => {
+  it('without end is read up to the limit', async () => {
     const endless: Reply = (_, response) => {
       response.writeHead(200, { 'content-type': 'text/plain' }).write('User-agent: *\nDisallow: /first\n');
       const more = () => {
@@ -235,7 +235,7 @@ describe('robots.txt', () => {
     expect(await opened.fetch(`${site.url}/first`, { signal })).toEqual({ kind: 'refused', reason: 'robots' });
   });
 
-  it('over its limit: the line that was cut is not obeyed', async () => {
+  it('over its limit is cut, and the cut line is not obeyed', async () => {
     const head = 'User-agent: *\nDisallow: /first\n';
     const robots = `${head}#${'x'.repeat(maxRobotsBytes - head.length - 13)}\nDisallow: /private-area\n`;
     expect(robots.slice(0, maxRobotsBytes)).toMatch(/Disallow: \/?$/);
@@ -257,14 +257,14 @@ describe('a host that does not exist', () => {
     return { request: reply, follow: reply, close: async () => undefined };
   };
 
-  it('is named, and none of its pages may be fetched', async () => {
+  it('is named in the error, and none of its pages is fetched', async () => {
     const opened = await crawlerOf(await siteOf({}), { http: at({}) }).open('https://mistyped.example/help', signal);
     expect(opened.unavailable).toEqual({ reason: 'no_host', message: expect.stringContaining('mistyped.example') });
     const refused = { kind: 'refused', reason: 'no_host', detail: 'mistyped.example' };
     expect(await opened.fetch('https://mistyped.example/help', { signal })).toEqual(refused);
   });
 
-  it('is named when a page redirects to it as another spelling', async () => {
+  it('is named in the error when a page redirects to it as another spelling', async () => {
     const http = at({ 'http://a.example/robots.txt': '', 'http://a.example/': 'https://www.a.example/' });
     const opened = await crawlerOf(await siteOf({}), { http }).open('http://a.example/', signal);
     expect(opened.unavailable).toBeUndefined();
@@ -272,7 +272,7 @@ describe('a host that does not exist', () => {
     expect(await opened.fetch('http://a.example/', { signal })).toEqual(refused);
   });
 
-  it('where robots.txt leads says nothing about the site: it is asked for again later', async () => {
+  it('behind a redirect of robots.txt does not condemn the site: robots.txt is requested again later', async () => {
     const http = at({});
     const follow = async (): Promise<never> => {
       throw new HttpError('no_host', { url: 'https://elsewhere.example/robots.txt' });
@@ -297,7 +297,7 @@ describe('sitemaps', () => {
     });
   });
 
-  it('and pauses that are not as they should be are told of', async () => {
+  it('that are malformed, and malformed pauses, are reported', async () => {
     const site = await siteOf({ '/map.xml': '<urlset><url', '/gone.xml': answer(500) });
     site.pages['/robots.txt'] =
       `User-agent: *\nCrawl-delay: 60\nSitemap: /map.xml\nSitemap: /gone.xml\nSitemap: /none.xml`;
@@ -315,7 +315,7 @@ describe('sitemaps', () => {
     ]);
   });
 
-  it('that nobody named may be any page', async () => {
+  it('at the usual address that robots.txt does not name may be an ordinary page', async () => {
     const site = await siteOf({ '/sitemap.xml': page('Oops', 'There is no such page.') });
     const opened = await crawlerOf(site).open(`${site.url}/`, signal);
     expect(await opened.listSitemaps(10, signal)).toEqual({ urls: [], files: [], forbidden: [], problems: [] });

@@ -40,7 +40,7 @@ describe('readSitemap', () => {
     });
   });
 
-  it('takes no address of a picture, a video or a translation for a page, whatever the prefixes', async () => {
+  it('takes no URL of a picture, a video or a translation for a page, whatever the XML prefixes', async () => {
     const text = `<s:urlset xmlns:s="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:i="x" xmlns:xhtml="y">
       <s:url><i:image><i:loc>https://example.com/p.png</i:loc></i:image><s:loc>https://example.com/a</s:loc>
       <xhtml:link rel="alternate" hreflang="de" href="https://example.com/de"/></s:url></s:urlset>`;
@@ -72,7 +72,7 @@ describe('readSitemap', () => {
     expect(await read(make())).toEqual({ kind: 'urlset', entries: [`${site}/é`] }),
   );
 
-  it('a character cut between two pieces is not lost', async () => {
+  it('keeps a character that is split between two chunks', async () => {
     const urls = Array.from({ length: 20_000 }, (_, n) => `${site}/éüß/${n}`);
     expect(await locs(urlset(...urls))).toEqual(urls);
     expect(await locs(gzipSync(urlset(...urls)))).toEqual(urls);
@@ -109,7 +109,7 @@ describe('readSitemap', () => {
     expect({ locs: found.entries, stopped: found.stopped }).toEqual({ locs: expected, stopped });
   });
 
-  it('an ampersand is mended wherever a piece of the file ends', async () => {
+  it('repairs a bare ampersand wherever a chunk of the file ends', async () => {
     const urls = Array.from(
       { length: 9_000 },
       (_, n) => [`${site}/${n}?a=1&b=2&#233;&lt`, `${site}/${n}?a=1&b=2é&lt`] as const,
@@ -118,13 +118,13 @@ describe('readSitemap', () => {
     expect(await locs(text)).toEqual(urls.map(([, meant]) => `${meant}&`));
   });
 
-  it('entities of its own expand to nothing, and no file is read for them', async () => {
+  it('expands no entity that the file declares, and reads no file for one', async () => {
     const doctype = `<!DOCTYPE urlset [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>`;
     const text = `${doctype}<urlset><url><loc>${site}/&b;</loc></url><url><loc>${site}/&f;</loc></url></urlset>`;
     expect(await locs(text)).toEqual([`${site}/&b;`, `${site}/&f;`]);
   });
 
-  it('a bomb is unpacked no further than the limit', async () => {
+  it('unpacks a compression bomb no further than the limit', async () => {
     const bomb = gzipSync(
       Buffer.concat([Buffer.from(urlset(`${site}/a`).slice(0, -9)), Buffer.alloc(64 * 1024 * 1024, ' ')]),
     );
@@ -139,7 +139,7 @@ describe('readSitemap', () => {
     expect(bytes).toBe(maxBytes);
   });
 
-  it('a file of exactly the largest size is read whole', async () => {
+  it('reads a file of exactly the largest size whole', async () => {
     const text = urlset(`${site}/a`);
     expect((await read(text, { maxBytes: text.length })).stopped).toBeUndefined();
     expect((await read(text, { maxBytes: text.length - 1 })).stopped).toBe('too_large');
@@ -155,7 +155,7 @@ describe('readSitemap', () => {
     expect(await read(text)).toMatchObject({ entries: [], stopped: 'broken' }),
   );
 
-  it('50,000 addresses are read and no more, fewer when asked', async () => {
+  it('reads at most 50,000 URLs, or fewer on request', async () => {
     const urls = Array.from({ length: maxSitemapUrls + 1 }, (_, n) => `${site}/${n}`);
     const all = await read(urlset(...urls));
     expect([all.entries.length, all.stopped]).toEqual([maxSitemapUrls, 'too_many']);
@@ -189,7 +189,7 @@ describe('walkSitemaps', () => {
     return { ...result, fetched: fetched.map((url) => new URL(url).pathname) };
   };
 
-  it('follows indexes, folds addresses, leaves out other sites and what is missing', async () => {
+  it('follows indexes, merges spellings of a URL, and leaves out other sites and missing files', async () => {
     const found = await walk({
       '/sitemap.xml': index(`${site}/a.xml`, '/b.xml', `${site}/missing.xml`, `${site}/a.xml#again`),
       '/a.xml': urlset(`${site}/1?utm_source=x`, 'https://other.example/2', 'mailto:x', `${site}/1#top`),
@@ -200,7 +200,7 @@ describe('walkSitemaps', () => {
     expect([found.files, found.problems]).toEqual([4, []]);
   });
 
-  it('indexes deeper than two levels, and circles of them, end with a reason', async () => {
+  it('stops at indexes deeper than two levels and at loops, with a reason', async () => {
     const deep = await walk({
       '/sitemap.xml': index('/1.xml'),
       '/1.xml': index('/2.xml', '/sitemap.xml'),
@@ -212,7 +212,7 @@ describe('walkSitemaps', () => {
     expect(deep.problems).toEqual([{ url: `${site}/2.xml`, reason: expect.stringContaining('deep') }]);
   });
 
-  it('stops at the pages and at the files it was given', async () => {
+  it('stops at its limits of pages and files', async () => {
     const files = Object.fromEntries(
       Array.from({ length: 9 }, (_, n) => [`/${n}.xml`, urlset(`${site}/p${n}`, `${site}/q${n}`)]),
     );
@@ -225,7 +225,7 @@ describe('walkSitemaps', () => {
     expect(few.problems).toEqual([{ url: `${site}/2.xml`, reason: expect.stringContaining('too many') }]);
   });
 
-  it('says which of the sitemaps was broken, and keeps the rest', async () => {
+  it('names the broken sitemap and keeps the others', async () => {
     const found = await walk({
       '/sitemap.xml': index('/a.xml', '/b.xml'),
       '/a.xml': '<urlset><url',
@@ -235,7 +235,7 @@ describe('walkSitemaps', () => {
     expect(found.problems).toEqual([{ url: `${site}/a.xml`, reason: expect.stringContaining('broken') }]);
   });
 
-  it('ends when very many pages may not be fetched, and says so', async () => {
+  it('ends when very many pages are forbidden, and says so', async () => {
     const urls = Array.from({ length: 300 }, (_, n) => `${site}/${n}`);
     let judged = 0;
     const allowed = (url: string) => (judged += 1) > 0 && url === urls[0];
@@ -244,7 +244,7 @@ describe('walkSitemaps', () => {
     expect(found.problems).toEqual([{ url: `${site}/sitemap.xml`, reason: expect.stringContaining('forbids') }]);
   });
 
-  it('leaves other work its turn, however long judging an address takes', async () => {
+  it('yields to other work, however long judging a URL takes', async () => {
     const urls = Array.from({ length: 20 }, (_, n) => `${site}/${n}`);
     let [judged, turns] = [0, 0];
     const turn = (): void => {
@@ -263,7 +263,7 @@ describe('walkSitemaps', () => {
     expect(turns).toBeGreaterThanOrEqual(urls.length - 2);
   });
 
-  it('begins no file when it is late, and passes on why one could not be had', async () => {
+  it('begins no file after its deadline, and reports why a file is unavailable', async () => {
     const files = { '/sitemap.xml': index('/a.xml', '/b.xml'), '/a.xml': urlset(`${site}/1`) };
     const late = await walk(files, { isLate: () => true });
     expect([late.files, late.problems]).toEqual([

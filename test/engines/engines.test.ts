@@ -47,7 +47,7 @@ async function deadPid(): Promise<number> {
 describe('cached', () => {
   const options = () => ({ name: 'thing', version: '1', report: silent, root: folder });
 
-  it('two installers at once: one fills, both get the whole folder', async () => {
+  it('lets one of two concurrent installers fill the folder, and gives the whole folder to both', async () => {
     let fills = 0;
     const fill = async (temporary: string): Promise<void> => {
       fills += 1;
@@ -60,7 +60,7 @@ describe('cached', () => {
     expect(await readFile(join(folder, 'thing-1', 'binary'), 'utf8')).toBe('whole');
   });
 
-  it('a failed install leaves nothing behind and is tried again', async () => {
+  it('leaves nothing behind after a failed install, and tries again', async () => {
     const failing = cached(options(), async (temporary) => {
       await writeFile(join(temporary, 'half'), '');
       throw new Error('connection lost');
@@ -71,7 +71,7 @@ describe('cached', () => {
     expect(await readdir(join(folder, 'thing-1'))).toEqual(['binary']);
   });
 
-  it('the lock and the leavings of a killed installer are cleared away', async () => {
+  it('removes the lock and the files of a killed installer', async () => {
     await writeFile(join(folder, 'thing-1.lock'), JSON.stringify({ pid: await deadPid() }));
     await mkdtemp(join(folder, '.thing-1-'));
     await cached(options(), (temporary) => writeFile(join(temporary, 'binary'), 'whole'));
@@ -80,7 +80,7 @@ describe('cached', () => {
 });
 
 describe('withLock', () => {
-  it('many callers hold the lock one after another, although it begins as that of a dead process', async () => {
+  it('gives the lock to many callers one after another, although a dead process held it first', async () => {
     const path = join(folder, 'lock');
     await writeFile(path, JSON.stringify({ pid: await deadPid() }));
     let inside = 0;
@@ -97,15 +97,15 @@ describe('withLock', () => {
   });
 });
 
-describe('what is fetched', () => {
-  it('a file with another checksum than the pinned one is refused', async () => {
+describe('a download', () => {
+  it('is refused when its checksum is not the pinned one', async () => {
     const path = join(folder, 'file');
     await writeFile(path, 'abc');
     await verify(path, 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
     await expect(verify(path, '0'.repeat(64))).rejects.toThrow(/has SHA-256 ba7816bf/);
   });
 
-  it('a host that accepts and never answers is given up on', async () => {
+  it('is given up when the host accepts and never answers', async () => {
     const server = createServer(silent).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
@@ -113,7 +113,7 @@ describe('what is fetched', () => {
     server.close();
   });
 
-  it('a full disk becomes a sentence, also when another program reports it', async () => {
+  it('turns a full disk into a sentence, also when another program reports it', async () => {
     const full = Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', path: '/data/x' });
     expect(readable(full)).toEqual(new EngineError('The disk is full (at /data/x). Free some space and try again.'));
     await expect(run('/bin/sh', ['-c', 'echo "write: no space left on device" >&2; exit 1'])).rejects.toThrow(
@@ -141,7 +141,7 @@ describe('a guarded process', () => {
     await until(() => !isAlive(pid));
   });
 
-  it('one that ignores SIGTERM is killed after its grace', async () => {
+  it('is killed after its grace period when it ignores SIGTERM', async () => {
     const logPath = join(folder, 'log');
     const stubborn = await startGuarded({
       command: '/bin/sh',
@@ -154,7 +154,7 @@ describe('a guarded process', () => {
     expect(isAlive(stubborn.pid)).toBe(false);
   });
 
-  it('passes messages of a Node child, and its exit code', async () => {
+  it('passes on the messages and the exit code of a Node child', async () => {
     const node = await startGuarded({
       command: process.execPath,
       args: ['-e', `process.send({ type: 'ready' }, () => process.exit(7))`],
@@ -176,14 +176,14 @@ describe('the log of a guarded process', () => {
     return it;
   };
 
-  it('its last lines are those of this run', async () => {
+  it('shows the last lines of this run only', async () => {
     await say('the first run');
     const second = await say('the second run');
     expect([await second.lastLines(), await second.explain()]).toEqual(['the second run', 'the second run']);
     expect(await readFile(join(folder, 'log'), 'utf8')).toBe('the first run\nthe second run\n');
   });
 
-  it('is begun anew when it has grown large, and the former is kept', async () => {
+  it('is started anew when it has grown large, and the former log is kept', async () => {
     await writeFile(join(folder, 'log'), Buffer.alloc(10 * 1024 * 1024 + 1));
     await say('anew');
     expect(await readFile(join(folder, 'log'), 'utf8')).toBe('anew\n');
@@ -202,7 +202,7 @@ describe('the log of a guarded process', () => {
     ],
     ['{"s":"E","msg":"a"}\n{"s":"E","msg":"b","attr":{"error":{"code":9}}}', 'Its last lines:\na\nb {"code":9}'],
     ['', 'It said nothing.'],
-  ])('that of MongoDB, for people: %s', (lines, sentence) => {
+  ])('of MongoDB becomes a sentence for people: %s', (lines, sentence) => {
     expect(explainMongod(lines)).toBe(sentence);
   });
 });
@@ -210,14 +210,14 @@ describe('the log of a guarded process', () => {
 describe('the data folder', () => {
   const writeLock = (holder: object): Promise<void> => writeFile(join(folder, 'start.lock'), JSON.stringify(holder));
 
-  it('a second start on it is told so', async () => {
+  it('refuses a second start with a sentence', async () => {
     const lock = await lockDataDir(folder, silent);
     await expect(lockDataDir(folder, silent)).rejects.toThrow(/Another npm start \(process \d+\) uses/);
     lock.release();
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('a start waits for one that is stopping', async () => {
+  it('lets a start wait for one that is stopping', async () => {
     const first = await lockDataDir(folder, silent);
     first.stopping();
     const waited = Promise.withResolvers<string>();
@@ -227,7 +227,7 @@ describe('the data folder', () => {
     (await second).release();
   });
 
-  it('the lock of a killed start is taken over, also when its process id is used again', async () => {
+  it('lets a start take over the lock of a killed one, even when its process id is used again', async () => {
     await writeLock({ pid: await deadPid(), started: '' });
     (await lockDataDir(folder, silent)).release();
     await writeLock({ pid: process.pid, started: 'before the last boot' });
@@ -235,7 +235,7 @@ describe('the data folder', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('the lock of a killed start that nobody has reaped is taken over', async () => {
+  it('lets a start take over the lock of a killed one that is still a zombie', async () => {
     const holder = `
        import { takeLock } from ${JSON.stringify(join(root, 'engines', 'takelock.mjs'))};
        await takeLock(${JSON.stringify(join(folder, 'start.lock'))}, () => undefined);
@@ -256,7 +256,7 @@ describe('the data folder', () => {
     }
   });
 
-  it('a start that waits can be told to stop', async () => {
+  it('lets a waiting start be stopped', async () => {
     const lock = await lockDataDir(folder, silent);
     lock.stopping();
     const abort = new AbortController();
@@ -267,7 +267,7 @@ describe('the data folder', () => {
 });
 
 describe('takeLock', () => {
-  it('of processes that race for the lock of a dead one, exactly one holds it', async () => {
+  it('gives the lock of a dead process to exactly one of the processes that race for it', async () => {
     const racer = join(folder, 'racer.mjs');
     await writeFile(
       racer,
@@ -296,14 +296,14 @@ describe('takeLock', () => {
     }
   });
 
-  it('release leaves the lock of another process alone', async () => {
+  it('leaves the lock of another process alone on release', async () => {
     const lock = await lockDataDir(folder, silent);
     await writeFile(join(folder, 'start.lock'), '{"pid":1}');
     lock.release();
     expect(await readFile(join(folder, 'start.lock'), 'utf8')).toBe('{"pid":1}');
   });
 
-  it('what cannot be written does not keep a holder from stopping', async () => {
+  it('lets a holder stop even when the lock file cannot be written', async () => {
     const lock = await lockDataDir(folder, silent);
     const { id } = JSON.parse(await readFile(join(folder, 'start.lock'), 'utf8')) as { id: string };
     // A folder where the file should go has the same effect as a full disk.
@@ -315,7 +315,7 @@ describe('takeLock', () => {
 });
 
 describe('ports', () => {
-  it('the preferred port is taken when it is free, and another one when it is not', async () => {
+  it('takes the preferred port when it is free, and another one when it is not', async () => {
     const port = await freePort();
     expect(await freePort(port)).toBe(port);
     const server = createServer().listen(port, '127.0.0.1');
@@ -329,7 +329,7 @@ describe('ports', () => {
 });
 
 describe('startMongod', () => {
-  it('data written under one port are there under another', async () => {
+  it('finds the data that was written under another port', async () => {
     for (const expected of [0, 1]) {
       const mongod = await startMongod({ dataDir: folder, port: await freePort(), report: silent, indexedOnly: true });
       const client = new MongoClient(mongod.uri);
@@ -357,20 +357,20 @@ describe('startMongod', () => {
 });
 
 describe('connectMongo', () => {
-  it('a server that is not there is named with the variable, and without the password', async () => {
+  it('names an unreachable server with its variable and without its password', async () => {
     const uri = 'mongodb://somebody:secret@127.0.0.1:1/?replicaSet=rs0';
     const failure = await connectMongo(uri).catch((error: Error) => error.message);
     expect(failure).toMatch(/^MongoDB at 127\.0\.0\.1:1 does not answer \(.*ECONNREFUSED.*MONGODB_URI/);
     expect(failure).not.toContain('secret');
   });
 
-  it('an address that cannot be read is not repeated', async () => {
+  it('does not repeat a connection string that cannot be parsed', async () => {
     const failure = await connectMongo('mongodb://somebody:sec/ret@host').catch((error: Error) => error.message);
     expect(failure).toMatch(/^MONGODB_URI cannot be read\./);
     expect(failure).not.toMatch(/sec|ret@/);
   });
 
-  it('a single server is refused with what to do', async () => {
+  it('refuses a standalone server and says what to do', async () => {
     const port = await freePort();
     const mongod = await startGuarded({
       command: await findMongod(silent),
@@ -412,7 +412,7 @@ describe('findChromium', () => {
     return (await promisify(execFile)(process.execPath, args, { cwd: root, env })).stdout;
   }
 
-  it('takes the configured one before that of the system, before that in the cache of puppeteer, before ours', async () => {
+  it("prefers the configured browser, then that of the system, then that in puppeteer's cache, then ours", async () => {
     const packaged = await browserAt(join(folder, 'support-platform/engines/chromium-153.0.0/chromium'));
     expect(await find({})).toBe(packaged);
     const own = await browserAt(await puppeteersPath());
@@ -423,7 +423,7 @@ describe('findChromium', () => {
     expect(await find({ PUPPETEER_EXECUTABLE_PATH: configured })).toBe(configured);
   });
 
-  it('passes over one in the cache of puppeteer that does not run', async () => {
+  it("skips a browser in puppeteer's cache that does not run", async () => {
     const packaged = await browserAt(join(folder, 'support-platform/engines/chromium-153.0.0/chromium'));
     const own = await browserAt(await puppeteersPath());
     await writeFile(own, '#!/bin/sh\nexit 127\n');
@@ -440,7 +440,7 @@ describe('startTemporal', () => {
     server.close();
   });
 
-  it('writes ahead in its folder, and goes on with what is there', async () => {
+  it('uses a write-ahead log in its folder, and continues with the stored data', async () => {
     const dataDir = join(folder, 'temporal');
     const temporal = await startTemporal({ dataDir, report: silent });
     const files = await readdir(dataDir);
@@ -450,7 +450,7 @@ describe('startTemporal', () => {
     await again.stop();
   });
 
-  it('a port that somebody takes while it starts costs another attempt', async () => {
+  it('tries another port when its port is taken while it starts', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port: uiPort } = other.address() as { port: number };
@@ -474,7 +474,7 @@ describe('the environment of a worker', () => {
     return Number(stdout);
   };
 
-  it("bounds the heap whatever the machine has, and the operator's own options win", async () => {
+  it("limits the heap on every machine, and the operator's own options win", async () => {
     // The limit counts the young generation too: three semi-spaces of 16 MiB.
     expect(await heapLimitMb({})).toBe(1024 + 3 * 16);
     expect(await heapLimitMb({ NODE_OPTIONS: '--max-old-space-size=700' })).toBe(700 + 3 * 16);

@@ -99,7 +99,7 @@ async function startPageWorks(url: string, screen: string): Promise<void> {
   expect(await paste(given + ask)).toMatchObject({ answer: expect.any(String) });
 }
 
-it('its screen works, Ctrl-C ends all of it, the next start finds it again, and one that cannot start says why', async () => {
+it('npm start shows a screen that works, ends on Ctrl-C, finds its data at the next start, and says why when it cannot start', async () => {
   const first = start({});
   const screen = await ready(first);
   const url = `http://127.0.0.1:${port}`;
@@ -146,7 +146,7 @@ it('its screen works, Ctrl-C ends all of it, the next start finds it again, and 
   expect([await again.ended, (await rememberProcesses()).filter(isAlive)]).toEqual([0, []]);
 });
 
-it('an API and a worker that die are started again, and it says so; an engine that dies ends it with a sentence', async () => {
+it('npm start restarts an API or a worker that dies and says so, and ends with a sentence when an engine dies', async () => {
   const one = start({});
   await ready(one);
   const pids = await rememberProcesses();
@@ -174,7 +174,7 @@ it('an API and a worker that die are started again, and it says so; an engine th
   expect((await rememberProcesses()).filter(isAlive)).toEqual([]);
 });
 
-it('a process that keeps dying is started after 1, 2, 4 … 30 s, and after a healthy minute after 1 s again', () => {
+it('a process that keeps dying is restarted after 1, 2, 4 … 30 s, and after a healthy minute after 1 s again', () => {
   const pauses = [0, 1, 2, 3, 4, 5, 6].reduce<number[]>((all) => [...all, restartPause(all.at(-1) ?? 0, 59_999)], []);
   expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
   expect(restartPause(30_000, 60_000)).toBe(1_000);
@@ -192,7 +192,7 @@ it('a taken port is named', async () => {
   server.close();
 });
 
-it('an address that is none of this machine is named', async () => {
+it('a HOST that this machine does not have is named', async () => {
   const one = start({ HOST: '192.0.2.1', DATA_DIR: join(folder, 'elsewhere') });
   expect([await one.ended, one.output()]).toEqual([
     1,
@@ -200,7 +200,7 @@ it('an address that is none of this machine is named', async () => {
   ]);
 });
 
-it('a database of nobody is named, and nothing is said to be ready that is not', async () => {
+it('an unreachable database is named, and nothing is reported ready that is not', async () => {
   const dataDir = join(folder, 'nobody');
   await giveBuilt(dataDir);
   const env = {

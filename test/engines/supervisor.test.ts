@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-it('a process is said to be started again once its new process id is remembered', async () => {
+it('a restart is reported only after the new process id is stored', async () => {
   const start = (): Promise<Guarded> => startGuarded({ command: 'sleep', args: ['600'], logPath: join(folder, 'log') });
   const first = await start();
   const seen: string[] = [];

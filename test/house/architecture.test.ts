@@ -176,7 +176,7 @@ describe('import directions', () => {
     expect(await inProject(files, importViolations)).toEqual([`${circle}: a circle`]);
   });
 
-  it('every room has a forbidden import above, and every room of slices one against their order', () => {
+  it('the tables above test every room with a forbidden import, and every sliced room with one against the order', () => {
     const untested = [
       ...rooms.filter(({ at }) => !forbidden.some(([file]) => isIn(file, at))),
       ...[...slicedRooms.map(({ at }) => at), ...belowSlices].filter(
@@ -186,7 +186,7 @@ describe('import directions', () => {
     expect(untested).toEqual([]);
   });
 
-  it('what the table allows passes', async () => {
+  it('an import that the table allows passes', async () => {
     expect(await inProject(welcome, importViolations)).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleWorkflows } from '../../workers/bundle.ts';
 
-it('a bundle is kept under what it is made of, in place of those of other versions, and only where it can be', async () => {
+it('a bundle is stored under the hash of its sources, replaces older ones, and is skipped where nothing can be written', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'support-bundle-'));
   try {
     await writeFile(join(folder, 'workflows-0123.js'), 'the bundle of another version');

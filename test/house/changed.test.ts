@@ -33,7 +33,7 @@ const examples: readonly [changed: string, folders: string[], tests: string[], n
 ];
 
 describe('a change', () => {
-  it.each(examples)('of %s runs what it touches', (changed, folders, tests, not) => {
+  it.each(examples)('of %s runs the tests that it concerns', (changed, folders, tests, not) => {
     const runs = chosen(changed);
     expect(runs).toEqual(expect.arrayContaining([...folders.flatMap(all), ...tests]));
     expect(runs.filter((test) => not.includes(test))).toEqual([]);
@@ -56,19 +56,19 @@ describe('a change', () => {
     },
   );
 
-  it('of several files runs what each of them touches, each test once', () => {
+  it('of several files runs the tests of each, every test once', () => {
     const both = chosen('models/chat/act.ts', 'models/crawl/crawl.ts');
     expect(both).toEqual(expect.arrayContaining([...all('test/chat/'), ...all('test/crawl/')]));
     expect(new Set(both).size).toBe(both.length);
   });
 
-  it('that removes a test runs nothing in its place, and no long test of the soak is chosen', () => {
+  it('that removes a test runs nothing for it, and no soak test is ever chosen', () => {
     expect(chosen('test/chat/gone.test.ts', 'test/soak/fuzz.test.ts')).toEqual([]);
   });
 });
 
 describe('the tables', () => {
-  it('name files that are there, and what changes them', () => {
+  it('name existing files only', () => {
     const paths = sources.map(({ path }) => path);
     const missing = [...smoke, ...Object.keys(narrow), ...Object.values(narrow).flat()].filter(
       (prefix) => !paths.some((path) => isIn(path, prefix)),
@@ -76,7 +76,7 @@ describe('the tables', () => {
     expect(missing).toEqual([]);
   });
 
-  it('every long test runs for some change', () => {
+  it('run every long test for some change', () => {
     for (const [test, prefixes] of Object.entries(narrow)) {
       const changed = sources.map(({ path }) => path).find((path) => isIn(path, prefixes[0]!));
       expect([test, changed]).toEqual([test, expect.any(String)]);

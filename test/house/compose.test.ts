@@ -36,7 +36,7 @@ function service(name: string): Service {
 }
 
 describe('docker-compose.yml', () => {
-  it('has one worker service per fleet, no more and no less, each working that fleet', () => {
+  it('has exactly one worker service for each fleet', () => {
     const workers = Object.entries(compose.services).filter(([name]) => name.startsWith('worker-'));
     const worked = Object.fromEntries(workers.map(([name, { environment: env }]) => [name, env?.['FLEETS']]));
     expect(worked).toEqual(Object.fromEntries(Object.keys(fleets).map((fleet) => [`worker-${fleet}`, fleet])));
@@ -83,7 +83,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('publishes the API, and the Temporal UI to this machine alone; the databases not at all', () => {
+  it('publishes the API, publishes the Temporal UI to this machine only, and publishes no database', () => {
     const published = Object.entries(compose.services).flatMap(([name, { ports = [] }]) =>
       ports.map((port) => [name, port]),
     );

@@ -44,7 +44,7 @@ describe('docs/configuration.md', () => {
 });
 
 describe('readConfig', () => {
-  it('gives a frozen configuration from nothing but a folder', () => {
+  it('returns a frozen configuration when only DATA_DIR is set', () => {
     const config = readConfig({ DATA_DIR: folder });
     expect(config).toMatchObject({
       port: 3000,
@@ -87,7 +87,7 @@ describe('readConfig', () => {
     ]);
   });
 
-  it('an empty variable counts as unset', () => {
+  it('treats an empty variable as unset', () => {
     expect(readConfig({ DATA_DIR: folder, MONGODB_URI: '', PORT: '' })).toMatchObject({
       port: 3000,
       mongodbUri: undefined,

@@ -136,7 +136,7 @@ describe('every request', () => {
     expect([large.status, large.body.code]).toEqual([413, 'TOO_LARGE']);
   });
 
-  it('that a route does not take is refused, not dropped', async () => {
+  it('with a field or parameter that the route does not know is refused', async () => {
     const org = await api.newOrg();
     const rotate = (raw: string, headers: Record<string, string> = json) =>
       api.request('POST', `/support/developer-keys/orgs/${org.orgId}/publishable-keys/test/rotate`, {
@@ -176,7 +176,7 @@ describe('every request', () => {
 describe('outside /v1', () => {
   const get = (path: string) => fetch(`${process.env['TEST_API_URL']}${path}`);
 
-  it('the start page leads to what there is, and shows calls for those who have no organization yet', async () => {
+  it('the start page links to all pages, and shows the first calls for a caller without an organization', async () => {
     const page = await get('/');
     const html = await page.text();
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
@@ -192,7 +192,7 @@ describe('outside /v1', () => {
     expect([reply.status, reply.headers.get('location')]).toEqual([302, '/health/ready']);
   });
 
-  it('health tells of MongoDB, Temporal and the embedding models', async () => {
+  it('health shows the state of MongoDB, Temporal and the embedding models', async () => {
     expect(await (await get('/health/live')).json()).toEqual({ status: 'ok' });
     // On a busy machine an answer of MongoDB or Temporal may take longer than health waits; then it says so.
     let last: unknown;
@@ -207,7 +207,7 @@ describe('outside /v1', () => {
     expect(last).toEqual([200, { status: 'ok', mongo: 'ok', temporal: 'ok', embedding: { state: 'off' } }]);
   });
 
-  it('health answers although MongoDB and Temporal never do', async () => {
+  it('health answers even when MongoDB and Temporal hang', async () => {
     const never = () => new Promise<never>(() => undefined);
     const temporal = { withDeadline: never } as unknown as Context['temporal'];
     expect(await readiness({ temporal }, never)).toEqual({ ready: false, mongo: 'down', temporal: 'down' });

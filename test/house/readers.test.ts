@@ -62,7 +62,7 @@ describe('built readers', () => {
     }
   });
 
-  it('are kept, beside those of the two versions before, which an old worker may still start', async () => {
+  it('are kept beside those of the two versions before, which an older worker may still start', async () => {
     const [own] = await readdir(folder);
     const built = (await stat(readers.files)).mtimeMs;
     for (const [age, name] of ['a', 'b', 'c'].map((letter) => `readers-${letter.repeat(32)}`).entries()) {

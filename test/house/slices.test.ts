@@ -31,7 +31,7 @@ describe('workers/slices', () => {
     expect(declared.toSorted()).toEqual(Object.values(queues).toSorted());
   });
 
-  it('have each a file of their own, and all of them are in the list', async () => {
+  it('have one file each, and the list names all of them', async () => {
     const files = (await readdir(join(root, 'workers/slices'))).filter((name) => !/^(?:index|slice)\.ts$/.test(name));
     expect(files).toHaveLength(slices.length);
   });
@@ -41,18 +41,18 @@ describe('models/rules/base/holdings.ts', () => {
   const modelOf = (collection: string) =>
     Object.values(mongoose.models).find((model) => model.collection.collectionName === collection)!;
 
-  it('says of every collection what it holds of meetings, tasks, customers, documents and interviews', () => {
+  it('names, for every collection, the meetings, tasks, customers, documents and interviews it holds data of', () => {
     const collections = Object.values(mongoose.models).map((model) => model.collection.collectionName);
     expect(Object.keys(holdings).toSorted()).toEqual(collections.toSorted());
   });
 
-  it.each(copies)('has every record of $collection say whose copy it is, by an index', ({ collection, by }) => {
+  it.each(copies)('has an indexed owner field in every record of $collection', ({ collection, by }) => {
     const { schema } = modelOf(collection);
     expect(schema.path(by)).toMatchObject({ isRequired: true });
     expect(schema.indexes().map(([fields]) => Object.keys(fields)[0])).toContain(by);
   });
 
-  it('lists among the copies every collection whose records say whom they are about', () => {
+  it('lists every collection with `about` or `customer_id` as holding copies', () => {
     const saying = Object.values(mongoose.models).filter(({ schema }) => schema.path('about') !== undefined);
     const listed = copies.filter(({ by }) => by === 'about').map(({ collection }) => collection as string);
     expect(saying.map((model) => model.collection.collectionName).toSorted()).toEqual(listed.toSorted());

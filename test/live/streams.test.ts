@@ -137,7 +137,7 @@ const follow = async (board: string, badge: string, query = '') => {
 const lines = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => [from + i, from + i]);
 
 describe('a stream that is no conversation', () => {
-  it('gives every follower its frames in order, and those of no other stream', async () => {
+  it('gives each follower the frames of its stream in order, and no others', async () => {
     const [one, other] = [await newBoard(), await newBoard()];
     const displays = [await follow(one.board, one.badge), await follow(one.board, one.badge)];
     const elsewhere = await follow(other.board, other.badge);
@@ -151,7 +151,7 @@ describe('a stream that is no conversation', () => {
     expect(elsewhere.shown()).toEqual([[1, 1]]);
   });
 
-  it('gives one that comes back what it missed, each frame once, then what is new', async () => {
+  it('gives a returning follower what it missed, each frame once, then what is new', async () => {
     const { board, badge, show } = await newBoard();
     for (let n = 1; n <= 50; n += 1) await show(n);
     const display = await follow(board, badge, '&resume_from=7');
@@ -161,14 +161,14 @@ describe('a stream that is no conversation', () => {
     expect(display.shown()).toEqual(lines(8, 51));
   });
 
-  it('starts at the end when the number is not one of this stream', async () => {
+  it('starts at the end when the resume number is not one of this stream', async () => {
     const { board, badge, show } = await newBoard();
     await show(1);
     const display = await follow(board, badge, '&resume_from=40');
     expect(display.frames[0]).toEqual({ type: 'welcome', seq: 1, board });
   });
 
-  it('takes its own frames, tells what is wrong with one, and stays open', async () => {
+  it("handles the client's frames, answers an invalid one with its fault, and stays open", async () => {
     const { board, badge } = await newBoard();
     const { socket, frames, first } = await follow(board, badge);
     for (const frame of [{ type: 'fail' }, { type: 'echo', text: 'x'.repeat(11) }, { type: 'echo', text: 'hello' }]) {
@@ -178,7 +178,7 @@ describe('a stream that is no conversation', () => {
     expect(frames.filter(({ type }) => type === 'error').map(({ code }) => code)).toEqual(['CONFLICT', 'VALIDATION']);
   });
 
-  it('drops a reader that is too slow; the others of the stream get everything', async () => {
+  it('disconnects a reader that is too slow; the others get every frame', async () => {
     const { board, badge, show } = await newBoard();
     const before = new Set(rawSockets);
     const slow = await follow(board, badge);
@@ -203,7 +203,7 @@ describe('a stream that is no conversation', () => {
 });
 
 describe('a socket', () => {
-  it('has its frames counted from its own beginning, not by the minutes of its process', () => {
+  it('has its rate of frames counted from its own start, not by the clock of its process', () => {
     const before = performance.now();
     // As the server of `ws` makes one.
     const socket = new LiveSocket(...([null, undefined, {}] as unknown as [null]));
@@ -225,7 +225,7 @@ describe('a stream that is no conversation refuses', () => {
     expect([await closed(), state.reason]).toEqual([4400, code]);
   });
 
-  it('a client that is not let in with 4401, and one that asks for what is not there with 4404', async () => {
+  it('a client without access with 4401, and one that asks for an unknown stream with 4404', async () => {
     const { badge } = await newBoard();
     const stranger = connect('/boards/nowhere?badge=none');
     const lost = connect(`/boards/nowhere?badge=${badge}`);
@@ -233,7 +233,7 @@ describe('a stream that is no conversation refuses', () => {
     expect([await lost.closed(), lost.state.reason]).toEqual([4404, 'NOT_FOUND']);
   });
 
-  it('further sockets of one credential with 4429', async () => {
+  it('more sockets of one credential than allowed, with 4429', async () => {
     const { board, badge } = await newBoard();
     await follow(board, badge);
     await follow(board, badge);
@@ -241,7 +241,7 @@ describe('a stream that is no conversation refuses', () => {
     expect([await third.closed(), third.state.reason]).toEqual([4429, 'RATE_LIMITED']);
   });
 
-  it('an address that has its share of sockets, before the handshake, with 429', async () => {
+  it('more sockets of one IP address than allowed, before the handshake, with 429', async () => {
     const headers = { 'x-forwarded-for': '203.0.113.7' };
     const { board } = await newBoard();
     for (let n = 0; n < config.socketsPerAddress; n += 1) {
@@ -254,7 +254,7 @@ describe('a stream that is no conversation refuses', () => {
     expect(state.refused).toBe(429);
   });
 
-  it('the sockets of a credential that was taken back with 4401, those of a stream that was removed with 4404', async () => {
+  it('the sockets of a revoked credential with 4401, and those of a removed stream with 4404', async () => {
     const [one, other] = [await newBoard(), await newBoard()];
     const [barred, orphan] = [await follow(one.board, one.badge), await follow(other.board, other.badge)];
     const bystander = await follow(one.board, other.badge);
@@ -265,7 +265,7 @@ describe('a stream that is no conversation refuses', () => {
     await until(async () => bystander.shown().length === 1, 'the frame to come');
   });
 
-  it('an address that is none of its own: it is an ordinary request', async () => {
+  it("nothing at a URL that is no stream's: it is an ordinary request", async () => {
     const { state } = connect('/elsewhere');
     await until(async () => state.refused !== undefined, 'the answer');
     expect(state.refused).toBe(404);

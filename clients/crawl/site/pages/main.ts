@@ -7,7 +7,7 @@ import { Readability } from '@mozilla/readability';
 import { DOMParser } from 'linkedom';
 import { createHtmlWriter, type HtmlWriter } from '../../../files/html.ts';
 import { Blocks, type Limits } from '../../../files/limits.ts';
-import { isFurniture, isPermalink, textOf } from './furniture.ts';
+import { isBoilerplate, isPermalink, textOf } from './boilerplate.ts';
 import type { Element } from './tree.ts';
 
 /** Below this many characters Readability has too little to judge; the page is short enough to be taken whole. */
@@ -28,7 +28,7 @@ const isMain = ({ name, attributes }: Element): boolean => name === 'main' || at
 
 type Found = { mains: Element[]; articles: Element[]; titles: Element[]; count: number };
 
-/** Removes furniture from the tree, in place, and records the notable elements. */
+/** Removes boilerplate from the tree, in place, and records the notable elements. */
 function prune(item: Element, total: number, found: Found, inMain: boolean): void {
   const kept: (Element | string)[] = [];
   let characters = item.characters;
@@ -38,10 +38,10 @@ function prune(item: Element, total: number, found: Found, inMain: boolean): voi
       kept.push(child);
       continue;
     }
-    // A site's header is furniture, but its only h1 may still be the page's title.
+    // A site's header is boilerplate, but its only h1 may still be the page's title.
     if (child.name === 'h1' && child.characters > 0) found.titles.push(child);
     const before = [child.characters, child.linked] as const;
-    if (isFurniture(child, total, inMain) || isPermalink(child)) {
+    if (isBoilerplate(child, total, inMain) || isPermalink(child)) {
       noteTitles(child, found);
       characters -= before[0];
       linked -= before[1];

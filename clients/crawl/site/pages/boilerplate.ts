@@ -1,11 +1,11 @@
 /**
- * Separates the furniture of a site from the content of a page: navigation, banners, lists of share buttons, permalink
+ * Separates the boilerplate of a site from the content of a page: navigation, banners, lists of share buttons, permalink
  * marks.
  */
 import type { Element } from './tree.ts';
 
-const furnitureRoles = /^(?:navigation|banner|complementary|contentinfo|search|dialog|alertdialog|menu|menubar)$/i;
-const furnitureNames =
+const boilerplateRoles = /^(?:navigation|banner|complementary|contentinfo|search|dialog|alertdialog|menu|menubar)$/i;
+const boilerplateNames =
   /(?:^|[\s_-])(?:cookies?|cookiebar|consent|gdpr|onetrust|usercentrics|breadcrumbs?|sidebar|toc|table-of-contents|pagination|pager|share|sharing|social|skip-link|newsletter|comments|related-(?:posts|articles)|popup|modal)(?:$|[\s_-])/i;
 const inControls = /^(?:h[1-6]|summary|dt)$/;
 const heading = /^h[1-6]$/;
@@ -29,7 +29,7 @@ function onButtons(item: Element): number {
 }
 
 /**
- * Whether a part of the main text is content although its id or class is a name of furniture: an id is often made from
+ * Whether a part of the main text is content although its id or class is a name of boilerplate: an id is often made from
  * a heading (`sharing-with-family`). Lists of links and short labels are not content.
  */
 function saysSomething(item: Element): boolean {
@@ -46,11 +46,11 @@ const isInSentence = ({ name, parent }: Element): boolean =>
   inline.test(name) && parent !== undefined && ofText.test(parent.name) && parent.name !== 'li';
 
 /**
- * Whether an element is furniture of the site and not content. `total` is the page's text: an element with most of it
+ * Whether an element is boilerplate of the site and not content. `total` is the page's text: an element with most of it
  * is content, whatever its name (a form around a whole page, a `body class="has-sidebar"`). `inMain`: within the part
  * that the author marked as the main one, where an id or a class alone never removes content.
  */
-export function isFurniture(item: Element, total: number, inMain: boolean): boolean {
+export function isBoilerplate(item: Element, total: number, inMain: boolean): boolean {
   const { name, attributes } = item;
   if (name === 'nav' || name === 'menu' || name === 'dialog') return true;
   if (item.characters * 2 > total) return false;
@@ -61,9 +61,9 @@ export function isFurniture(item: Element, total: number, inMain: boolean): bool
   // Questions that unfold their answers are often buttons within headings.
   if (name === 'button') return !isWithin(item, inControls);
   const { role, class: classes, id } = attributes;
-  if (role !== undefined && furnitureRoles.test(role)) return true;
+  if (role !== undefined && boilerplateRoles.test(role)) return true;
   const named =
-    (classes !== undefined && furnitureNames.test(classes)) || (id !== undefined && furnitureNames.test(id));
+    (classes !== undefined && boilerplateNames.test(classes)) || (id !== undefined && boilerplateNames.test(id));
   return named && !isInSentence(item) && !(inMain && saysSomething(item));
 }
 
