@@ -1,4 +1,4 @@
-/** A system of its own whose conversations are attended to by workers that a test starts, stops and lets die. */
+/** A separate system whose conversation workers a test starts, stops and kills. */
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { conversing, shownBy } from './conversing.ts';
 import { apiAt } from './harness.ts';
@@ -13,7 +13,7 @@ The gannet card costs 12 EUR a year. It is free for students under 26.
 Call the night line at once when a gannet card is lost.
 `;
 
-/** To be called where hooks may be. `name`: the system's, unique in the run. */
+/** Call this where hooks may be registered. `name`: the system's name, unique in the run. */
 export function answering(name: string) {
   const { newCustomer, ctx } = conversing(name);
   let env: SystemEnv;
@@ -33,21 +33,21 @@ export function answering(name: string) {
     await removeDataDir(env);
   });
 
-  /** The environment of a worker that attends to conversations, and to nothing else. */
+  /** The environment of a worker that serves conversations only. */
   const workerEnv = (extra: Record<string, string> = {}): SystemEnv => ({ ...env, FLEETS: 'conversations', ...extra });
-  /** Starts one; `stopWorkers` stops those that are to die of no fault. */
+  /** Starts a worker; `stopWorkers` stops the workers that are not meant to crash. */
   async function startWorker(extra: Record<string, string> = {}): Promise<Running> {
     const worker = await startProcess('test/kit/worker.ts', workerEnv(extra));
     if (extra['FAULT'] === undefined) workers.push(worker);
     return worker;
   }
-  /** Starts one unless one runs: describes that need an ordinary worker share it. */
+  /** Starts a worker unless one runs: describes that need an ordinary worker share it. */
   const ensureWorker = async (): Promise<void> => void (workers.length > 0 || (await startWorker()));
   /** The ordinary worker that runs. */
   const runningWorker = (): Running => workers[0]!;
   const stopWorkers = () => Promise.all(workers.splice(0).map((worker) => worker.stop()));
 
-  /** An organization that knows one document. */
+  /** A new organization with one document. */
   async function newOrg(
     files: { name: string; content: string; segments?: string }[] = [{ name: 'a.md', content: gannetDocument }],
   ): Promise<string> {
@@ -67,8 +67,8 @@ export function answering(name: string) {
 export type Answering = ReturnType<typeof answering>;
 
 /**
- * A worker begins an answer and stands still as `signal` says, another one answers, and the first one wakes up: it writes
- * nothing more, and the customer has one answer. No other worker may be running before.
+ * A worker begins an answer and is paused by `signal`; another worker answers; then the first one continues. It must
+ * write nothing more, and the customer gets one answer. No other worker may run before.
  */
 export async function expectNothingOfSleeper(
   { newCustomer, startWorker, stopWorkers }: Answering,
@@ -77,7 +77,7 @@ export async function expectNothingOfSleeper(
   signal: 'sleep' | 'SIGSTOP',
 ): Promise<void> {
   const customer = await newCustomer(orgId);
-  // What earlier conversations have left to do does not make it sleep.
+  // Work left over from earlier conversations does not pause the worker.
   const sleeper = await startWorker({ FAULT: fault, FAULT_SIGNAL: signal, FAULT_OF: customer.convId });
   const fallen = new Promise<void>((resolve) => {
     sleeper.child.on('message', (message: { type?: string }) => {

@@ -1,4 +1,4 @@
-/** Attendee's signatures, made as Attendee makes them: by Python's `json` and `hmac`. */
+/** Signs as Attendee does: with Python's `json` and `hmac`. */
 import { spawnSync } from 'node:child_process';
 
 export const attendeeSecret = Buffer.from('a webhook secret of Attendee').toString('base64');

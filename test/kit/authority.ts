@@ -22,15 +22,15 @@ type Events = { on(event: string, listener: (...given: never[]) => void): void }
 
 export type Authority = {
   issuer: string;
-  /** Whether the person at the browser agrees. */
+  /** Whether the person at the browser consents. */
   agrees: boolean;
-  /** Whether it gives refresh tokens. */
+  /** Whether it issues refresh tokens. */
   refreshes: boolean;
-  /** The kinds of grants that were exchanged for tokens, in their order. */
+  /** The grant types that were exchanged for tokens, in order. */
   granted: string[];
   /** Clients that registered. */
   registered: string[];
-  /** Ends what people agreed to: no refresh token is accepted any more. */
+  /** Revokes all grants: no refresh token is accepted any more. */
   revoke(): Promise<void>;
   close(): Promise<void>;
 };
@@ -38,7 +38,7 @@ export type Authority = {
 export const machine = { client_id: 'machine', client_secret: 'a-client-secret-nobody-may-see' };
 export const known = { client_id: 'known-in-advance' };
 
-/** `readClient`: what is found at the address of a client's metadata document. */
+/** `readClient`: returns the document at the address of a client's metadata. */
 export async function startAuthority(
   resource: string,
   redirectUri: string,
@@ -96,7 +96,7 @@ export async function startAuthority(
     ...(readClient ? { fetch: async (url: string) => Response.json(readClient(url)) } : {}),
     scopes: ['openid', 'offline_access', 'tools', 'orders'],
     issueRefreshToken: async () => authority.refreshes,
-    // A token that is used twice ends the whole grant.
+    // Using a refresh token twice ends the whole grant.
     rotateRefreshToken: true,
     pkce: { required: () => true },
     interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
@@ -130,7 +130,7 @@ export async function startAuthority(
   return authority;
 }
 
-/** Has a tool server accept this authority's tokens only. `accepted` grows with the client of each request. */
+/** Makes a tool server accept only this authority's tokens. `accepted` collects the client of each request. */
 export function guard(mcp: TestMcp, issuer: string, refused: (token: string) => boolean = () => false): string[] {
   const accepted: string[] = [];
   const resource = mcp.url;
@@ -157,7 +157,7 @@ export function guard(mcp: TestMcp, issuer: string, refused: (token: string) => 
   return accepted;
 }
 
-/** Follows redirects as a browser with cookies does, until an address begins like this. */
+/** Follows redirects like a browser with cookies, until a URL starts with `until`. */
 export async function browse(from: string, until: string): Promise<URL> {
   const jar = new Map<string, string>();
   let at = from;

@@ -1,20 +1,20 @@
 /**
- * Makes the files that attack or trouble a reader: bombs, broken and mislabelled files, odd encodings, absurd shapes.
- * Everything is built in memory by a writer of its own, so that what the product reads was not written by what it reads
- * with. `test/fixtures/encrypted.docx` (password-protected, made by msoffcrypto-tool) is the one that is stored.
+ * Makes files that attack a reader: compression bombs, broken and mislabelled files, odd encodings, absurd sizes. They
+ * are built in memory by separate writers, so that no library reads what it wrote itself. Only
+ * `test/fixtures/encrypted.docx` (password-protected, made by msoffcrypto-tool) is stored.
  */
 import { crc32, deflateRawSync } from 'node:zlib';
 
 export type ZipEntry = {
   name: string;
   data: Buffer;
-  /** Overrides what the headers claim, to lie. */
+  /** A false size for the headers. */
   claimedSize?: number;
-  /** Points the directory at another entry's data instead of storing any: entries that overlap. */
+  /** Points the directory at another entry's data: overlapping entries. */
   sameDataAs?: number;
 };
 
-/** A ZIP archive, deflated; deliberately free of every check. */
+/** A deflated ZIP archive, without any check on purpose. */
 export function makeZip(entries: readonly ZipEntry[]): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -103,8 +103,8 @@ export function wordyDocx(words: number): Buffer {
 }
 
 /**
- * An XLSX of one sheet whose `sheetData` holds `rows`, with what stands `before` and `after` them. `sheet` replaces the
- * whole part; `styles` are cell formats.
+ * An XLSX with one sheet: `sheetData` holds `rows`, with `before` and `after` around it. `sheet` replaces the whole
+ * part; `styles` are cell formats.
  */
 export const makeXlsx = ({
   rows = '',
@@ -140,7 +140,7 @@ export const makeXlsx = ({
     ),
   ]);
 
-/** An XLSX whose workbook and sheet stand under names of their own, which only its relations tell. */
+/** An XLSX whose workbook and sheet have unusual names, which only its relations tell. */
 export const renamedXlsx = (rows: string): Buffer =>
   makeZip([
     contentTypes('data/book.xml', 'spreadsheetml.sheet'),
@@ -167,7 +167,7 @@ export function zipBombDocx(): Buffer {
   return makeDocx(wordDocument(paragraph('bomb')), media);
 }
 
-/** A DOCX that carries an archive of archives; each level is small, unpacking all of them would not be. */
+/** A DOCX with archives inside archives: each level is small, all of them unpacked are not. */
 export function nestedZipBombDocx(): Buffer {
   let inner = makeZip([{ name: 'zero', data: Buffer.alloc(10 * 1024 * 1024) }]);
   for (let level = 0; level < 5; level += 1) {
@@ -211,11 +211,11 @@ export const deepDocx = (): Buffer => {
   );
 };
 
-/** Fields inside fields, which are taken off around their text. */
+/** Fields inside fields, which the reader removes from around their text. */
 export const deepFieldsDocx = (): Buffer =>
   makeDocx(wordDocument(`<w:p>${'<w:fldSimple>'.repeat(20_000)}deep${'</w:fldSimple>'.repeat(20_000)}</w:p>`));
 
-/** Text that is not shown, more of it than two documents may hold. */
+/** Hidden text, more than two documents may hold. */
 export const endlessHiddenDocx = (): Buffer => {
   const text = 'Nobody reads this. '.repeat(1_000);
   const run = (at: number): string => `<w:r><w:rPr><w:vanish/></w:rPr><w:t>${at.toString(36)} ${text}</w:t></w:r>`;
@@ -227,7 +227,7 @@ export const endlessHiddenDocx = (): Buffer => {
   );
 };
 
-/** Cells that say nothing of their place, more of them than a table may have columns. */
+/** Cells without a reference, more than a table may have columns. */
 export const placelessXlsx = (): Buffer => makeXlsx({ rows: `<row>${'<c><v>1</v></c>'.repeat(1_000_000)}</row>` });
 
 export const truncatedXlsx = (): Buffer => {
@@ -237,20 +237,20 @@ export const truncatedXlsx = (): Buffer => {
 export const invalidXmlXlsx = (): Buffer =>
   makeXlsx({ sheet: `${xml}<worksheet><sheetData><row r="1"><c r="A1"><v>1</row></sheetData></worksheet>` });
 export const invalidXmlDocx = (): Buffer => makeDocx('<w:document><w:body><w:p>');
-/** The right names in the directory, no workbook behind them. */
+/** An archive with the right entry names but no workbook. */
 export const hollowXlsx = (): Buffer => makeZip([part('xl/workbook.xml', '')]);
 
-/** Excel's full height of styled rows without content, and one fee at the top. */
+/** As many styled empty rows as Excel allows, with one fee at the top. */
 export function millionRowsXlsx(): Buffer {
   const rows = [`<row r="1">${textCell('A1', 'Service')}${textCell('B1', 'Price')}</row>`];
   rows.push(`<row r="2">${textCell('A2', 'Gold card')}${textCell('B2', '59 EUR')}</row>`);
   for (let row = 3; row <= 2 ** 20; row += 1) rows.push(`<row r="${row}" s="0" customFormat="1"/>`);
   return makeXlsx({ rows: rows.join('') });
 }
-/** One cell in the last column: a grid of 16,384 columns if it were filled. */
+/** One cell in the last column: the filled grid would have 16,384 columns. */
 export const farCellXlsx = (): Buffer => makeXlsx({ rows: `<row r="1048576">${textCell('XFD1048576', 'far')}</row>` });
 
-/** Merged cells upon merged cells, each over all rows and columns. */
+/** Many merged cells, each over all rows and columns. */
 export const mergedXlsx = (): Buffer => {
   const rows = Array.from({ length: 2_000 }, (_, at) => {
     const cells = Array.from({ length: 20 }, (_cell, column) =>
@@ -262,11 +262,11 @@ export const mergedXlsx = (): Buffer => {
   return makeXlsx({ rows: rows.join(''), after: `<mergeCells>${merges}</mergeCells>` });
 };
 
-/** One byte more than is taken. */
+/** One byte above the limit. */
 export const tooLargeText = (): Buffer => Buffer.alloc(25 * 1024 * 1024 + 1, 'lorem ipsum dolor sit amet\n');
-/** Within the size, over the amount of text. */
+/** Below the size limit, above the text limit. */
 export const tooMuchText = (): Buffer => Buffer.alloc(12 * 1024 * 1024, 'Lorem ipsum dolor sit amet.\n');
-/** A text head, so that it passes the upload, and binary data after it. */
+/** A beginning of text, which passes the upload, followed by binary data. */
 export const binaryTail = (): Buffer =>
   Buffer.concat([Buffer.alloc(100_000, 'An ordinary line of text.\n'), Buffer.alloc(100_000)]);
 export const binaryText = (): Buffer => Buffer.from(Array.from({ length: 4_096 }, (_, at) => (at * 7919) % 256));
@@ -293,7 +293,7 @@ export const wideCsv = (columns = 100_000): Buffer => {
 /** A quoted field of 20 MB that is well-formed. */
 export const hugeFieldCsv = (): Buffer =>
   Buffer.concat([Buffer.from('name,text\na,"'), Buffer.alloc(20_000_000, 'blah '), Buffer.from('"\n')]);
-/** A quotation mark that swallows the rest of the file. */
+/** A CSV whose unclosed quotation mark takes in the rest of the file. */
 export const unclosedQuoteCsv = (): Buffer => Buffer.from(`name,text\na,"never closed\n${'b,c\n'.repeat(1_000)}`);
 
 export const nestedBrackets = (): Buffer => Buffer.from(`${'['.repeat(100_000)}text${']('.repeat(100_000)}`);
@@ -302,7 +302,7 @@ export const nestedLists = (): Buffer =>
   Buffer.from(Array.from({ length: 3_000 }, (_, at) => `${'  '.repeat(at)}- item`).join('\n'));
 export const nestedHtml = (): Buffer => Buffer.from(`${'<div>'.repeat(100_000)}text`);
 
-/** Names that try to leave a folder, hide an ending, break a terminal or a header, or name a device. */
+/** Names that try to leave a folder, hide an extension, break a terminal or a header, or name a device. */
 export const hostileNames: readonly string[] = [
   '../../etc/passwd.md',
   '..\\..\\windows\\system32\\drivers\\etc\\hosts.txt',

@@ -1,4 +1,4 @@
-/** PDF files made in memory: ordinary ones, and those that are made to do harm to whoever reads them. */
+/** Makes PDF files in memory: ordinary ones, and ones that attack a reader. */
 import { createCipheriv, createHash, randomBytes } from 'node:crypto';
 import { constants, deflateRawSync, deflateSync } from 'node:zlib';
 
@@ -35,7 +35,7 @@ function pdfOf(objects: readonly (string | Stream)[], trailer = ''): Buffer {
 }
 
 const font = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>';
-/** A file of one page with this content; `more`: objects from number 6 on, and what the page's resources say of them. */
+/** A PDF of one page with this content. `more`: further objects from number 6 on, and the page's resources for them. */
 export function pdfPage(
   content: Stream,
   more: readonly (string | Stream)[] = [],
@@ -58,7 +58,7 @@ export function pdfPage(
 
 export type Written = { text: string; x: number; y: number; size?: number };
 const escaped = (text: string): string => text.replaceAll(/[\\()]/g, String.raw`\$&`);
-/** Operators that draw these words, in this order. */
+/** The operators that draw these words in this order. */
 export const drawing = (words: readonly Written[]): string =>
   words.map(({ text, x, y, size = 11 }) => `BT /F1 ${size} Tf ${x} ${y} Td (${escaped(text)}) Tj ET`).join('\n');
 
@@ -70,26 +70,26 @@ const hello = 'BT /F1 12 Tf 72 700 Td (Hello) Tj ET\n';
 
 const pieceBytes = 16 * 1024 ** 2;
 /**
- * What so many bytes of a repeated text and `end` deflate to. The text is deflated once and its deflated form repeated, so a
- * gigabyte takes no longer than a piece of it.
+ * The deflated form of `bytes` bytes of a repeated text and `end`. It deflates the text once and repeats the result, so
+ * a gigabyte costs as little as one piece.
  */
 function deflated(bytes: number, text: string, end: string): Buffer {
   const piece = deflateRawSync(Buffer.alloc(pieceBytes, text), { finishFlush: constants.Z_FULL_FLUSH });
   const pieces = Array.from({ length: Math.ceil(bytes / pieceBytes) }, () => piece);
-  // The sum at the end is not checked by readers of PDF.
+  // PDF readers do not check the checksum at the end.
   return Buffer.concat([Buffer.from([0x78, 0xda]), ...pieces, deflateRawSync(Buffer.from(end)), Buffer.alloc(4)]);
 }
 
 /** A gigabyte of blanks before a word. */
 export const streamBomb = (bytes = 1024 ** 3): Buffer =>
   pdfPage({ entries: '/Filter /FlateDecode', data: deflated(bytes, ' ', hello) });
-/** The same, deflated twice: some kilobytes. */
+/** The same, deflated twice: a few kilobytes. */
 export const twiceDeflated = (bytes = 1024 ** 3): Buffer =>
   pdfPage({
     entries: '/Filter [/FlateDecode /FlateDecode]',
     data: deflateSync(deflated(bytes, ' ', hello), { level: 9 }),
   });
-/** So many bytes of operators that write text. */
+/** This many bytes of operators that draw text. */
 export const operators = (bytes = 180 * 1024 ** 2): Buffer =>
   pdfPage({ entries: '/Filter /FlateDecode', data: deflated(bytes, hello, hello) });
 /** Forms, each of which draws the next one twice. */
@@ -106,7 +106,7 @@ export function nestedForms(depth = 25): Buffer {
   });
   return pdfPage({ data: '/X Do\n' }, forms, '/XObject << /X 6 0 R >>');
 }
-/** Graphics states that are saved and never restored. */
+/** Graphics states that are saved but never restored. */
 export const savedStates = (count = 2_000_000): Buffer => pdfPage({ data: `${'q\n'.repeat(count)}${hello}` });
 /** A page tree that contains itself. */
 export const pageLoop = (): Buffer =>
@@ -136,7 +136,7 @@ export const pictureOnly = (): Buffer =>
     ],
     '/XObject << /I 6 0 R >>',
   );
-/** A file that claims two thousand million pages and has one. */
+/** A file that claims two billion pages and has one. */
 export const pageLie = (): Buffer =>
   pdfOf([
     '<< /Type /Catalog /Pages 2 0 R >>',
@@ -170,8 +170,8 @@ function rc4(key: Buffer, data: Buffer): Buffer {
 }
 
 /**
- * A file that is encrypted by the standard handler, 128-bit AES (revision 4). With an empty user password everybody may read
- * it; the owner's only says who may change it.
+ * A file encrypted by the standard handler with 128-bit AES (revision 4). With an empty user password anybody may read
+ * it; the owner password only controls who may change it.
  */
 export function encryptedPdf(line: string, userPassword: string, ownerPassword = 'owner'): Buffer {
   const id = Buffer.from('0123456789abcdef');

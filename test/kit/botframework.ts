@@ -1,4 +1,4 @@
-/** An issuer of the Bot Framework's tokens on this machine, and a service of Teams that takes a bot's answers. */
+/** A local issuer of Bot Framework tokens, and a local Teams service that receives the bot's answers. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * A loopback server that speaks as services of meeting bots do, Recall.ai's API and Attendee's, over the same bots. Tests move
- * the bots, and have the service refuse or fail. It knows nothing of the code under test.
+ * A loopback server with the APIs of two meeting-bot services, Recall.ai and Attendee, over the same bots. Tests change
+ * the bots' states, and make the service refuse or fail. It knows nothing of the code under test.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -16,7 +16,7 @@ export type FakeBot = {
   changes: { code: string; sub_code?: string }[];
   transcript?: { speaker: string; text: string; startMs: number }[];
   left: boolean;
-  /** Whether what it recorded was deleted. */
+  /** Whether its recording was deleted. */
   erased: boolean;
 };
 type Request = { method: string; path: string; authorization: string | undefined };
@@ -24,13 +24,13 @@ type Request = { method: string; path: string; authorization: string | undefined
 export async function startBotService(secret: Buffer = Buffer.from('a secret of 24 bytes or so')) {
   const bots = new Map<string, FakeBot>();
   const requests: Request[] = [];
-  /** Statuses that the next orders are answered with, instead of being carried out. */
+  /** Statuses with which the next orders are refused. */
   const refusals: number[] = [];
-  /** Orders that are carried out, and answered with a broken connection. */
+  /** How many orders are executed but answered with a broken connection. */
   let lostAnswers = 0;
   /** Whether it answers every request with 503. */
   let isAway = false;
-  /** Orders that are carried out are answered once this is done. */
+  /** Executed orders are answered only after this resolves. */
   let mayAnswer: Promise<void> = Promise.resolve();
 
   const json = (response: ServerResponse, status: number, value?: unknown) =>
@@ -167,7 +167,7 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
     refusals,
     away: (value: boolean) => void (isAway = value),
     loseAnswers: (count: number) => void (lostAnswers = count),
-    /** Orders are carried out from here on, and answered when the function that this returns is called. */
+    /** From now on orders are executed but not answered, until the returned function is called. */
     holdAnswers(): () => void {
       const held = Promise.withResolvers<void>();
       mayAnswer = held.promise;
@@ -192,7 +192,7 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
           event_sub_type: bot.changes.at(-1)!.sub_code ?? null,
         },
       }),
-    /** The bot that was sent for an interview last. */
+    /** The bot that was last sent to an interview. */
     latest: (interviewId: string) =>
       [...bots.values()].findLast(({ metadata }) => metadata['interview_id'] === interviewId),
     async close() {

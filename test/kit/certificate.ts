@@ -1,4 +1,4 @@
-/** A self-signed certificate for tests of TLS, made anew each time: nothing secret lies in the repository. */
+/** A self-signed certificate for TLS tests, generated each time, so that no secret lies in the repository. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 /** One DER value: tag, length, content. */

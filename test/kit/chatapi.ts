@@ -1,7 +1,6 @@
 /**
- * The API program with a clock that its test moves (it is as many milliseconds ahead as the last message says), and which
- * pings its sockets every PING_EVERY_MS. With FAULT set, it dies when it comes to that point of taking a message; see
- * interrupt.ts.
+ * The API program with a clock that a test moves (the last message says by how many milliseconds it is ahead) and a
+ * ping every PING_EVERY_MS. With FAULT set, it crashes at that point of receiving a message; see interrupt.ts.
  */
 import { startApi } from '../../api/server.ts';
 import { interrupt } from './interrupt.ts';
@@ -10,7 +9,7 @@ import { ConversationModel } from '../../models/chat/conversation.ts';
 import { FrameModel } from '../../models/live/frame.ts';
 import { MessageModel } from '../../models/chat/message.ts';
 
-/** In the order in which a message comes to them; the last one is a member's. */
+/** In the order in which a message reaches them; the last one concerns a member's message. */
 export type MessageFault = 'message counted' | 'message stored' | 'message acknowledged' | 'conversation escalated';
 const points: Record<MessageFault, () => void> = {
   'message counted': () => interrupt(ConversationModel.collection, 'findOneAndUpdate', '"position":1', 'after'),

@@ -1,7 +1,7 @@
 /**
- * Customers who write, leave, come back elsewhere and send again, also in two places at once, while in every story two APIs
- * and two workers fall: one of each at any moment, one of each in the middle of a message or an answer, and one that only
- * stood still wakes up and goes on. Every client ends with exactly the history that the server has.
+ * Random stories: customers write, leave, return on another device and repeat messages, while two APIs and two workers
+ * crash. One of each crashes at any time, one of each in the middle of a message or an answer, and one is only paused
+ * and continues. In the end every client must have exactly the server's history.
  */
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import type { MongoClient, Db } from 'mongodb';
@@ -36,7 +36,7 @@ let org: TestOrg;
 let key: string;
 const apis: Running[] = [];
 const workers: Running[] = [];
-/** Processes that die by themselves, and what is left of them. */
+/** Processes that crash by themselves, and those that are left. */
 const spare: Running[] = [];
 const startApi = async (): Promise<void> => void apis.push(await startProcess('api/server.ts', env));
 const startWorker = async (): Promise<void> =>
@@ -88,7 +88,7 @@ const inAnswer: AnswerFault[] = [
   'before settling',
 ];
 
-/** A process that dies in the middle of its work, sooner or later. */
+/** A process that will crash in the middle of its work. */
 type Doomed = { running: Running; fallen: boolean; sleeps: boolean };
 
 async function startDoomed(program: string, fault: string, { pick }: Chance, signal = 'SIGKILL'): Promise<Doomed> {
@@ -107,7 +107,7 @@ async function startDoomed(program: string, fault: string, { pick }: Chance, sig
   return doomed;
 }
 
-/** A customer at one device: it repeats a message until that is acknowledged, as docs/chat.md asks of clients. */
+/** A customer on one device: it repeats each message until it is acknowledged, as docs/chat.md asks of clients. */
 class Device {
   readonly client: ChatClient;
   readonly said: { type: 'message'; body: string; client_message_id: string }[] = [];
@@ -133,7 +133,7 @@ class Device {
     return this.said.filter(({ client_message_id }) => !acknowledged.has(client_message_id));
   }
 
-  /** Settles when all it said is acknowledged, or it has to come back first. */
+  /** Resolves when everything sent is acknowledged, or when the device must reconnect first. */
   async heard(): Promise<void> {
     await until(async () => this.unacknowledged().length === 0 || !this.client.isOpen, 'an ack');
   }
@@ -145,7 +145,9 @@ class Device {
     return frame;
   }
 
-  /** The same by REST, through any process, at the same moment: 202, or nothing from one that dies or ends. */
+  /**
+   * Sends the same message by REST, through any process, at the same time: 202, or nothing when that process crashes.
+   */
   async post(url: string, { body, client_message_id }: Device['said'][number]): Promise<void> {
     const { orgId, token } = this.minted;
     const said = { body, client_message_id, conv_id: this.client.convId };
@@ -164,7 +166,7 @@ const messagesOf = (convId: string): Promise<Message[]> =>
 const logOf = (convId: string): Promise<Frame[]> =>
   db.collection<Frame>('frames').find({ stream: convId }).sort({ seq: 1 }).toArray();
 
-/** Everything REST tells about a conversation's messages. */
+/** Everything that REST says about a conversation's messages. */
 async function historyOf(api: Api, { orgId, token }: Minted, convId: string) {
   const found: { id: string; role: string; body: string }[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
@@ -177,7 +179,7 @@ async function historyOf(api: Api, { orgId, token }: Minted, convId: string) {
   return found;
 }
 
-/** One random story: people at their devices, and the processes that fall meanwhile. */
+/** One random story: customers on their devices, and processes that crash meanwhile. */
 async function play(seed: number): Promise<{ customers: Minted[]; devices: Device[] }> {
   const random = randomFrom(seed);
   const chance: Chance = { random, pick: (from) => from[Math.floor(random() * from.length)]! };
@@ -203,17 +205,18 @@ async function play(seed: number): Promise<{ customers: Minted[]; devices: Devic
     if (!device.client.isOpen) await device.come(pick(urls()));
     else if (move < 0.4) device.say(pick(questions), `${seed}-${step}`);
     else if (move < 0.55) {
-      // In two places at once; nothing before it may be on its way, for which of the two comes first is open.
+      // The message goes through two devices; everything earlier must be acknowledged, because the order of the two is
+      // open.
       await device.heard();
       const elsewhere = pick(urls());
       if (device.client.isOpen) posts.push(device.post(elsewhere, device.say(pick(questions), `${seed}-${step}`)));
     } else if (move < 0.75) device.client.drop();
-    // An impatient customer sends the same again, although nothing was lost.
+    // An impatient customer sends the last messages again, although nothing was lost.
     else for (const frame of device.said.slice(-2)) device.client.send(frame);
     // Sometimes people read before they go on.
     if (random() < 0.2) await device.heard();
   }
-  // A process that has not reached its fault yet gets all of the work until it does.
+  // A process that has not reached its fault yet gets all the work until it does.
   if (!doomedWorker.fallen) await Promise.all(workers.splice(0).map((worker) => worker.stop()));
   for (let more = 0; !doomedApi.fallen || !doomedWorker.fallen; more++) {
     expect(more).toBeLessThan(20);
@@ -239,7 +242,7 @@ async function play(seed: number): Promise<{ customers: Minted[]; devices: Devic
   for (const convId of new Set(devices.map(({ client }) => client.convId!))) {
     await until(async () => (await messagesOf(convId)).every(({ state }) => state !== 'waiting'), 'every answer');
   }
-  // A process that was believed dead continues with its work before it ends.
+  // A paused process continues its work before it ends.
   if (doomedWorker.sleeps) {
     doomedWorker.running.child.send({ type: 'wake' });
     await doomedWorker.running.stop();
@@ -247,7 +250,7 @@ async function play(seed: number): Promise<{ customers: Minted[]; devices: Devic
   return { customers, devices };
 }
 
-/** The text that each answer of the log comes to, as a client puts it together before its end, and how often it ends. */
+/** For each answer in the log: its text as a client assembles it, and how often it ends. */
 function answersIn(log: readonly Frame[]) {
   const found = new Map<string, { pieces: string; ends: string[] }>();
   for (const { type, body } of log) {
@@ -263,7 +266,7 @@ function answersIn(log: readonly Frame[]) {
 const byId = <T extends { id: string | undefined }>(entries: Iterable<T>): T[] =>
   [...entries].toSorted((a, b) => (String(a.id) < String(b.id) ? -1 : 1));
 
-/** Plays the story of this seed, and expects that all who took part end with one history. */
+/** Plays the story of this seed, and expects one history for everybody. */
 async function expectOneHistory(seed: number): Promise<void> {
   const { customers, devices } = await play(seed);
   for (const [i, minted] of customers.entries()) {
@@ -287,7 +290,7 @@ async function expectOneHistory(seed: number): Promise<void> {
     const acks = log.filter(({ type }) => type === 'ack').map(({ body }) => body['message_id']);
     expect(acks.toSorted()).toEqual(asked.map(({ _id }) => _id).toSorted());
     expect(new Set(stored.map(({ position }) => position)).size).toBe(stored.length);
-    // Each question has one answer; it was ended once, and its pieces came to the same.
+    // Each question has exactly one answer, which ended once and whose pieces give its text.
     expect(asked.filter(({ state }) => state !== 'answered')).toEqual([]);
     const answers = stored.filter(({ role }) => role === 'ai');
     expect(answers.map(({ answers }) => answers).toSorted()).toEqual(asked.map(({ _id }) => _id).toSorted());
@@ -300,7 +303,7 @@ async function expectOneHistory(seed: number): Promise<void> {
     for (const { client } of mine) {
       expect(client.faults).toEqual([]);
       expect(byId(client.shown.values())).toEqual(byId(history));
-      // So does the widget, which puts the frames together in its own way.
+      // The widget assembles frames with its own code, and must get the same.
       const { entries } = (client.frames as unknown as WidgetFrame[]).reduce(receive, noConversation);
       expect(byId(entries.map(({ id, role, body }) => ({ id, role, body })))).toEqual(byId(history));
       expect(entries.filter(({ state }) => state !== 'there')).toEqual([]);

@@ -1,4 +1,7 @@
-/** Reads the sentences of test/fixtures/reading.json and relevance.json as messages, and says which are taken for something else. */
+/**
+ * Classifies the sentences of test/fixtures/reading.json and relevance.json, and returns those that are classified
+ * wrongly.
+ */
 import { readFile } from 'node:fs/promises';
 import { readAskings, readMessage } from '../../agent/knowledge/reading.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
@@ -11,7 +14,10 @@ type ByLanguage = Record<(typeof languages)[number], string[]>;
 export type Sentences = {
   calls: ByLanguage;
   noCalls: ByLanguage;
-  /** Of shops, travel, utilities and software, in further languages: nothing was chosen by these. */
+  /**
+   * Messages to shops, travel, utility and software companies, in more languages; nothing was chosen by looking at
+   * these.
+   */
   elsewhere: Record<'calls' | 'noCalls', Record<string, string[]>>;
   courtesies: [text: string, kind: string, language: Language][];
   comeAlong: string[];
@@ -40,7 +46,7 @@ const joined = (...outcomes: readonly Outcome[]): Outcome => ({
   wrong: outcomes.flatMap(({ wrong }) => wrong),
 });
 
-/** By table: how many, and those that are read wrong. */
+/** For each table: the number of sentences, and those classified wrongly. */
 export async function readTables(embedding: Pick<Embedding, 'local'>): Promise<Record<string, Outcome>> {
   const tables = await sentencesForReading();
   const relevance = await read<{ answered: [string, string][]; unanswered: string[] }>('relevance.json');

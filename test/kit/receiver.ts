@@ -1,4 +1,7 @@
-/** A receiver of webhooks on loopback, and what tests of deliveries do: organizations with one, tickets with events. */
+/**
+ * A loopback receiver of webhooks, and helpers for tests of deliveries: organizations with a receiver, tickets with
+ * events.
+ */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer as createTlsServer } from 'node:https';
@@ -14,7 +17,7 @@ export type Received = {
   // oxlint-disable-next-line typescript/no-explicit-any -- what it holds is what its test finds out
   event: any;
 };
-/** How a request is answered; 204 unless told. */
+/** How a request is answered; 204 by default. */
 export type Answer = (received: Received, response: ServerResponse) => void;
 export type Receiver = {
   url: string;
@@ -27,7 +30,7 @@ export const status =
   (code: number, headers: Record<string, string> = {}, body = ''): Answer =>
   (_, response) =>
     void response.writeHead(code, headers).end(body);
-/** Takes the request and never answers. */
+/** Accepts the request and never answers. */
 export const hang: Answer = () => undefined;
 
 /** `tls`: certificate and key, for https under the name that the certificate has. */
@@ -69,7 +72,7 @@ export function outboxOf(api: Api) {
     if (reply.status !== 200) throw new Error(`config: ${reply.status} ${JSON.stringify(reply.body)}`);
     return reply.body;
   };
-  /** An organization whose ticket events go to this address; live unless told. */
+  /** An organization whose ticket events go to this URL; live by default. */
   async function newOrg(url: string, { secret = newSecret(), live = true } = {}) {
     const org = await api.newOrg();
     if (live) await api.goLive(org);
@@ -85,7 +88,7 @@ export function outboxOf(api: Api) {
   type Org = TestOrg & { key: string };
   const outbox = (org: Org, method: string, rest: string, body?: unknown, token = org.key) =>
     api.request(method, `/support/outbox/orgs/${org.orgId}${rest}`, { token, ...(body === undefined ? {} : { body }) });
-  /** A conversation of a new customer that somebody has written in. */
+  /** A conversation of a new customer, with one message. */
   async function newConversation(org: Org, customer: Record<string, unknown> = {}) {
     const email = `${randomUUID()}@customer.example`;
     const session = await api.newSession(org, { key: org.key, body: { customer: { email, ...customer } } });
@@ -96,14 +99,14 @@ export function outboxOf(api: Api) {
     if (sent.status !== 202) throw new Error(`message: ${sent.status}`);
     return { convId: sent.body.conv_id as string, customerId: session.customerId, email };
   }
-  /** A member's act: `escalate`, `resolve` or `reopen`. */
+  /** Calls a member's route: `escalate`, `resolve` or `reopen`. */
   async function act(org: Org, convId: string, name: string, body: unknown = {}) {
     const path = `/support/inbox/orgs/${org.orgId}/${convId}/${name}`;
     const reply = await api.request('POST', path, { token: org.key, body });
     if (reply.status !== 200) throw new Error(`${name}: ${reply.status} ${JSON.stringify(reply.body)}`);
     return reply.body.conversation;
   }
-  /** A ticket, whose first two events are on their way. */
+  /** A new ticket, whose first two events are being delivered. */
   async function newTicket(org: Org, customer: Record<string, unknown> = {}) {
     const conversation = await newConversation(org, customer);
     const { ticket } = await act(org, conversation.convId, 'escalate', { reason: 'Needs a person.' });
@@ -126,7 +129,7 @@ export function outboxOf(api: Api) {
   return { configure, newOrg, outbox, newConversation, act, newTicket, deliveries };
 }
 
-/** All of them have this status, and there are this many. */
+/** Whether there are this many deliveries and all have this status. */
 export const all =
   (count: number, wanted: string) =>
   (found: { status: string }[]): boolean =>

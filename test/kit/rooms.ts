@@ -1,4 +1,7 @@
-/** Somebody in a room, for tests: speaks its frames, remembers the place, and notes what no server may send. */
+/**
+ * A participant of a room for tests: it speaks the room's frames, remembers its position, and records what a server
+ * must never send.
+ */
 import { WebSocket } from 'ws';
 import { until } from './harness.ts';
 import { serverFrame, type RoomServerFrame } from '../../api/interviews/contract/rooms.ts';
@@ -18,7 +21,7 @@ export class Guest {
     this.token = link.split('/').at(-1)!;
   }
 
-  /** Connects, and waits until it is told where the room is, or is refused: what happens from then on it is shown. */
+  /** Connects and waits for the welcome or a refusal. Everything after that is shown. */
   async connect(apiUrl: string, query: Record<string, string> = {}): Promise<this> {
     const url = `${apiUrl.replace(/^http/, 'ws')}/v1/rooms/ws/${this.token}?${new URLSearchParams(query).toString()}`;
     const socket = new WebSocket(url);
@@ -53,7 +56,7 @@ export class Guest {
     return this.frames.filter((frame): frame is FrameOf<T> => frame.type === type);
   }
 
-  /** The first frame of this type that fits, once it is there. */
+  /** Waits for the first frame of this type that fits. */
   frame<T extends RoomServerFrame['type']>(
     type: T,
     fits: (frame: FrameOf<T>) => boolean = () => true,

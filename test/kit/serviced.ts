@@ -1,4 +1,4 @@
-/** A system whose Slack, Linear and GitHub are the emulators of services.ts, and what people do to connect to them. */
+/** A system that uses the emulators of services.ts as Slack, Linear and GitHub, and helpers that connect to them. */
 import { afterAll, beforeAll } from '@jest/globals';
 import { apiAt, type Api, type Reply, type TestOrg } from './harness.ts';
 import { removeDataDir, startProcess, type Running, type SystemEnv } from './processes.ts';
@@ -90,7 +90,7 @@ export function serviced(env: (services: Services) => SystemEnv) {
   };
 }
 
-/** What the system of these services has in its environment. */
+/** The environment of a system that uses these services. */
 export const servicesEnv = ({ slack, linear, github }: Services): Record<string, string> => ({
   SLACK_API_URL: `${slack.url}/api/`,
   SLACK_AUTHORIZE_URL: `${slack.url}/oauth/v2/authorize`,

@@ -1,6 +1,6 @@
 /**
- * Slack, Linear and GitHub as stateful emulators in this process, each behind a small proxy: a test has the next answers refused,
- * lost after the service has done what was asked, or held back. What was sent to them is recorded.
+ * Stateful emulators of Slack, Linear and GitHub, each behind a small proxy that records every request. A test can make
+ * the proxy refuse requests, lose answers after the service has acted, or hold answers back.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -9,26 +9,26 @@ import { createEmulator } from 'emulate';
 import { freePort } from '../../engines/ports.ts';
 
 export type Sent = { path: string; headers: Record<string, unknown>; body: string };
-/** What happens to the next request that fits; `lose`: it is done, and the connection breaks before the answer. */
+/** What happens to the next matching request. `lose`: the service acts, and the connection breaks before its answer. */
 export type Fault = {
   fits?: (sent: Sent) => boolean;
   status?: number;
   headers?: Record<string, string>;
   body?: unknown;
   lose?: true;
-  /** It is done, and never answered. */
+  /** The service acts, and never answers. */
   mute?: true;
-  /** The request is answered only after this. */
+  /** The request is answered only after this resolves. */
   until?: Promise<void>;
 };
 
 export type Service = {
   url: string;
   sent: Sent[];
-  /** Faults are used up one by one; one that `lasts` stays until `heal`. */
+  /** Each fault is used once; a `lasting` one stays until `heal`. */
   fault(...next: Fault[]): void;
   lasting(fault: Fault): void;
-  /** Asked of each request for which no fault was given. */
+  /** Called for each request that no fault matches. */
   choosing(choose: (sent: Sent) => Fault | undefined): void;
   heal(): void;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-/** What Amazon SES tells about a mail that it received. */
+/** The notification that Amazon SES sends about a received mail. */
 import { randomUUID } from 'node:crypto';
 
 export type SesMail = {
@@ -50,7 +50,7 @@ export function sesNotification({ recipients, source, verdicts = {}, mail, base6
   });
 }
 
-/** A mail with this head and text. */
+/** A mail with these headers and this text. */
 export const mailOf = (head: Record<string, string>, text: string): string =>
   `${Object.entries({
     Date: new Date().toUTCString(),

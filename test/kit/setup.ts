@@ -1,6 +1,6 @@
 /**
- * Once for a whole test run: MongoDB and Temporal in memory, and one API with all worker fleets as processes of their
- * own. Tests keep apart by organization; a test that needs a system of its own takes another name in `systemEnv`.
+ * Runs once per test run: MongoDB and Temporal in memory, one API and all worker fleets as processes. Tests are
+ * separated by organization; a test that needs its own system passes another name to `systemEnv`.
  */
 import { startProcess, systemEnv, type Running, type SystemEnv } from './processes.ts';
 import { mkdir, mkdtemp, readdir } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { bundleWorkflows } from '../../workers/bundle.ts';
 import { buildReaders } from '../../workers/readers.ts';
 import { buildPrograms } from './programs.ts';
 
-/** What setup leaves for teardown: jest runs both in one process and passes nothing between them. */
+/** What setup passes to teardown: jest runs both in one process. */
 export type TestRun = { mongod: Mongod; temporal: Temporal; processes: Running[]; env: SystemEnv; folder: string };
 
 /** jest's globalSetup: sets TEST_MONGODB_URI, TEST_TEMPORAL_ADDRESS and TEST_API_URL, which the workers of jest inherit. */
@@ -20,7 +20,7 @@ export default async function setup(): Promise<void> {
   const report = (line: string): void => void process.stderr.write(`${line}\n`);
   const folder = await mkdtemp(join(tmpdir(), 'support-test-'));
   const [mongod, temporal, programs] = await Promise.all([
-    // A test that waits for expired records would wait for a minute.
+    // By default MongoDB removes expired records once a minute, which is too slow for a test.
     startMongod({ report, expirySeconds: 5, indexedOnly: true }),
     startTemporal({ report }),
     buildPrograms(),
@@ -33,7 +33,7 @@ export default async function setup(): Promise<void> {
   await mkdir(process.env['TEST_PORTS']);
   process.env['TEST_WORKFLOW_BUNDLE'] = join(folder, bundle!);
   process.env['TEST_PROGRAMS'] = programs;
-  // The platform reads what a majority has; a test that reads more sees a write before the API does.
+  // The platform reads majority-committed data; a test that reads more would see a write before the API does.
   process.env['TEST_MONGODB_URI'] = `${mongod.uri}&readConcernLevel=majority`;
   process.env['TEST_TEMPORAL_ADDRESS'] = temporal.address;
   const env = systemEnv('shared');

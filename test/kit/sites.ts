@@ -1,4 +1,6 @@
-/** Sites for crawls, on loopback: pages by path, each a function of the request or its HTML; every request is counted. */
+/**
+ * Loopback sites for crawls: pages by path, each an HTML text or a function of the request. It counts every request.
+ */
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -9,7 +11,7 @@ import { afterEach } from '@jest/globals';
 export type Reply = string | ((request: IncomingMessage, response: ServerResponse) => void);
 export type TestSite = {
   url: string;
-  /** Changed at will while the site runs; a path that is missing is 404. `*` answers for all of them. */
+  /** May be changed while the site runs; a missing path is 404, and `*` answers for all paths. */
   pages: Record<string, Reply>;
   /** Requests by path. */
   hits: Map<string, number>;
@@ -40,7 +42,7 @@ export async function startSite(pages: Record<string, Reply>): Promise<TestSite>
   });
 }
 
-/** Listens where no site of this run has listened: a worker keeps the rules and pauses of an address for an hour. */
+/** Uses a port that no site of this run has used: a worker keeps the rules and pauses of an origin for an hour. */
 async function listenAnew(server: Server): Promise<number> {
   for (;;) {
     server.listen(0, '127.0.0.1');
@@ -52,7 +54,7 @@ async function listenAnew(server: Server): Promise<number> {
   }
 }
 
-/** Whether no site of this run had this port; takes it. */
+/** Whether no site of this run had this port; if so, reserves it. */
 async function isNew(port: number): Promise<boolean> {
   try {
     await writeFile(join(process.env['TEST_PORTS']!, String(port)), '', { flag: 'wx' });
@@ -76,7 +78,7 @@ export function sitesOfTest(): (pages: Record<string, Reply>) => Promise<TestSit
   };
 }
 
-/** A page with enough text to be one. */
+/** A page with enough text to be indexed. */
 export function page(title: string, text: string, links: readonly string[] = [], head = ''): string {
   const anchors = links.map((href) => `<li><a href="${href}">see ${href}</a></li>`).join('');
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title>${head}</head>

@@ -1,4 +1,6 @@
-/** A topic of Amazon SNS on this machine: signs messages with a real key, whose certificate it serves, and takes confirmations. */
+/**
+ * A local topic of Amazon SNS: it signs messages with a real key, serves the certificate, and accepts confirmations.
+ */
 import { createSign, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -9,16 +11,16 @@ import type { SnsMessage } from '../../providers/mail/snsmessage.ts';
 export type Topic = {
   arn: string;
   url: string;
-  /** Paths that were asked for. */
+  /** Paths that were requested. */
   asked: string[];
-  /** A message as Amazon writes it; `change` alters it after it was signed. */
+  /** A message in Amazon's format; `change` alters it after it was signed. */
   message(fields: Partial<SnsMessage>, change?: Partial<Record<keyof SnsMessage, unknown>>): string;
-  /** How its headers are sent. */
+  /** The headers of a message. */
   headers(body: string): Record<string, string>;
   close(): Promise<void>;
 };
 
-/** Which fields are signed, in their order (Amazon's documentation), written down here a second time on purpose. */
+/** The signed fields in order (Amazon's documentation), repeated here on purpose, independent of the product's list. */
 const signed = {
   Notification: ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'],
   SubscriptionConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],

@@ -1,6 +1,6 @@
 /**
- * A customer's client for tests: it speaks the frames as docs/chat.md tells clients to, remembers its place and resumes, and
- * notes everything a server must not do (a frame that is none, a number out of order).
+ * A customer's client for tests: it speaks the frames of docs/chat.md, remembers its position, resumes, and records
+ * every fault of the server (an invalid frame, a number out of order).
  */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
@@ -61,20 +61,20 @@ export class ChatClient {
   readonly credentials: Query;
   /** Every frame that came, over all connections, in the order of arrival. */
   readonly frames: ServerFrame[] = [];
-  /** Faults in the frames that were received. */
+  /** Protocol faults that this client has noticed. */
   readonly faults: string[] = [];
   /** Called with each frame as it comes. */
   heard: (frame: ServerFrame) => void = () => undefined;
   convId: string | undefined;
   seq = 0;
-  /** What a page would show: the history, as the frames changed it. */
+  /** What a page would show: the history as the frames have built it. */
   shown = new Map<string, Shown>();
   closed: { code: number; reason: string } | undefined;
   private socket: WebSocket | undefined;
 
   private readonly headers: Query;
 
-  /** `headers`: what the handshake says beside its own; a page of this machine's development server unless told. */
+  /** `headers`: additional headers of the handshake; by default those of a page on a local development server. */
   constructor(orgId: string, credentials: Query, headers: Query = {}) {
     this.orgId = orgId;
     this.credentials = credentials;
@@ -99,18 +99,18 @@ export class ChatClient {
     return this;
   }
 
-  /** Comes back to its conversation, from where it is. */
+  /** Reconnects to its conversation from its current position. */
   async resume(apiUrl: string): Promise<this> {
     return this.connect(apiUrl, { conv_id: this.convId!, resume_from: String(this.seq) });
   }
 
-  /** Breaks the connection off, as a network does. */
+  /** Breaks the connection, like a network failure. */
   drop(): void {
     this.socket?.terminate();
     this.socket = undefined;
   }
 
-  /** Closes it politely and waits. */
+  /** Closes the connection and waits for the close. */
   async close(): Promise<void> {
     if (!this.socket || this.socket.readyState === WebSocket.CLOSED) return;
     const closed = once(this.socket, 'close');
@@ -138,7 +138,7 @@ export class ChatClient {
     });
   }
 
-  /** The first frame of this type that fits, once it is there. */
+  /** Waits for the first frame of this type that fits. */
   async frame<T extends ServerFrame['type']>(
     type: T,
     fits: (frame: FrameOf<T>) => boolean = () => true,
@@ -175,7 +175,7 @@ export class ChatClient {
     }
     const frame = parsed.data;
     this.frames.push(frame);
-    // A welcome says where the conversation is, whatever the client believed.
+    // A welcome sets the position, whatever the client believed.
     if (frame.type === 'welcome') this.seq = frame.seq;
     else if (logged.includes(frame.type) && frame.seq === this.seq + 1) this.seq = frame.seq;
     // An acknowledgement may be repeated to a client that repeats the message.

@@ -1,4 +1,4 @@
-/** Ends what setup.ts started: the processes drain before the engines go. */
+/** Stops what setup.ts started: first the processes drain, then the engines stop. */
 import type { TestRun } from './setup.ts';
 import { rm } from 'node:fs/promises';
 import { removeDataDir } from './processes.ts';

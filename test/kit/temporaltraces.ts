@@ -1,4 +1,4 @@
-/** Searches what Temporal stores, histories and visibility, for a text. */
+/** Searches everything that Temporal stores (histories and visibility) for a text. */
 import { temporal } from '@temporalio/proto';
 import type { Client } from '@temporalio/client';
 import { until } from './harness.ts';
@@ -9,7 +9,9 @@ type Where = {
   began: Date;
 };
 
-/** The ids of the workflows, open and closed, of which something holds the text: arguments, results, failures, memo, attributes. */
+/**
+ * The ids of all workflows, open and closed, that contain the text in arguments, results, failures, memo or attributes.
+ */
 export async function temporalTraces(client: Client, text: string, { orgIds, began }: Where): Promise<string[]> {
   const since = `StartTime >= '${began.toISOString()}'`;
   const own = orgIds ? ` AND Organization IN (${orgIds.map((id) => `'${id}'`).join(', ')})` : '';

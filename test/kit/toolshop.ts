@@ -1,4 +1,4 @@
-/** An organization whose tool server is its own, and its customers, for tests of tools in conversations. */
+/** For tests of tools in conversations: an organization with its own tool server, and its customers. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll } from '@jest/globals';
 import type { Client } from '@temporalio/client';
@@ -19,7 +19,7 @@ export const cancel: TestTool = {
   inputSchema,
   answer: ({ order_number }) => ({ content: [{ type: 'text', text: `Order ${String(order_number)} is cancelled.` }] }),
 };
-/** What a customer says who wants it called, and what they are told then. */
+/** What a customer writes to have the tool called, and the reply. */
 export const please = 'Please cancel my order A-1042';
 export const done = 'Cancel order:\nOrder A-1042 is cancelled.';
 /** The bearer token of the tool server. */
@@ -28,7 +28,7 @@ export const secret = 'tok-nobody-may-see-this';
 export type Terms = { risk_tier: RiskTier; auth_scope?: AuthScope; timeout_ms?: number };
 export type Approved = { tool: TestTool } & Terms;
 
-/** A server with these tools, each approved on its terms. `close` belongs to the caller. */
+/** A server with these approved tools. The caller closes it. */
 export async function openShop(api: Api, approved: readonly Approved[], settings: Record<string, unknown> = {}) {
   const mcp = await startTestMcp(...approved.map(({ tool }) => tool));
   const org = await api.newOrg();
@@ -58,7 +58,10 @@ export async function openShop(api: Api, approved: readonly Approved[], settings
     approve,
     request,
     events,
-    /** How the calls ended, the last one first, once the audit has so many: a customer may hear of an end before it. */
+    /**
+     * The outcomes of the calls, newest first, once the audit has this many: a customer may hear of an outcome before
+     * the audit does.
+     */
     outcomes: (count: number) =>
       until(async () => {
         const found = outcomesOf(await events());
@@ -75,7 +78,7 @@ export async function customerOf(api: Api, org: TestOrg, key: string, body: Reco
   return { ...session, client };
 }
 
-/** Somebody on a page: nobody, or whose e-mail the page has signed with `embedSecret`. */
+/** A visitor of a page: anonymous, or with an e-mail address that the page has signed with `embedSecret`. */
 async function visitorOf(api: Api, org: TestOrg, embedSecret?: string): Promise<ChatClient> {
   const keys = await api.request('GET', `/support/developer-keys/orgs/${org.orgId}/publishable-keys`, {
     token: org.owner.token,
@@ -91,7 +94,7 @@ async function visitorOf(api: Api, org: TestOrg, embedSecret?: string): Promise<
 const outcomesOf = (events: readonly Record<string, unknown>[]) =>
   events.flatMap(({ kind, outcome }) => (kind === 'invocation' ? [outcome] : []));
 
-/** A workflow's whole history as text, with what it was given and gave, which travels as bytes. */
+/** A workflow's whole history as text, with the decoded payloads. */
 export async function historyText(temporal: Client, workflowId: string): Promise<string> {
   const history = await temporal.workflow.getHandle(workflowId).fetchHistory();
   return JSON.stringify(history, function (this: Record<string, unknown>, name: string, value: unknown) {

@@ -1,6 +1,6 @@
 /**
- * The worker program with the bundle of the test run, so that it starts quickly; with FAULT set, it dies when
- * it comes to that point; see interrupt.ts for when and how.
+ * The worker program with the bundle of the test run, so that it starts quickly. With FAULT set, it crashes at that
+ * point; see interrupt.ts.
  */
 import { readFile } from 'node:fs/promises';
 import type { WorkerDeps } from '../../workers/slices/slice.ts';
@@ -32,12 +32,12 @@ export type AnswerFault =
   | 'before settling';
 /** In the order in which a ticket's event reaches them. */
 export type DeliveryFault = 'deliveries stored' | 'delivery claimed' | 'delivery sent' | 'delivery settled';
-/** Of an interview; FAULT_OF names it. */
+/** Points in an interview; FAULT_OF names the interview. */
 export type InterviewFault = 'interview stored' | 'scores stored';
-/** In the order in which an event of another service that resolves a ticket reaches them. */
+/** In the order in which an inbound event that resolves a ticket reaches them. */
 export type InboundFault =
   'event claimed' | 'customer told' | 'ticket resolved' | 'before the event is settled' | 'others settled';
-/** Of a task's execution. `sent to …`: the service has answered, and nothing is recorded of it. */
+/** Points in a task's execution. `sent to …`: the service has answered, and nothing is recorded yet. */
 export type ExecutionFault =
   | 'step claimed'
   | 'sent to linear'
@@ -46,7 +46,7 @@ export type ExecutionFault =
   | 'step settled'
   | 'before the execution ends'
   | 'execution ended';
-/** In the order in which what members are told reaches them. */
+/** In the order in which a member's notification reaches them. */
 export type NoticeFault = 'member notified' | 'notice stored' | 'before the occasion is settled' | 'occasion settled';
 type AnyFault = NoticeFault | Fault | AnswerFault | DeliveryFault | InterviewFault | InboundFault | ExecutionFault;
 const fault = process.env['FAULT'] as AnyFault | undefined;

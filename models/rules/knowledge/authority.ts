@@ -4,7 +4,7 @@
 export const sourceTypes = ['document', 'website'] as const;
 export type SourceType = (typeof sourceTypes)[number];
 
-/** Highest first: the order in which tiers are asked for an answer. */
+/** Highest first: sources of the first tier that has an answer answer alone. */
 export const authorities = ['primary', 'normal', 'background'] as const;
 export type Authority = (typeof authorities)[number];
 

@@ -1,32 +1,35 @@
-/** Which sentences, items or rows are quoted once the best one is known, so that they can be understood together. Pure. */
+/** Chooses what to quote around the best sentence, item or row, so that a reader understands it. Pure. */
 import { shorten } from './phrasing.ts';
 import { introduces, isStep, type Unit } from './units.ts';
 import { pointsBack } from '../language/frame.ts';
 
-/** A unit of the passage number `source`, and what speaks for it. `spoken`: the stems of the question that it has. */
+/**
+ * A unit with its score. `source`: the number of its passage; `spoken`: the stems of the question's words that it
+ * contains.
+ */
 export type Scored = Unit & { source: number; score: number; spoken: ReadonlySet<string> };
 export type Chosen = { units: Scored[]; /** A list has more items than were chosen. */ cut: boolean };
 
 export const maxQuotes = 4;
-/** Sentences that are chosen because they answer; what they lean on comes on top, up to `maxQuotes`. */
+/** How many answering sentences are quoted; sentences that they refer back to come on top, up to `maxQuotes`. */
 const maxSentences = 3;
-/** Characters of running text; a further sentence that would exceed it stays out. */
+/** Characters of quoted prose; a further sentence that would exceed this is left out. */
 const maxProseLength = 700;
-/** Characters of a list that a quote introduces: it is given whole, for steps with the last one missing mislead. */
+/** Characters of an introduced list, which is quoted whole: steps without the last one mislead. */
 const maxListLength = 2_000;
-/** A list of things of which only some are asked for is given whole up to these bounds. */
+/** A list up to this size is quoted whole, even when the question is about some of its items. */
 const shortList = { items: 8, characters: 700 } as const;
-/** A further sentence has to say at least this share of what the best one says. */
+/** A further sentence needs at least this share of the best sentence's score. */
 const shareOfBest = 0.6;
-/** Further rows have to match as well as the first: a neighbouring row is another product's answer. */
+/** A further row must match almost as well as the first: the row next to it is often about another product. */
 const rowShareOfBest = 0.95;
-/** A sentence shorter than this, in characters, is seldom enough. */
+/** A sentence shorter than this, in characters, is rarely a whole answer. */
 const shortSentence = 160;
 
 type Place = Pick<Scored, 'source' | 'order'>;
 const inOrder = (a: Place, b: Place): number => a.source - b.source || a.order - b.order;
 
-/** `together`: whether two passages stand under the same heading, as the parts of a long table do. */
+/** `together`: whether two passages stand under the same heading, like the parts of a long table. */
 export function choose(
   best: Scored,
   scored: readonly Scored[],
@@ -52,13 +55,13 @@ function rowsLike(best: Scored, scored: readonly Scored[], together: (a: number,
     .toSorted(inOrder);
 }
 
-/** An introduction and what it introduces: the list, or the answer to the question that it is. */
+/** An introduction with its list, or a question with its answer. */
 function introduced(best: Scored, passage: readonly Scored[]): Chosen {
   const units = [best];
   let length = 0;
   for (const unit of passage.slice(best.order + 1)) {
     if (unit.kind === 'row' ? best.kind === 'row' : unit.kind !== 'item' && units.length > 1) break;
-    // The next question of a list of questions and answers.
+    // Here the next question of a FAQ begins.
     if (units.length > 1 && /[?？]$/u.test(unit.text)) break;
     length += shorten(unit.text).length;
     if (length > maxListLength) return { units, cut: true };
@@ -68,7 +71,7 @@ function introduced(best: Scored, passage: readonly Scored[]): Chosen {
   return { units, cut: false };
 }
 
-/** The whole list when its order matters or it is short, else the items that answer; with its introduction. */
+/** The introduction and the list: whole when its order matters or it is short, else only the items that answer. */
 function itemsAround(best: Scored, passage: readonly Scored[]): Chosen {
   const list = passage.filter(({ kind, paragraph }) => kind === 'item' && paragraph === best.paragraph);
   const intro = introductionOf(list[0]!, passage);
@@ -91,7 +94,7 @@ function introductionOf(first: Scored, passage: readonly Scored[]): Scored[] {
   return before && /[:：]$/u.test(before.text) ? [before] : [];
 }
 
-/** The sentences that say nearly as much as the best one, each with the one that it points back to. */
+/** The sentences that score nearly as well as the best one, each with the sentence that it refers back to. */
 function proseAround(best: Scored, passage: readonly Scored[]): Chosen {
   const chosen = new Set([best]);
   const length = (): number => [...chosen].reduce((sum, { text }) => sum + shorten(text).length, 0);
@@ -118,13 +121,13 @@ function proseAround(best: Scored, passage: readonly Scored[]): Chosen {
     if (add(unit)) sentences += 1;
     if (chosen.has(unit)) add(before);
   }
-  // A short sentence alone often leans on the next one ("Call us at once. The line is open day and night."), the last one on those before.
+  // A short sentence often needs its neighbour ("Call us at once. The line is open day and night.").
   const beside = (by: 1 | -1): Scored | undefined => {
     const unit = passage[best.order + by];
     return unit?.paragraph === best.paragraph ? unit : undefined;
   };
   if (chosen.size === 1 && best.text.length < shortSentence) add(beside(1) ?? beside(-1));
-  // One sentence left out between two reads as a jump.
+  // Two quoted sentences with one left out between them read like a jump, so the one between is quoted too.
   for (const unit of passage) {
     const around = [passage[unit.order - 1], passage[unit.order + 1]];
     if (around.every((other) => other !== undefined && chosen.has(other)) && unit.text.length < shortSentence)
@@ -139,7 +142,7 @@ function proseAround(best: Scored, passage: readonly Scored[]): Chosen {
   return { units: [...chosen].toSorted(inOrder), cut: false };
 }
 
-/** The first units of a passage that come after these and were not said yet, else those before; a list with all its items. */
+/** The next units of a passage that were not quoted yet, else the ones before; a list comes with all its items. */
 export function following(after: Place, passage: readonly Scored[], isSaid: (text: string) => boolean): Scored[] {
   const unsaid = passage.filter(({ text, kind }) => kind !== 'row' && !isSaid(text));
   const [first] = [...unsaid.filter(({ order }) => order > after.order), ...unsaid];

@@ -21,7 +21,10 @@ export type CutChunk = { ordinal: number; heading: string; text: string };
 export const targetWords = 120;
 /** No chunk is longer than this, in words; a sentence is only split when it alone is longer. */
 export const maxWords = 220;
-/** The same in characters, for text without blanks: 220 words of the longest usual language (German, about 11). */
+/**
+ * The same limit in characters, for text without blanks: 220 words of German, whose words are long (about 11
+ * characters).
+ */
 export const maxCharacters = 2_400;
 /** Table rows share a chunk up to this many words: fewer than text has, since each row is a fact of its own. */
 export const targetRowWords = 80;
@@ -31,8 +34,8 @@ export const maxChunks = 5_000;
 const maxHeadingCharacters = 160;
 
 /**
- * Words between blanks; in scripts written without blanks two characters count as one more. Parts never count less than
- * the whole, so that sums keep the caps.
+ * Counts words between blanks; in scripts without blanks, two characters count as one more word. The parts of a text
+ * never count less than the whole, so sums stay within the limits.
  */
 export function countWords(text: string): number {
   const unspaced = text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/gu)?.length ?? 0;
@@ -41,7 +44,7 @@ export function countWords(text: string): number {
 
 const fits = (words: number, characters: number): boolean => words <= maxWords && characters <= maxCharacters;
 
-/** One sentence, or the parts of it when it alone is over the cap: cut at blanks, else between characters. */
+/** One sentence, or its parts when it is longer than the limit: cut at blanks, else between characters. */
 function split(sentence: string): string[] {
   if (fits(countWords(sentence), sentence.length)) return [sentence];
   const parts: string[] = [];
@@ -61,7 +64,10 @@ function split(sentence: string): string[] {
   return parts;
 }
 
-/** A "word" without any blank over the cap (a long code, or a script without blanks), in pieces of whole characters. */
+/**
+ * A text without blanks that is longer than the limit (a long code, or a script without blanks), cut between
+ * characters.
+ */
 function splitWord(word: string): string[] {
   if (fits(countWords(word), word.length)) return [word];
   const characters = Array.from(word);
@@ -72,7 +78,7 @@ function splitWord(word: string): string[] {
 
 type Unit = { text: string; before: '\n\n' | '\n' | ' ' };
 
-/** Fills chunks with units in order; `restart` says where a new one may begin early. */
+/** Fills chunks with units in order. `restart` says before which units a new chunk may begin early. */
 function pack(units: readonly Unit[], restart: (unit: Unit, words: number, unitWords: number) => boolean): string[] {
   const packed: string[] = [];
   let open = '';
@@ -116,7 +122,10 @@ export function rowText(cells: readonly [column: string, value: string][]): stri
     .join('; ');
 }
 
-/** A row, in parts when it is over the cap; each further part repeats the row's first cell, to say what it is about. */
+/**
+ * A row, in parts when it is longer than the limit; each further part repeats the first cell, which says what it is
+ * about.
+ */
 function rowParts(cells: readonly [column: string, value: string][]): string[] {
   const whole = rowText(cells);
   if (fits(countWords(whole), whole.length)) return whole ? [whole] : [];
@@ -147,7 +156,7 @@ function rowParts(cells: readonly [column: string, value: string][]): string[] {
   return parts.map((part, index) => (index === 0 || label === '' ? part : `${label}; ${part}`));
 }
 
-/** Splits what would not fit beside a label; `split` already kept it under the cap without one. */
+/** Splits a text that does not fit beside its label; `split` has already limited it without one. */
 function halves(text: string, room: { words: number; characters: number }): string[] {
   if (countWords(text) <= room.words && text.length <= room.characters) return [text];
   const words = text.split(' ');
@@ -167,7 +176,7 @@ function packRows(rows: readonly (readonly [string, string][])[]): string[] {
   return pack(units, (_unit, words, count) => words + count > targetRowWords);
 }
 
-/** What stands under one heading, one table at a time. */
+/** The blocks under one heading; each table is a section of its own. */
 type Section = { path: string[]; table: string | undefined; blocks: Block[] };
 
 /** Groups blocks by heading path and table; a heading that nothing follows becomes text, so that it is not lost. */
@@ -194,8 +203,8 @@ function sections(blocks: readonly Block[]): Section[] {
 }
 
 /**
- * The chunks of a document, in order. `title` (what the document is called) stands in where there is no heading.
- * Throws `Unreadable('too_much_text')` beyond `maxChunks`, `Unreadable('empty')` when no word is found.
+ * The chunks of a document, in order. `title` is the document's name, used where there is no heading. Throws
+ * `Unreadable('too_much_text')` beyond `maxChunks`, and `Unreadable('empty')` when there is no word.
  */
 export function toChunks(blocks: readonly Block[], { title = '' }: { title?: string } = {}): CutChunk[] {
   const chunks: CutChunk[] = [];

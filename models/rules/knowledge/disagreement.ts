@@ -1,20 +1,23 @@
-/** Two documents that say the same with another number: which of them is newer. Pure. */
+/** Finds two documents that make the same statement with different numbers, and says which is newer. Pure. */
 import type { Scored } from './choosing.ts';
 import { terms } from '../language/words.ts';
 
 type Dated = { source_id?: string; name?: string; dated?: Date | undefined };
 
-/** Of all words of two sentences this share is in both: one word more, as "business", is another matter. */
+/**
+ * The share of common words from which two sentences count as the same statement: one more word, as "business", may
+ * mean another product.
+ */
 const sameWords = 0.85;
 
 const numbersIn = (text: string): string => (text.match(/\d+(?:[.,:]\d+)*/gu) ?? []).join(' ');
 const plain = (text: string): string => text.trim().toLowerCase();
 
-/** The words of a text but numbers. */
+/** The words of a text without its numbers. */
 const wordsOf = (text: string): Set<string> =>
   new Set(terms(text).flatMap(({ stem }) => (/\d/u.test(stem) ? [] : [stem])));
 
-/** Whether two units say the same of the same thing with other numbers. */
+/** Whether two units make the same statement with different numbers. */
 function disagree(one: Scored, other: Scored): boolean {
   if (one.kind !== other.kind) return false;
   if (one.kind === 'row') {
@@ -34,8 +37,8 @@ function disagree(one: Scored, other: Scored): boolean {
 }
 
 /**
- * Where another document says otherwise than `best`: the unit of the newer one of both, and their names. Undefined where none
- * does, or where it is not known which is newer.
+ * When another document contradicts `best`: the unit of the newer document, and both names. Undefined when none does,
+ * or when it is unknown which is newer.
  */
 export function newerOf(
   best: Scored,

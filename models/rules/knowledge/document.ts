@@ -1,13 +1,13 @@
 /**
- * What an uploaded document is: its types, states and limits, the name it is shown under, and why a file cannot be
- * read. Pure: it looks at bytes and names it is given and opens nothing.
+ * Uploaded documents: their types, states and limits, the name that is shown, and why a file cannot be read. Pure: it
+ * judges bytes and names, and opens nothing.
  */
 import { Problem } from '../base/errors.ts';
 import { detectUtf16, startsWith } from '../base/unreadable.ts';
 
 export const documentStatuses = ['uploaded', 'processing', 'indexed', 'failed'] as const;
 export type DocumentStatus = (typeof documentStatuses)[number];
-/** Those of a document that waits for its processing, or is in it. */
+/** The states of a document that waits for its processing or is being processed. */
 export const unprocessed = ['uploaded', 'processing'] as const satisfies readonly DocumentStatus[];
 export const isUnprocessed = (status: DocumentStatus): boolean => (unprocessed as readonly string[]).includes(status);
 
@@ -40,7 +40,7 @@ function extensionOf(name: string): string {
   return /\.([\p{L}\p{N}]{1,16})$/u.exec(name)?.[1]?.toLowerCase() ?? '';
 }
 
-/** The type a name claims, or undefined. */
+/** The type that a file name's extension claims, or undefined. */
 export function fileTypeOfName(filename: string): FileType | undefined {
   const extension = extensionOf(filename.trim());
   return fileTypes.find((type) => extensions[type].includes(extension));
@@ -64,7 +64,10 @@ function clip(text: string, bytes: number): string {
 /** Names that Windows opens as devices whatever their ending. */
 const deviceName = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])$/i;
 
-/** Without the dots and blanks at its beginning (0) or end (-1). An expression for the end would look from each of them. */
+/**
+ * Removes dots and blanks at the beginning (0) or the end (-1). A regular expression for the end would take quadratic
+ * time.
+ */
 function withoutEdge(name: string, edge: 0 | -1): string {
   const isEdge = (character: string | undefined): boolean => character === '.' || character === ' ';
   let [from, to] = [0, name.length];
@@ -104,7 +107,7 @@ export function documentTitle(filename: string): string {
 type Signature = { what: string; bytes: readonly number[]; offset?: number };
 const ascii = (text: string): number[] => Array.from(text, (character) => character.charCodeAt(0));
 
-/** The first bytes of things people rename by mistake or on purpose. From the formats' own specifications. */
+/** The first bytes of formats that are often uploaded under a wrong name, from the formats' specifications. */
 const signatures: readonly Signature[] = [
   { what: 'a PDF document', bytes: ascii('%PDF-') },
   { what: 'a PNG picture', bytes: [0x89, 0x50, 0x4e, 0x47] },
@@ -148,13 +151,13 @@ const officePart: Record<'docx' | 'xlsx', RegExp> = {
   xlsx: /^xl\/workbook\d*\.xml$/i,
 };
 
-/** How `[Content_Types].xml` names the main part, wherever in the archive that stands. */
+/** How `[Content_Types].xml` names the main part, whatever its path in the archive. */
 const officeContent: Record<'docx' | 'xlsx', RegExp> = {
   docx: /wordprocessingml\.(?:document|template)\.main\+xml/i,
   xlsx: /spreadsheetml\.(?:sheet|template)\.main\+xml/i,
 };
 
-/** What a ZIP archive with these entries is, in words. */
+/** What kind of archive a ZIP with these entries is, in words. */
 function archiveKind(entries: readonly string[]): string {
   const has = (pattern: RegExp): boolean => entries.some((entry) => pattern.test(entry));
   if (has(officePart.docx)) return 'a Word document (DOCX)';
@@ -209,7 +212,7 @@ function detectOffice(
   if (isCompoundFile(head)) return type;
   if (!isZip(head)) refuse(`The content of the file is not .${type}; save it as ${type.toUpperCase()} in its program.`);
   if (entries === undefined || entries.some((entry) => officePart[type].test(entry))) return type;
-  // The main part may have any name; the archive's relations lead to it.
+  // The main part may have any name; the archive's relations name it.
   if (officeContent[type].test(contentTypes)) return type;
   return refuse(`The content of the file is ${archiveKind(entries)}, not .${type}. ${supported}`);
 }

@@ -1,4 +1,4 @@
-/** The workflow that processes a document, by its names: for those who may not import workflows. Pure. */
+/** The name and the ids of the workflow that processes a document, for code that may not import workflows. Pure. */
 
 export const documentWork = (orgId: string, docId: string) => ({
   workflow: 'processDocument',

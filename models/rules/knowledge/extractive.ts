@@ -1,6 +1,6 @@
 /**
- * Answers made of the sources' own sentences, for when no language model is configured. Pure. It chooses and orders; it writes no
- * word of its own but the few of models/rules/language/own/, and the sentence that says that nothing was found.
+ * Answers made of the sources' own sentences, for when no language model is configured. It selects and orders
+ * quotations, and adds only fixed words from models/rules/language/own/ and the sentence for "nothing found". Pure.
  */
 import { headingFor, labelOf, joined, phraseRow, shorten, underHeading } from './phrasing.ts';
 import { choose, following, type Scored } from './choosing.ts';
@@ -15,7 +15,7 @@ export type Source = {
   id: string;
   heading: string;
   text: string;
-  /** Of the document, when they disagree. */
+  /** The document's id, by which two documents that contradict each other are told apart. */
   source_id?: string;
   name?: string;
   dated?: Date | undefined;
@@ -30,37 +30,37 @@ export type ExtractiveAnswer = {
 
 export type ExtractOptions = {
   /**
-   * The cosine of the question with texts of `comparable`, where it was to be had; without it words alone choose, and a question
-   * without a word of the sources has no answer.
+   * The cosine of the question with the texts of `comparable`, where vectors exist. Without it only words decide, and a
+   * question that shares no word with the sources has no answer.
    */
   closeness?: ReadonlyMap<string, number> | undefined;
-  /** What was answered before, which is not said again. */
+  /** Earlier answers, which are not repeated. */
   said?: readonly string[];
-  /** The message itself, where the question was completed from what was said before it. */
+  /** The customer's message itself, when the question was completed from the conversation. */
   own?: string;
-  /** Of the frame around quotations. */
+  /** The language of the fixed words around quotations. */
   language?: Language;
 };
 
-/** Passages looked at: the most relevant ones; what follows them seldom adds a sentence and always costs time. */
+/** How many passages are considered: later ones rarely add a sentence and always cost time. */
 const maxSources = 5;
-/** What a word in the heading counts, beside one in the sentence itself: every sentence under the heading has it. */
+/** The weight of a word in the heading, relative to one in the sentence: every sentence under the heading shares it. */
 const headingShare = 0.6;
-/** What a cosine counts beside the share of the question's words that a sentence has. */
+/** The weight of the cosine, relative to the share of the question's words that a sentence has. */
 const closenessWeight = 1.5;
 /**
- * What a passage counts beside the one before it. Words that found a passage are weighed here once more, sentence by sentence; what
- * meaning found is better known to those who ranked it: the first passage begins, and the next one follows it.
+ * The weight of a passage relative to the one before it. Passages found by words are weighed here again, sentence by
+ * sentence; for passages found by meaning the ranking knows better, so the first one comes first.
  */
 const nextPassage = { words: 0.96, meaning: 0.01 } as const;
-/** A section says first what it is about. */
+/** A section usually names its subject in its first sentence. */
 const firstBonus = 1.1;
-/** A column is asked for when its name is nearly as close to the question as the closest one. */
+/** A column counts as asked for when its name's cosine is within this distance of the closest one. */
 const closeColumn = 0.08;
 
 const figure =
   /\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty|ninety|hundred|at once|immediately|same day)\b/iu;
-/** What the kind of a question promises of its answer's form: a sentence of that form comes first among equals. */
+/** What the kind of a question says about the form of its answer: among equals, a sentence of that form comes first. */
 const forms: { asks: RegExp; shows: RegExp }[] = [
   {
     asks: /\b(?:how much|costs?|prices?|fees?|charges?|wie ?viel|kostet|kosten|geb(?:ü|u)hr|preis|combien|prix|frais|tarifs?|cuesta|costa|comisi(?:ó|o)n(?:es)?|tarifas?)\b/u,
@@ -74,25 +74,25 @@ const forms: { asks: RegExp; shows: RegExp }[] = [
 ];
 const formBonus = 1.2;
 
-/** Characters of a title; what is longer says something. */
+/** The length limit of a title, in characters; a longer line is a statement. */
 const maxTitleLength = 150;
 const fullStop = /[.!…。！][\p{Pe}\p{Pf}"']*$/u;
 
 /**
- * Whether a line leaves whoever reads it alone as wise as before: a question or an introduction that nothing follows, or
- * a title of nothing but `known` words, those of the question and of the heading it stands under.
+ * Whether a line alone tells the reader nothing: a question or an introduction without what follows, or a title made
+ * only of `known` words (those of the question and the heading).
  */
 function saysNothing(unit: Unit, next: Unit | undefined, known: ReadonlySet<string>): boolean {
   if (unit.kind === 'row') return false;
   if (introduces(unit.text)) return next === undefined || /[?？]$/u.test(next.text);
   if (unit.kind === 'item' || unit.text.length > maxTitleLength || fullStop.test(unit.text)) return false;
-  // `Gold card: free`, in the words of the question, answers it.
+  // `Gold card: free` is an answer, even when all its words are the question's.
   if (/^[^:：]+[:：]\s*\S/u.test(unit.text)) return false;
   const named = terms(unit.text);
   return named.length > 0 && named.every(({ stem }) => known.has(stem));
 }
 
-/** The texts whose cosine with the question helps to choose among these sources, the most telling first. */
+/** The texts whose cosine with the question helps to choose among these sources, the most useful first. */
 export function comparable(sources: readonly Source[], limit: number): string[] {
   const texts = sources.slice(0, maxSources).flatMap(({ text }) => {
     const units = unitsOf(text);
@@ -102,7 +102,10 @@ export function comparable(sources: readonly Source[], limit: number): string[] 
   return [...new Set(texts)].slice(0, limit);
 }
 
-/** A sentence with this share of the question's words, rare ones counting more, is the answer: none need be compared by meaning. */
+/**
+ * A sentence with this share of the question's words (rare ones count more) is the answer, so nothing is compared by
+ * meaning.
+ */
 const enoughWords = 0.6;
 
 /** Whether words alone find the answer in the first passage, which is then the best one. */

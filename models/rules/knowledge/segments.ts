@@ -9,7 +9,7 @@ import type { Detail } from '../base/errors.ts';
 export const sharedSegments = ['all', 'shared', 'global', 'common'] as const;
 
 export const maxSegments = 20;
-/** Counted in code points. */
+/** In code points. */
 export const maxSegmentLength = 64;
 
 /**

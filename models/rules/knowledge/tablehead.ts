@@ -5,24 +5,26 @@
  */
 type Row = readonly string[];
 
-/** What a cell is that holds no words. */
+/** The kinds of values that a cell may hold instead of words. */
 type Form = 'flag' | 'address' | 'phone' | 'date' | 'time' | 'money' | 'measure' | 'number';
 
-/** The names of the columns, the rows that hold them, and by column whether the rows below hold values, and which. */
+/**
+ * The names of the columns, the number of header rows, and for each column whether it holds values, and of which kind.
+ */
 export type TableHead = { names: string[]; rows: number; values: boolean[]; forms: ReadonlySet<Form | undefined>[] };
 
-/** How many rows below are looked at. */
+/** How many rows below the header are examined. */
 const sampleRows = 50;
-/** The part of a column that must be of a kind: totals and remarks stand beneath. */
+/** The share of a column's cells that must be of one kind: totals and remarks may stand below. */
 const most = 0.75;
 const maxNameCharacters = 60;
-/** A question or a whole sentence may name a column whose values show that it does. */
+/** The length limit of a question or sentence as a column name, where the column's values support it. */
 const maxLongNameCharacters = 200;
 const maxValueCharacters = 40;
-/** In characters and words: a longer cell is no name where nothing but its place says that it is one. */
+/** In characters and words: a longer cell is no name when only its position suggests that it is one. */
 const maxPlainName = { characters: 30, words: 4 };
 
-/** Names that are nearly never anything else, in the four languages that the platform knows. */
+/** Words that are almost always column names, in four languages. */
 const commonNames = new Set(
   [
     'name product item article service plan tariff category type price prices fee fees cost costs amount limit currency',
@@ -76,7 +78,7 @@ function letterCase(cell: string): 'upper' | 'lower' | 'mixed' {
 const mostly = (values: Row, test: (value: string) => boolean): boolean =>
   values.length > 0 && values.filter(test).length >= values.length * most;
 
-/** Whether a cell cannot well be one more value of the column below it. */
+/** Whether a cell can hardly be another value of the column below it. */
 function differs(name: string, values: Row): boolean {
   if (name === '' || values.length === 0) return false;
   if (isYear(name)) return !values.some(isYear);
@@ -91,26 +93,26 @@ function differs(name: string, values: Row): boolean {
   return values.length >= 4 && distinct * 2 <= values.length && !values.includes(name);
 }
 
-/** `12 months` over amounts, `24/7` over yes and no: a value that is of another kind than all that stand below it. */
+/** `12 months` over amounts, or `24/7` over yes and no: a value of another kind than all values below it. */
 function measuresOthers(cell: string, corner: string, values: Row): boolean {
   const form = formOf(cell);
-  // A bare number may count anything, so that the first column has to say what it is: `Size | 36 | 38`.
+  // A bare number may count anything, so the first column must name what it counts: `Size | 36 | 38`.
   if (form !== 'measure' && form !== 'date' && !(form === 'number' && isCommon(corner))) return false;
   const forms = values.map(formOf);
-  // Rows that each hold a kind of their own are properties, and the first is one of them.
+  // When every row holds one kind of its own, the rows are properties, and the first row is one of them.
   const alike = (['money', 'number', 'measure'] as const).some((other) =>
     mostly(values, (value) => [other, 'flag'].includes(formOf(value) ?? '')),
   );
   return values.length > 1 && !forms.includes(form) && alike;
 }
 
-/** Whether a cell has the form of a name; `values` are what stands below it in the column `at`. */
+/** Whether a cell may be a column name; `values` are the cells below it in the column `at`. */
 function canName(cell: string, at: number, values: Row, row: Row): boolean {
   if (isValue(cell)) return at > 0 && (isYear(cell) || (row.length > 2 && measuresOthers(cell, row[0] ?? '', values)));
   // A bullet opens an item of a list.
   if (!/[\p{L}\p{N}#№%€$£]/u.test(cell) || /^[-–—•·*]\s/.test(cell)) return false;
   const question = cell.endsWith('?');
-  // Where the first column holds questions, its first cell is one of them.
+  // When the first column holds questions, its first cell is one of them.
   if (question && (at === 0 || values.some((value) => value.endsWith('?')))) return false;
   if (cell.length > maxNameCharacters && !(cell.length <= maxLongNameCharacters && mostly(values, isValue)))
     return false;
@@ -127,7 +129,9 @@ const wordsOf = (text: string): string[] =>
     .toLowerCase()
     .match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** Whether a cell looks like one more of those below it: the same text, a word in common, a full name over full names. */
+/**
+ * Whether a cell looks like another value of its column: the same text, a common word, or a full name over full names.
+ */
 function resembles(cell: string, values: Row, row: Row): boolean {
   const words = wordsOf(cell);
   if (values.some((value) => value.toLowerCase() === cell.toLowerCase())) return true;
@@ -139,7 +143,7 @@ function resembles(cell: string, values: Row, row: Row): boolean {
   return isLow(cell) && !row.every(isLow) && mostly(values, isLow);
 }
 
-/** Whether a row of three and more different short words may name the columns, for all that the rows below say. */
+/** Whether a row of three or more different short words may name the columns, judged without the rows below. */
 function plainNames(row: Row, below: readonly Row[], columns: readonly Row[]): boolean {
   const isWide = (other: Row): boolean => other.slice(row.length).some((cell) => cell !== '');
   return (
@@ -156,7 +160,7 @@ function plainNames(row: Row, below: readonly Row[], columns: readonly Row[]): b
 
 function namesColumns(row: Row, below: readonly Row[], likely: boolean): boolean {
   const filled = row.filter((cell) => cell !== '');
-  // A name of a column may be missing (often the first one), not most of them.
+  // One column's name may be missing (often the first), but not most of them.
   if (filled.length < 2 || filled.length < row.length / 2) return false;
   const columns = columnsOf(row.length, below);
   const values = (at: number): Row => columns[at] ?? [];
@@ -169,7 +173,7 @@ function namesColumns(row: Row, below: readonly Row[], likely: boolean): boolean
   return crossTable || row.some((cell, at) => differs(cell, values(at))) || (likely && plainNames(row, below, columns));
 }
 
-/** `Domestic | | Abroad |` over `Call | SMS | Call | SMS`: the names of both rows, when they are two rows of names. */
+/** `Domestic | | Abroad |` over `Call | SMS | Call | SMS`: combines two header rows into one name per column. */
 function twoRowNames(upper: Row, lower: Row, below: readonly Row[]): string[] | undefined {
   const width = Math.max(upper.length, lower.length);
   const above = Array.from({ length: width }, (_, at) => upper[at] ?? '');
@@ -189,15 +193,15 @@ function twoRowNames(upper: Row, lower: Row, below: readonly Row[]): string[] | 
   const distinct = new Set(given.map((name) => name.toLowerCase())).size === given.length;
   const formed = [...above, ...under].every((cell, at) => cell === '' || canName(cell, at % width, [], []));
   if (!grouped || !distinct || !formed) return undefined;
-  // A row of values has its first cell; where both rows lack a sign of their own, the rows below must give one.
+  // A row of values has a first cell; when neither row shows that it is a header, the rows below must.
   return (corner !== '' && cornerUnder === '') || corner === cornerUnder || namesColumns(names, below, false)
     ? names
     : undefined;
 }
 
 /**
- * The head of a table whose first row is `rows[0]`; undefined when the rows have none, or none that can be told.
- * `marked`: the author marked the first row as names. `likely`: first rows of its kind nearly always are names.
+ * The header of a table; undefined when the rows have none, or it cannot be recognized. `marked`: the author marked the
+ * first row as a header. `likely`: in this format the first row nearly always is one.
  */
 export function tableHead(
   rows: readonly Row[],
@@ -208,7 +212,7 @@ export function tableHead(
   const both = rest.length > 0 ? twoRowNames(first, second, rest) : undefined;
   const below = both ? rest : [second, ...rest];
   const names = both ?? first;
-  // Markdown has no table without a marked row; a telephone number or an address names nothing all the same.
+  // Markdown marks the first row of every table, so a telephone number or an address is no name even there.
   const believed = marked && !first.some((cell) => ['phone', 'address'].includes(formOf(cell) ?? ''));
   if (!both && !believed && (rows.length < 2 || !namesColumns(first, below, likely))) return undefined;
   const columns = columnsOf(names.length, below);
@@ -220,7 +224,7 @@ export function tableHead(
   };
 }
 
-/** Whether a cell is an address, a telephone number, a date or a time in a column that has none. */
+/** Whether a cell is an address, a telephone number, a date or a time, in a column without such values. */
 function isStrange(cell: string, at: number, head: TableHead): boolean {
   const form = formOf(cell);
   return (
@@ -228,7 +232,7 @@ function isStrange(cell: string, at: number, head: TableHead): boolean {
   );
 }
 
-/** Whether a row can stand under a head: no more cells than names, and values where the column has values. */
+/** Whether a row fits a header: no more cells than names, and values where the column has values. */
 export const fitsHead = (row: Row, head: TableHead): boolean =>
   row.every((cell, at) => {
     const text = cell.trim();
@@ -236,7 +240,9 @@ export const fitsHead = (row: Row, head: TableHead): boolean =>
     return at < head.names.length && (!head.values[at] || isValue(text)) && !isStrange(text, at, head);
   });
 
-/** `Remarks | All prices include VAT` under a table of prices: name and value of its own, no row of the table. */
+/**
+ * `Remarks | All prices include VAT` under a price table: a name and a value of its own, and not a row of the table.
+ */
 export function isRemark(row: Row, head: TableHead): boolean {
   const value = row[1]?.trim() ?? '';
   if (head.values[1] !== true) return false;

@@ -1,4 +1,4 @@
-/** What can be quoted of a passage: its sentences, items of lists and rows of tables, word for word. Pure. */
+/** The parts of a passage that can be quoted, word for word: sentences, list items and table rows. Pure. */
 import { sentences } from '../language/sentences.ts';
 
 /** `name` is empty where a column has none. */
@@ -14,13 +14,16 @@ export type Unit = {
   cells: readonly Cell[];
 };
 
-/** A column's name is short and no end of a sentence, unless it is a question. */
+/** A column's name is short and does not end a sentence, unless it is a question. */
 const named = /^([^:;]{1,80}|[^:;]{1,200}\?): (.*)$/u;
 const sentenceEnd = /[.!?。！？]\s/u;
-/** A value without a column's name is longer than this only in running text, in characters. */
+/** A value without a column name that is longer than this, in characters, is prose. */
 const maxBareValue = 80;
 
-/** The cells of a row as chunks write it, `Column: value; Column: value`; none when it is no row. Values may have semicolons. */
+/**
+ * Parses a row as chunks write it, `Column: value; Column: value`; empty when the line is no row. Values may contain
+ * semicolons.
+ */
 function cellsOf(line: string, known: (name: string) => boolean): Cell[] {
   const cells: Cell[] = [];
   for (const part of line.split('; ')) {
@@ -36,11 +39,11 @@ function cellsOf(line: string, known: (name: string) => boolean): Cell[] {
   return cells.length > 1 && !isProse && cells.some(({ name }, at) => at > 0 && name !== '') ? cells : [];
 }
 
-/** A column that one row alone fills is named as the others are, and shortly. */
+/** A column that has a value in only one row needs a short name to be recognized. */
 const maxRareName = { characters: 30, words: 3 };
 const isLower = (name: string): boolean => /^\p{Ll}/u.test(name);
 
-/** Rows that stand together name the same columns; what only one of them names may be part of a value. */
+/** Neighbouring rows have the same columns; a "column" that only one of them has may be part of a value. */
 function rowsOf(lines: readonly string[]): Cell[][] {
   const each = lines.map((line) => cellsOf(line, () => true));
   const counts = new Map<string, number>();
@@ -52,7 +55,7 @@ function rowsOf(lines: readonly string[]): Cell[][] {
   return lines.map((line) => cellsOf(line, known));
 }
 
-/** Chunks part paragraphs by an empty line, and the items of a list, or the rows of a table, by a line break. */
+/** In a chunk an empty line separates paragraphs, and a line break separates list items and table rows. */
 export function unitsOf(text: string): Unit[] {
   return text
     .split(/\n{2,}/u)
@@ -69,7 +72,7 @@ export function unitsOf(text: string): Unit[] {
     .map((unit, order) => ({ ...unit, order }));
 }
 
-/** Whether a line announces what follows it. */
+/** Whether a line introduces what follows it. */
 export const introduces = (text: string): boolean => /[:?：？]$/u.test(text);
-/** Whether an item is a step, whose place among the others matters. */
+/** Whether an item is a numbered step, whose order matters. */
 export const isStep = (text: string): boolean => /^(?:\d{1,2}|[a-z])[.)]\s/iu.test(text);

@@ -7,22 +7,24 @@ import { matcher, terms } from '../language/words.ts';
 import type { Term } from '../language/words.ts';
 
 /**
- * The thresholds, set on the bank help centre in test/fixtures with 62 questions: of 40 that it answers, 39 kept their passage
- * (the other one shares no word with it); of 22 that it does not, none kept one. Not a held-out set. Both kinds in other
- * wordings, introductions before them too, are in test/fixtures/relevance.json.
+ * The thresholds, chosen on the bank help centre in test/fixtures with 62 questions, which is not a held-out set: 39 of
+ * the 40 answerable ones kept their passage (the other shares no word with it), and none of the 22 others kept one.
+ * test/fixtures/relevance.json has both kinds in other words.
  */
 export const wordRule = {
-  /** A passage that speaks of less than this share of the question does not answer it. */
+  /** A passage with less than this share of the question's words does not answer it. */
   minCoverage: 0.42,
-  /** Beside the best of all tiers: a passage that speaks of much less than another one is only marginally relevant. */
+  /**
+   * Relative to the best passage of all tiers: one that has far fewer of the question's words is only loosely related.
+   */
   coverageOfBest: 0.75,
-  /** BM25 favours short passages, so a longer one in a higher tier may fall this far behind the best. */
+  /** BM25 prefers short passages, so a longer one in a higher tier may score this far below the best. */
   strengthOfBest: 0.35,
 } as const;
 
 /**
- * How rare a term is among the passages, times its own weight. A word that no candidate has is the rarest of all: if the
- * question is about it, nothing here answers.
+ * How rare a term is among the passages, times its own weight. A word that no passage has counts as the rarest: a
+ * question about it has no answer here.
  */
 export function termWeights(question: readonly Term[], seen: readonly ReadonlySet<string>[]): Map<string, number> {
   return new Map(
@@ -45,16 +47,16 @@ function share(asked: readonly Term[], weights: ReadonlyMap<string, number>, ste
 }
 
 export type WordMatch = {
-  /** The greatest share of a question's content words, weighted by rarity, that the passage speaks of: 0 to 1. */
+  /** The greatest share of a question's content words, weighted by rarity, that the passage has: 0 to 1. */
   coverage: number;
-  /** Its BM25 score beside the best one's: 0 to 1. */
+  /** Its BM25 score relative to the best one: 0 to 1. */
   strength: number;
   relevant: boolean;
 };
 
 /**
- * Compares each passage with the questions, each by itself, and with the best of all tiers. `telling`: the passages that say
- * which words are rare here.
+ * Compares each passage with each question and with the best of all tiers. `telling`: the passages by which a word's
+ * rarity is judged.
  */
 export function matchWords(
   questions: readonly string[],
