@@ -19,8 +19,8 @@ import {
 import {
   claimDocument,
   claimIndexing,
-  DocumentModel,
   failDocument,
+  findDocument,
   isCrowded,
   publishDocument,
   readBytes,
@@ -55,7 +55,7 @@ export function createDocumentActivities(
   });
   /** The name of the rows that an attempt writes. */
   const batchNamed = ({ generation, claimed }: Document): string => batchOf(generation, claimed);
-  const find = (orgId: string, docId: string) => DocumentModel.findOne({ _id: docId, org_id: orgId }).lean();
+  const find = (orgId: string, docId: string) => findDocument(orgId, modes, docId);
 
   async function addRows(document: Document, chunks: readonly Chunk[]): Promise<void> {
     const { segments, authority } = document;

@@ -2,6 +2,7 @@
 import { withHeartbeat } from '../base/heartbeat.ts';
 import type { IndexRow, IndexTable, Search } from '../../clients/knowledge/search/search.ts';
 import { createCopyActivities } from '../base/copies.ts';
+import { collectionOf } from '../../models/base/define.ts';
 import { eraseCopies } from '../../models/base/copies.ts';
 import { removeChunks, type Chunk } from '../../models/knowledge/chunk.ts';
 import { removeBytes } from '../../models/knowledge/document.ts';
@@ -65,14 +66,14 @@ export function createSourceActivities({ search }: { search: Search }) {
     /** Carries out a removal, even if parts of it were done before, and then deletes the request. */
     async eraseSource({ orgId, sourceId }: Ref): Promise<void> {
       await withHeartbeat(async () => {
-        const removal = await RemovalModel.findOne({ _id: sourceId, org_id: orgId }).lean();
+        const removal = await collectionOf(RemovalModel).findOne({ _id: sourceId, org_id: orgId });
         if (!removal) return;
         await deleteSource(orgId, sourceId);
         await search.removeSource({ org_id: orgId, mode: removal.mode }, sourceId);
         await removeChunks(orgId, sourceId);
         await removeBytes(sourceId);
         await eraseCopies([sourceId]);
-        await RemovalModel.deleteOne({ _id: sourceId });
+        await collectionOf(RemovalModel).deleteOne({ _id: sourceId });
       });
     },
   };

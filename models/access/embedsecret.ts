@@ -4,7 +4,7 @@
  */
 import { cached } from '../base/cached.ts';
 import { isDuplicate } from '../base/connect.ts';
-import { defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, embedded, nullable, oneOf, optional, string } from '../rules/base/fields.ts';
 import { sealedRecords } from '../base/reseal.ts';
 import type { Place } from '../base/secretbox.ts';
@@ -41,10 +41,10 @@ export const embedSecretSeals = sealedRecords(EmbedSecretModel, ({ org_id, mode,
 ]);
 
 export async function findEmbedSecret(orgId: string, mode: Mode): Promise<EmbedSecret | null> {
-  return EmbedSecretModel.findById(`${orgId}:${mode}`).lean();
+  return collectionOf(EmbedSecretModel).findOne({ _id: `${orgId}:${mode}` });
 }
 
-const recent = cached((id) => EmbedSecretModel.findById(id).lean<EmbedSecret>().exec());
+const recent = cached((id) => collectionOf(EmbedSecretModel).findOne({ _id: id }));
 
 /**
  * The secret as it was within the last second. The process that replaced it sees the change at once. For embeds, which
@@ -74,15 +74,13 @@ export async function replaceEmbedSecret(
     try {
       // Writes only while the secret that was read is still stored. Of two concurrent replacements, the later one then
       // reads the earlier one's secret and keeps that as the former.
-      const replaced = await EmbedSecretModel.findOneAndUpdate(
-        { _id: `${orgId}:${mode}`, ...(standing ? { secret: standing.secret } : { secret: null }) },
+      const replaced = await collectionOf(EmbedSecretModel).findOneAndUpdate(
+        { _id: `${orgId}:${mode}`, ...(standing ? { secret: standing.secret } : { secret: { $exists: false } }) },
         { $set: next },
         { upsert: true, returnDocument: 'after' },
-      )
-        .lean()
-        .orFail();
+      );
       recent.forget(`${orgId}:${mode}`);
-      return replaced;
+      return replaced!;
     } catch (error) {
       if (!isDuplicate(error)) throw error;
     }

@@ -1,7 +1,7 @@
 /** Developer keys (secret, stored as a hash): create, check and find them. */
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, list, nullable, oneOf, optional, string, unique } from '../rules/base/fields.ts';
 import { modes, scopes, splitToken, tokenPrefix, type KeyPrefix } from '../rules/access/keys.ts';
 
@@ -54,19 +54,20 @@ export function hashToken(token: string): string {
 }
 
 export async function findKeyByToken(token: string): Promise<Key | null> {
-  return KeyModel.findOne({ token_hash: hashToken(token) }).lean();
+  return collectionOf(KeyModel).findOne({ token_hash: hashToken(token) });
 }
 
 export async function findKey(orgId: string, keyId: string): Promise<Key | null> {
-  return KeyModel.findOne({ _id: keyId, org_id: orgId }).lean();
+  return collectionOf(KeyModel).findOne({ _id: keyId, org_id: orgId });
 }
 
 /** Newest first, including revoked keys; `before` is the last id of the previous page. */
 export async function listKeys(orgId: string, limit: number, before?: string): Promise<Key[]> {
-  return KeyModel.find({ org_id: orgId, ...(before ? { _id: { $lt: before } } : {}) })
+  return collectionOf(KeyModel)
+    .find({ org_id: orgId, ...(before ? { _id: { $lt: before } } : {}) })
     .sort({ _id: -1 })
     .limit(limit)
-    .lean();
+    .toArray();
 }
 
 export async function createKey(key: Key): Promise<void> {
@@ -83,21 +84,21 @@ export async function updateKey(
   change: Partial<Pick<Key, 'name' | 'scopes' | 'expires_at'>>,
   now: Date,
 ): Promise<Key | null> {
-  return KeyModel.findOneAndUpdate(
+  return collectionOf(KeyModel).findOneAndUpdate(
     // A rotated key's end was set when it was rotated; setting it again would make the old token valid again.
     { _id: keyId, org_id: orgId, revoked_at: null, ...('expires_at' in change ? { rotated_to: null } : {}) },
     { $set: { ...change, updated_at: now } },
     { returnDocument: 'after' },
-  ).lean();
+  );
 }
 
 /** Ends a key permanently; null when there is no such key or it is revoked already. */
 export async function revokeKey(orgId: string, keyId: string, now: Date): Promise<Key | null> {
-  return KeyModel.findOneAndUpdate(
+  return collectionOf(KeyModel).findOneAndUpdate(
     { _id: keyId, org_id: orgId, revoked_at: null },
     { $set: { revoked_at: now, updated_at: now } },
     { returnDocument: 'after' },
-  ).lean();
+  );
 }
 
 const madeBy = (orgId: string, userId: string) => ({
@@ -108,9 +109,9 @@ const madeBy = (orgId: string, userId: string) => ({
 
 /** Ends the keys that this person made, and returns them; those that were revoked before are none of them. */
 export async function revokeKeysOf(orgId: string, userId: string, now: Date): Promise<Key[]> {
-  const keys = await KeyModel.find(madeBy(orgId, userId)).sort({ _id: 1 }).lean();
+  const keys = await collectionOf(KeyModel).find(madeBy(orgId, userId)).sort({ _id: 1 }).toArray();
   const ids = keys.map(({ _id }) => _id);
-  await KeyModel.updateMany(
+  await collectionOf(KeyModel).updateMany(
     { ...madeBy(orgId, userId), _id: { $in: ids } },
     { $set: { revoked_at: now, updated_at: now } },
   );
@@ -119,9 +120,9 @@ export async function revokeKeysOf(orgId: string, userId: string, now: Date): Pr
 
 /** Makes the keys that this person made those of `ownerId`, and returns them. */
 export async function takeOverKeysOf(orgId: string, userId: string, ownerId: string, now: Date): Promise<Key[]> {
-  const keys = await KeyModel.find(madeBy(orgId, userId)).sort({ _id: 1 }).lean();
+  const keys = await collectionOf(KeyModel).find(madeBy(orgId, userId)).sort({ _id: 1 }).toArray();
   const ids = keys.map(({ _id }) => _id);
-  await KeyModel.updateMany(
+  await collectionOf(KeyModel).updateMany(
     { ...madeBy(orgId, userId), _id: { $in: ids } },
     { $set: { created_by_user_id: ownerId, updated_at: now } },
   );
@@ -135,17 +136,17 @@ export async function takeOverKeysOf(orgId: string, userId: string, ownerId: str
  */
 export async function replaceKey(old: Key, next: Key, oldEnds: Date, now: Date): Promise<boolean> {
   await KeyModel.create(next);
-  const { matchedCount } = await KeyModel.updateOne(
+  const { matchedCount } = await collectionOf(KeyModel).updateOne(
     { _id: old._id, org_id: old.org_id, revoked_at: null, rotated_to: null, updated_at: old.updated_at },
     { $set: { expires_at: oldEnds, rotated_to: next._id, updated_at: now } },
   );
-  if (matchedCount === 0) await KeyModel.deleteOne({ _id: next._id, org_id: next.org_id });
+  if (matchedCount === 0) await collectionOf(KeyModel).deleteOne({ _id: next._id, org_id: next.org_id });
   return matchedCount === 1;
 }
 
 /** Notes that a key was used; call it at most once a minute per key. */
 export async function touchKey(keyId: string, now: Date): Promise<void> {
-  await KeyModel.updateOne({ _id: keyId }, { $max: { last_used_at: now } });
+  await collectionOf(KeyModel).updateOne({ _id: keyId }, { $max: { last_used_at: now } });
 }
 
 function checksum(text: string): string {

@@ -125,7 +125,7 @@ export async function gatherAnew(
 
 /** Tells every member of an organization. */
 export async function notifyMembers(orgId: string, notice: Notice, now: Date): Promise<void> {
-  const org = await OrganizationModel.findById(orgId, { members: 1 }).lean();
+  const org = await collectionOf(OrganizationModel).findOne({ _id: orgId }, { projection: { members: 1 } });
   await notify(orgId, org?.members.map(({ user_id }) => user_id) ?? [], notice, now);
 }
 

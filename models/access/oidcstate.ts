@@ -2,7 +2,7 @@
  * Sign-ins in progress at an identity provider. Each can be used once, by the browser that started it, within ten
  * minutes. Only hashes of the browser's secrets are stored, and secrets that the provider must not learn are sealed.
  */
-import { defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, string } from '../rules/base/fields.ts';
 import { sealedRecords } from '../base/reseal.ts';
 import type { Place } from '../base/secretbox.ts';
@@ -45,5 +45,5 @@ export async function takeOidcState(
   browser: string,
   now: Date,
 ): Promise<OidcState | null> {
-  return OidcStateModel.findOneAndDelete({ _id: id, provider, browser, expires_at: { $gt: now } }).lean();
+  return collectionOf(OidcStateModel).findOneAndDelete({ _id: id, provider, browser, expires_at: { $gt: now } });
 }

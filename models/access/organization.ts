@@ -2,7 +2,7 @@
  * Organizations, the tenants. Members are stored inside the record, so that "the last owner stays" is one atomic
  * update.
  */
-import { defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, embedded, list, oneOf, string, type ValueOf } from '../rules/base/fields.ts';
 import { environments, type Environment } from '../rules/access/keys.ts';
 import {
@@ -38,7 +38,7 @@ export const OrganizationModel = defineModel(
 export type Organization = RecordOf<typeof OrganizationModel>;
 
 export async function findOrganization(orgId: string): Promise<Organization | null> {
-  return OrganizationModel.findById(orgId).lean();
+  return collectionOf(OrganizationModel).findOne({ _id: orgId });
 }
 
 export async function createOrganization(organization: Organization): Promise<void> {
@@ -61,17 +61,18 @@ export function newOrganization(orgId: string, name: string, ownerId: string, no
  * own membership is read.
  */
 export async function listOrganizationsOf(userId: string, limit: number, before?: string): Promise<Organization[]> {
-  return OrganizationModel.find(
-    { 'members.user_id': userId, ...(before ? { _id: { $lt: before } } : {}) },
-    { name: 1, environment: 1, created_at: 1, members: { $elemMatch: { user_id: userId } } },
-  )
+  return collectionOf(OrganizationModel)
+    .find(
+      { 'members.user_id': userId, ...(before ? { _id: { $lt: before } } : {}) },
+      { projection: { name: 1, environment: 1, created_at: 1, members: { $elemMatch: { user_id: userId } } } },
+    )
     .sort({ _id: -1 })
     .limit(limit)
-    .lean();
+    .toArray();
 }
 
 export async function setEnvironment(orgId: string, environment: Environment): Promise<void> {
-  await OrganizationModel.updateOne({ _id: orgId }, { $set: { environment } });
+  await collectionOf(OrganizationModel).updateOne({ _id: orgId }, { $set: { environment } });
 }
 
 /**
@@ -86,7 +87,7 @@ export async function addMember(orgId: string, actorId: string, member: Member):
     if (members.some((m) => m.user_id === member.user_id)) throw new Problem('ALREADY_MEMBER');
     if (members.length >= maxMembers)
       throw new Problem('CONFLICT', { message: `An organization may have ${maxMembers} members.` });
-    const { modifiedCount } = await OrganizationModel.updateOne(
+    const { modifiedCount } = await collectionOf(OrganizationModel).updateOne(
       {
         _id: orgId,
         members: { $elemMatch: { user_id: actorId, role: actor.role } },
@@ -112,7 +113,7 @@ export async function removeMember(orgId: string, actorId: string, userId: strin
     const owners = members.filter((m) => m.role === 'owner').length;
     checkRemoval({ id: actorId, role: actor.role }, { id: userId, role: target.role }, owners);
     const has = (match: Record<string, unknown>) => ({ members: { $elemMatch: match } });
-    const { modifiedCount } = await OrganizationModel.updateOne(
+    const { modifiedCount } = await collectionOf(OrganizationModel).updateOne(
       {
         _id: orgId,
         $and: [
@@ -142,7 +143,7 @@ export async function changeRole(orgId: string, actorId: string, userId: string,
     const owners = members.filter((m) => m.role === 'owner').length;
     if (target.role === 'owner' && owners <= 1) throw new Problem('LAST_OWNER');
     const has = (match: Record<string, unknown>) => ({ members: { $elemMatch: match } });
-    const changed = await OrganizationModel.updateOne(
+    const changed = await collectionOf(OrganizationModel).updateOne(
       {
         _id: orgId,
         $and: [
@@ -171,7 +172,7 @@ export async function isAdmin(orgId: string, userId: string): Promise<boolean> {
 
 /** The organizations that somebody belongs to, by their ids alone. */
 export async function organizationIdsOf(userId: string): Promise<string[]> {
-  return OrganizationModel.distinct('_id', { 'members.user_id': userId });
+  return collectionOf(OrganizationModel).distinct('_id', { 'members.user_id': userId });
 }
 
 async function readMembers(orgId: string, actorId: string): Promise<{ members: Member[]; actor: Member }> {

@@ -3,7 +3,7 @@
  * They name an organization and authorize nothing by themselves.
  */
 import type mongoose from 'mongoose';
-import { defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, oneOf, string, unique } from '../rules/base/fields.ts';
 import { isDuplicate } from '../base/connect.ts';
 import { newToken } from './key.ts';
@@ -21,7 +21,7 @@ export type PublishableKey = RecordOf<typeof PublishableKeyModel>;
 
 /** The key of a mode, created if there is none. */
 export async function providePublishableKey(orgId: string, mode: Mode, now: Date): Promise<PublishableKey> {
-  const standing = await PublishableKeyModel.findById(idOf(orgId, mode)).lean();
+  const standing = await collectionOf(PublishableKeyModel).findOne({ _id: idOf(orgId, mode) });
   return standing ?? (await upsert(orgId, mode, { $setOnInsert: fresh(orgId, mode, now) }));
 }
 
@@ -32,7 +32,7 @@ export async function rotatePublishableKey(orgId: string, mode: Mode, now: Date)
 
 /** The record of a key; null when the key does not exist or was replaced. */
 export async function findPublishableKey(key: string): Promise<PublishableKey | null> {
-  return PublishableKeyModel.findOne({ key }).lean();
+  return collectionOf(PublishableKeyModel).findOne({ key });
 }
 
 const idOf = (orgId: string, mode: Mode) => `${orgId}:${mode}`;
@@ -46,16 +46,15 @@ const fresh = (orgId: string, mode: Mode, now: Date) => ({
 async function upsert(
   orgId: string,
   mode: Mode,
-  update: mongoose.UpdateQuery<PublishableKey>,
+  update: mongoose.mongo.UpdateFilter<PublishableKey>,
 ): Promise<PublishableKey> {
   for (;;) {
     try {
-      return await PublishableKeyModel.findOneAndUpdate({ _id: idOf(orgId, mode) }, update, {
+      const stored = await collectionOf(PublishableKeyModel).findOneAndUpdate({ _id: idOf(orgId, mode) }, update, {
         upsert: true,
         returnDocument: 'after',
-      })
-        .lean()
-        .orFail();
+      });
+      return stored!;
     } catch (error) {
       // A concurrent first read inserted the key between this one's query and its insert, so the next query finds it.
       if (!isDuplicate(error)) throw error;

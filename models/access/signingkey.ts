@@ -1,5 +1,5 @@
 /** The keys that sign login tokens. Private halves are sealed; all processes share the keys through the database. */
-import { defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, mixed, number, string, unique } from '../rules/base/fields.ts';
 import { isDuplicate } from '../base/connect.ts';
 import { sealedRecords } from '../base/reseal.ts';
@@ -30,7 +30,10 @@ export const signingKeySeals = sealedRecords(SigningKeyModel, ({ _id, private_jw
  * at once, before a majority has it.
  */
 export async function listSigningKeys(): Promise<SigningKey[]> {
-  return SigningKeyModel.find().readConcern('local').sort({ number: -1 }).lean();
+  return collectionOf(SigningKeyModel)
+    .find({}, { readConcern: { level: 'local' } })
+    .sort({ number: -1 })
+    .toArray();
 }
 
 /** Stores a new key; false when another process was faster with the same number. */
@@ -45,5 +48,5 @@ export async function addSigningKey(key: SigningKey): Promise<boolean> {
 }
 
 export async function removeSigningKeysBefore(number: number): Promise<void> {
-  await SigningKeyModel.deleteMany({ number: { $lt: number } });
+  await collectionOf(SigningKeyModel).deleteMany({ number: { $lt: number } });
 }

@@ -1,8 +1,9 @@
 /**
  * People who sign in to the dashboard: one account per e-mail address, with a password, federated identities, or both.
  */
+import type mongoose from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
-import { defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import {
   boolean,
   date,
@@ -70,21 +71,26 @@ const UserModel = defineModel(
 export type User = RecordOf<typeof UserModel>;
 
 export async function findUser(userId: string): Promise<User | null> {
-  return UserModel.findById(userId).lean();
+  return collectionOf(UserModel).findOne({ _id: userId });
 }
 
 export async function findUserByEmail(email: string): Promise<User | null> {
-  return UserModel.findOne({ email }).lean();
+  return collectionOf(UserModel).findOne({ email });
 }
 
 export async function findUserByIdentity({ provider, subject }: Identity): Promise<User | null> {
   // Beside the condition on one entry stands the field that makes MongoDB use the partial index; so it does below.
-  return UserModel.findOne({ 'identities.subject': subject, identities: { $elemMatch: { provider, subject } } }).lean();
+  return collectionOf(UserModel).findOne({
+    'identities.subject': subject,
+    identities: { $elemMatch: { provider, subject } },
+  });
 }
 
 /** The users in no particular order; unknown ids are left out. */
 export async function listUsers(userIds: readonly string[]): Promise<User[]> {
-  return UserModel.find({ _id: { $in: userIds } }).lean();
+  return collectionOf(UserModel)
+    .find({ _id: { $in: userIds } })
+    .toArray();
 }
 
 /**
@@ -97,7 +103,7 @@ export async function createUser(user: User, organization?: Organization): Promi
   try {
     await UserModel.create(user);
   } catch (error) {
-    if (organization && isDuplicate(error)) await OrganizationModel.deleteOne({ _id: organization._id });
+    if (organization && isDuplicate(error)) await collectionOf(OrganizationModel).deleteOne({ _id: organization._id });
     throw error;
   }
 }
@@ -111,24 +117,24 @@ export async function createUser(user: User, organization?: Organization): Promi
  * the owner can use the account.
  */
 export async function joinIdentity(user: User, identity: Identity): Promise<User | null> {
-  const proven = { $addToSet: { identities: identity } };
-  const claimed = {
+  const proven: mongoose.mongo.UpdateFilter<User> = { $addToSet: { identities: identity } };
+  const claimed: mongoose.mongo.UpdateFilter<User> = {
     $set: { email_verified: true, identities: [identity] },
     $unset: { password_hash: 1, proofs: 1 },
     $inc: { epoch: 1 },
   };
-  return UserModel.findOneAndUpdate(
+  return collectionOf(UserModel).findOneAndUpdate(
     { _id: user._id, email: user.email, email_verified: user.email_verified },
     user.email_verified ? proven : claimed,
     { returnDocument: 'after' },
-  ).lean();
+  );
 }
 
 /** Makes a link good. False when the account's address is no longer the one that the mail goes to. */
 export async function addProof(userId: string, accountEmail: string, proof: Proof): Promise<boolean> {
   // The attempt before may have stored it.
-  await UserModel.updateOne({ _id: userId }, { $pull: { proofs: { hash: proof.hash } } });
-  const { matchedCount } = await UserModel.updateOne(
+  await collectionOf(UserModel).updateOne({ _id: userId }, { $pull: { proofs: { hash: proof.hash } } });
+  const { matchedCount } = await collectionOf(UserModel).updateOne(
     { _id: userId, email: accountEmail },
     { $push: { proofs: { $each: [proof], $slice: -maxProofs } } },
   );
@@ -142,7 +148,7 @@ const good = (kind: ProofKind, hash: string, now: Date) => ({
 
 /** Whose link this is, while it is good. */
 export async function findUserByProof(kind: ProofKind, hash: string, now: Date): Promise<User | null> {
-  return UserModel.findOne(good(kind, hash, now)).lean();
+  return collectionOf(UserModel).findOne(good(kind, hash, now));
 }
 
 /**
@@ -155,7 +161,7 @@ export async function resetPassword(hash: string, passwordHash: string, now: Dat
   const proof = owner?.proofs?.find((one) => one.hash === hash);
   if (!owner || !proof) return null;
   const claims = proof.email === owner.email && !owner.email_verified;
-  return UserModel.findOneAndUpdate(
+  return collectionOf(UserModel).findOneAndUpdate(
     { _id: owner._id, email: owner.email, email_verified: owner.email_verified, ...good('password_reset', hash, now) },
     {
       $set: { password_hash: passwordHash, ...(claims ? { email_verified: true, identities: [] } : {}) },
@@ -163,7 +169,7 @@ export async function resetPassword(hash: string, passwordHash: string, now: Dat
       $inc: { epoch: 1 },
     },
     { returnDocument: 'after' },
-  ).lean();
+  );
 }
 
 /**
@@ -174,27 +180,27 @@ export async function changeEmail(userId: string, hash: string, now: Date): Prom
   const owner = await findUserByProof('email_change', hash, now);
   const email = owner?.proofs?.find((one) => one.hash === hash)?.email;
   if (owner?._id !== userId || email === undefined) return null;
-  return UserModel.findOneAndUpdate(
+  return collectionOf(UserModel).findOneAndUpdate(
     { _id: userId, ...good('email_change', hash, now) },
     { $set: { email, email_verified: true }, $unset: { proofs: 1 } },
     { returnDocument: 'before' },
-  ).lean();
+  );
 }
 
 /** The address was proven otherwise, as by an invitation that was sent there. */
 export async function verifyEmail(userId: string, email: string): Promise<void> {
-  await UserModel.updateOne({ _id: userId, email }, { $set: { email_verified: true } });
+  await collectionOf(UserModel).updateOne({ _id: userId, email }, { $set: { email_verified: true } });
 }
 
 /** Ends every login of the account, in every process from the next request on, and the links that wait. */
 export async function endLogins(userId: string): Promise<void> {
-  await UserModel.updateOne({ _id: userId }, { $inc: { epoch: 1 }, $unset: { proofs: 1 } });
+  await collectionOf(UserModel).updateOne({ _id: userId }, { $inc: { epoch: 1 }, $unset: { proofs: 1 } });
 }
 
 export async function setPicture(userId: string, picture: string | null): Promise<User | null> {
-  return UserModel.findOneAndUpdate(
+  return collectionOf(UserModel).findOneAndUpdate(
     { _id: userId },
     picture === null ? { $unset: { picture: 1 } } : { $set: { picture } },
     { returnDocument: 'after' },
-  ).lean();
+  );
 }

@@ -59,8 +59,8 @@ export function defineModel<F extends Fields>(
 export type RecordOf<M> = M extends mongoose.Model<infer T> ? T : never;
 
 /**
- * The collection behind a model, typed by its record, for reads on the hot path: the driver's own objects, without
- * casts. Values passed to it must have been validated.
+ * The collection behind a model, typed by its record: the one way to query. The driver sends what it is given, unchecked, so
+ * values must have been validated, updates name their fields, and a value that is undefined becomes null.
  */
 export function collectionOf<T extends object>(model: mongoose.Model<T>): mongoose.mongo.Collection<T> {
   return model.collection as unknown as mongoose.mongo.Collection<T>;

@@ -2,7 +2,7 @@
  * First answers by Idempotency-Key, per credential and route, kept for 24 hours or until the answer is no longer
  * useful. Bodies are sealed, because some hold a secret that is shown once.
  */
-import { defineModel, type RecordOf } from './define.ts';
+import { collectionOf, defineModel, type RecordOf } from './define.ts';
 import { date, embedded, number, optional, string, text, type ValueOf } from '../rules/base/fields.ts';
 import { isDuplicate } from './connect.ts';
 import { aboutField, aboutIndex } from './copies.ts';
@@ -73,15 +73,19 @@ export async function takeIdempotencyKey(
   const abandoned = { fingerprint, reply: { $exists: false }, running_until: { $lte: now } };
   // The database removes expired records with a delay, so they are still found here.
   const free = { _id: id, $or: [abandoned, { expires_at: { $lte: now } }] };
-  if (await IdempotencyModel.findOneAndUpdate(free, { $set: mine, $unset: { reply: '' } })) return undefined;
-  const standing = await IdempotencyModel.findById(id).lean();
+  if (await collectionOf(IdempotencyModel).findOneAndUpdate(free, { $set: mine, $unset: { reply: '' } }))
+    return undefined;
+  const standing = await collectionOf(IdempotencyModel).findOne({ _id: id });
   // The key was released between the two reads: the caller may try again at once.
   return standing ?? { _id: id, ...mine };
 }
 
 /** Extends the lease of a running request to `until`. */
 export async function renewIdempotencyKey({ id, holder }: Holding, until: Date): Promise<void> {
-  await IdempotencyModel.updateOne({ _id: id, holder, reply: { $exists: false } }, { $max: { running_until: until } });
+  await collectionOf(IdempotencyModel).updateOne(
+    { _id: id, holder, reply: { $exists: false } },
+    { $max: { running_until: until } },
+  );
 }
 
 /**
@@ -93,12 +97,12 @@ export async function keepReply(
   reply: IdempotentReply,
   { about, until }: { about: string[]; until?: Date | undefined },
 ): Promise<void> {
-  await IdempotencyModel.updateOne(
+  await collectionOf(IdempotencyModel).updateOne(
     { _id: id, holder },
     { $set: { reply, about }, ...(until ? { $min: { expires_at: until } } : {}) },
   );
 }
 
 export async function releaseIdempotencyKey({ id, holder }: Holding): Promise<void> {
-  await IdempotencyModel.deleteOne({ _id: id, holder, reply: { $exists: false } });
+  await collectionOf(IdempotencyModel).deleteOne({ _id: id, holder, reply: { $exists: false } });
 }

@@ -1,6 +1,6 @@
 /** Crawls: what each is to do and how far it is. Its addresses are in frontier.ts. */
 import { isDuplicate } from '../base/connect.ts';
-import { defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { boolean, date, embedded, flag, list, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { countSet } from './pageset.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
@@ -129,44 +129,42 @@ export async function createCrawl<T>(crawl: Crawl, alongside: () => Promise<T>):
   try {
     return await alongside();
   } catch (error) {
-    await CrawlModel.deleteOne({ _id: crawl._id, org_id: crawl.org_id, status: 'crawling' });
+    await collectionOf(CrawlModel).deleteOne({ _id: crawl._id, org_id: crawl.org_id, status: 'crawling' });
     throw isDuplicate(error) ? new Problem('CRAWL_RUNNING') : error;
   }
 }
 
 /** The crawl that this workflow run of a schedule has begun. */
 export async function findCrawlOfFiring(orgId: string, firing: string): Promise<Crawl | null> {
-  return CrawlModel.findOne({ firing, org_id: orgId }).lean();
+  return collectionOf(CrawlModel).findOne({ firing, org_id: orgId });
 }
 
 export async function findCrawl(orgId: string, crawlId: string): Promise<Crawl | null> {
-  return CrawlModel.findOne({ _id: crawlId, org_id: orgId }).lean();
+  return collectionOf(CrawlModel).findOne({ _id: crawlId, org_id: orgId });
 }
 
 /** The running crawl in one of these modes, else the last one. */
 export async function latestCrawl(orgId: string, among: readonly Mode[]): Promise<Crawl | null> {
   const last = (of: { running?: true }) =>
-    CrawlModel.findOne({ org_id: orgId, mode: { $in: among }, ...of })
-      .sort({ _id: -1 })
-      .lean<Crawl>();
+    collectionOf(CrawlModel).findOne({ org_id: orgId, mode: { $in: among }, ...of }, { sort: { _id: -1 } });
   return (await last({ running: true })) ?? last({});
 }
 
 /** The crawl that a request is to cancel: the running one, or the one that the same request named before, whatever became of it. */
 export async function crawlToCancel(orgId: string, mode: Mode, commandId: string | undefined): Promise<Crawl | null> {
   if (commandId === undefined) return latestCrawl(orgId, [mode]);
-  const named = await CrawlModel.findOne({ org_id: orgId, cancelled_by: commandId }).lean();
+  const named = await collectionOf(CrawlModel).findOne({ org_id: orgId, cancelled_by: commandId });
   if (named) return named;
-  return CrawlModel.findOneAndUpdate(
+  return collectionOf(CrawlModel).findOneAndUpdate(
     { org_id: orgId, mode, running: true },
     { $addToSet: { cancelled_by: commandId } },
     { returnDocument: 'after' },
-  ).lean();
+  );
 }
 
 /** Counts a claim of pages; false when the crawl has ended. */
 export async function countClaim(orgId: string, crawlId: string): Promise<boolean> {
-  const { modifiedCount } = await CrawlModel.updateOne(
+  const { modifiedCount } = await collectionOf(CrawlModel).updateOne(
     { _id: crawlId, org_id: orgId, status: 'crawling' },
     { $inc: { claims: 1 } },
   );
@@ -180,7 +178,7 @@ export async function endCrawl(
   end: { status: Ending; error?: string },
   now: Date,
 ): Promise<boolean> {
-  const { modifiedCount } = await CrawlModel.updateOne(
+  const { modifiedCount } = await collectionOf(CrawlModel).updateOne(
     { _id: crawlId, org_id: orgId, status: 'crawling' },
     { $set: { ...end, completed_at: now }, $unset: { running: 1, ...(end.error === undefined ? { error: 1 } : {}) } },
   );
@@ -189,12 +187,14 @@ export async function endCrawl(
 
 /** Notes why a running crawl sends its site no requests at the moment; undefined clears the note. */
 export async function noteWait(crawlId: string, why: string | undefined): Promise<void> {
-  const change = why === undefined ? { $unset: { error: 1 } } : { $set: { error: why } };
-  await CrawlModel.updateOne({ _id: crawlId, status: 'crawling' }, change);
+  await collectionOf(CrawlModel).updateOne(
+    { _id: crawlId, status: 'crawling' },
+    why === undefined ? { $unset: { error: 1 } } : { $set: { error: why } },
+  );
 }
 
 /** Notes what could not be fetched or obeyed of robots.txt and sitemaps. */
 export async function noteSiteProblems(crawlId: string, found: readonly CrawlProblem[]): Promise<void> {
   const site_problems = found.slice(0, maxSiteProblems);
-  await CrawlModel.updateOne({ _id: crawlId, status: 'crawling' }, { $set: { site_problems } });
+  await collectionOf(CrawlModel).updateOne({ _id: crawlId, status: 'crawling' }, { $set: { site_problems } });
 }

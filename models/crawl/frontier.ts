@@ -194,5 +194,5 @@ export async function listVisited(crawlId: string): Promise<string[]> {
 }
 
 export async function dropFrontier(crawlId: string): Promise<void> {
-  await FrontierModel.deleteMany({ crawl_id: crawlId });
+  await collectionOf(FrontierModel).deleteMany({ crawl_id: crawlId });
 }

@@ -64,11 +64,11 @@ export async function settleFrontier(crawlId: string, settled: readonly Settled[
   }
   const [tally, crawl, groups] = await Promise.all([
     tallyOf(crawlId),
-    CrawlModel.findById(crawlId, { site_problems: 1 }).lean(),
+    collectionOf(CrawlModel).findOne({ _id: crawlId }, { projection: { site_problems: 1 } }),
     problemsOf(crawlId),
   ]);
   const ofSite = crawl?.site_problems ?? [];
-  await CrawlModel.updateOne(
+  await collectionOf(CrawlModel).updateOne(
     { _id: crawlId, status: 'crawling' },
     {
       $set: {

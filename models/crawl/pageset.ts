@@ -23,9 +23,10 @@ export async function findPagesByUrl(
   live: boolean,
   urls: readonly string[],
 ): Promise<Map<string, Page>> {
-  const found = await PageModel.find({ org_id: orgId, mode, live, url: { $in: urls.flatMap(spellingsOf) } })
+  const found = await collectionOf(PageModel)
+    .find({ org_id: orgId, mode, live, url: { $in: urls.flatMap(spellingsOf) } })
     .sort({ _id: 1 })
-    .lean();
+    .toArray();
   const byKey = new Map<string, Page>();
   for (const page of found.toSorted((a, b) => Number(isPublished(a)) - Number(isPublished(b)))) {
     byKey.set(pageKey(page.url), page);
@@ -49,13 +50,15 @@ export async function findPagesByContent(
   hashes: readonly string[],
 ): Promise<Map<string, Page[]>> {
   const published = { org_id: orgId, mode, live, live_generation: { $exists: true } };
-  const found = await PageModel.find({ ...published, content_sha256: { $in: hashes } }).lean();
+  const found = await collectionOf(PageModel)
+    .find({ ...published, content_sha256: { $in: hashes } })
+    .toArray();
   return Map.groupBy(found, ({ content_sha256 }) => content_sha256);
 }
 
 /** How many published pages a set has, which is what quotas count. */
 export async function countSet(orgId: string, mode: Mode, live: boolean): Promise<number> {
-  return PageModel.countDocuments({ org_id: orgId, mode, live, live_generation: { $exists: true } });
+  return collectionOf(PageModel).countDocuments({ org_id: orgId, mode, live, live_generation: { $exists: true } });
 }
 
 /** `standing`: the id of the existing page, whose address becomes `url`. A page that was deleted meanwhile stays deleted. */
@@ -92,11 +95,16 @@ export async function claimPages(
     }),
   );
   if (!(await stillRuns())) {
-    await PageModel.deleteMany({ _id: { $in: Object.values(upsertedIds) }, live_generation: { $exists: false } });
+    await collectionOf(PageModel).deleteMany({
+      _id: { $in: Object.values(upsertedIds) },
+      live_generation: { $exists: false },
+    });
     return null;
   }
   const urls = pages.map(({ url }) => url);
-  const claimed = await PageModel.find({ org_id, mode, live, url: { $in: urls }, claimed_by: crawl_id }).lean();
+  const claimed = await collectionOf(PageModel)
+    .find({ org_id, mode, live, url: { $in: urls }, claimed_by: crawl_id })
+    .toArray();
   return new Map(claimed.map((page) => [page.url, page]));
 }
 
@@ -225,7 +233,7 @@ export async function removePagesAt(
   keep: readonly string[] = [],
 ): Promise<void> {
   const there = { org_id: orgId, mode, live: true, url: { $in: urls.flatMap(spellingsOf) }, _id: { $nin: keep } };
-  await removeAll(orgId, await PageModel.find(there).lean(), now);
+  await removeAll(orgId, await collectionOf(PageModel).find(there).toArray(), now);
 }
 
 /**
@@ -238,14 +246,16 @@ export async function removePagesAt(
 export async function swapSets(orgId: string, mode: Mode, crawlId: string, now: Date): Promise<void> {
   await mongoose.connection.transaction(async (session) => {
     const built = { org_id: orgId, mode, live: false, crawl_id: crawlId, live_generation: { $exists: true } };
-    if (!(await PageModel.exists(built).session(session))) return;
-    const old = await PageModel.find({ org_id: orgId, mode, live: true }, { org_id: 1, mode: 1 }, { session }).lean();
+    if (!(await collectionOf(PageModel).findOne(built, { projection: { _id: 1 }, session }))) return;
+    const old = await collectionOf(PageModel)
+      .find({ org_id: orgId, mode, live: true }, { projection: { org_id: 1, mode: 1 }, session })
+      .toArray();
     await recordRemovals(
       old.map((page) => removalOf(page, now)),
       session,
     );
-    await PageModel.deleteMany({ _id: { $in: old.map(({ _id }) => _id) } }, { session });
-    await PageModel.updateMany(built, { $set: { live: true } }, { session });
+    await collectionOf(PageModel).deleteMany({ _id: { $in: old.map(({ _id }) => _id) } }, { session });
+    await collectionOf(PageModel).updateMany(built, { $set: { live: true } }, { session });
   });
 }
 
@@ -260,7 +270,13 @@ export async function releasePages(orgId: string, mode: Mode, crawlId: string): 
 /** Removes what no crawl will finish: a set that did not become the live one, and pages that were never published. */
 export async function discardBuilt(orgId: string, mode: Mode, now: Date): Promise<void> {
   const unfinished = { $or: [{ live: false }, { live_generation: { $exists: false } }] };
-  await removeAll(orgId, await PageModel.find({ org_id: orgId, mode, ...unfinished }).lean(), now);
+  await removeAll(
+    orgId,
+    await collectionOf(PageModel)
+      .find({ org_id: orgId, mode, ...unfinished })
+      .toArray(),
+    now,
+  );
 }
 
 /**
@@ -284,6 +300,8 @@ export async function listStale(
 
 /** The addresses of the live pages. */
 export async function listLiveUrls(orgId: string, mode: Mode): Promise<string[]> {
-  const found = await PageModel.find(visible(orgId, [mode]), { url: 1 }).lean();
+  const found = await collectionOf(PageModel)
+    .find(visible(orgId, [mode]), { projection: { url: 1 } })
+    .toArray();
   return found.map(({ url }) => url);
 }

@@ -3,7 +3,7 @@
  * out; see activities/crawl/prune.ts.
  */
 import type { SeenPage } from '../knowledge/page.ts';
-import { defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, list, mixed, oneOf, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
 import { modes } from '../rules/access/keys.ts';
@@ -41,10 +41,10 @@ export async function createPruning(pruning: Pruning): Promise<Pruning> {
 
 /** Null when it has been carried out. */
 export async function findPruning(orgId: string, pruningId: string): Promise<Pruning | null> {
-  return PruningModel.findOne({ _id: pruningId, org_id: orgId }).lean();
+  return collectionOf(PruningModel).findOne({ _id: pruningId, org_id: orgId });
 }
 
 /** Forgets one that has been carried out. Safe to repeat. */
 export async function deletePruning(orgId: string, pruningId: string): Promise<void> {
-  await PruningModel.deleteOne({ _id: pruningId, org_id: orgId });
+  await collectionOf(PruningModel).deleteOne({ _id: pruningId, org_id: orgId });
 }

@@ -62,24 +62,25 @@ export type RecrawlOptions = Pick<Recrawl, 'every_hours' | 'max_pages' | 'segmen
  */
 export async function putRecrawl(
   site: Pick<Recrawl, 'org_id' | 'mode' | 'url'>,
-  { segments, authority, ...options }: RecrawlOptions,
+  { every_hours, max_pages, segments, authority }: RecrawlOptions,
   by: { actor: string; now: Date; intentFor: (scheduleId: string) => Intent },
 ): Promise<Recrawl> {
-  const standing = await RecrawlModel.findOne({ ...site, active: true }, { _id: 1 }).lean();
+  const standing = await collectionOf(RecrawlModel).findOne({ ...site, active: true }, { projection: { _id: 1 } });
   if (!standing) {
-    const count = await RecrawlModel.countDocuments(active(site.org_id, [site.mode]));
+    const count = await collectionOf(RecrawlModel).countDocuments(active(site.org_id, [site.mode]));
     if (count >= maxSchedules) {
       const message = `An organization may have ${maxSchedules} crawl schedules; remove one first. Nothing was crawled.`;
       throw new Problem('CONFLICT', { message });
     }
   }
   const id = standing?._id ?? newId('schedule');
-  return RecrawlModel.findOneAndUpdate(
+  const stored = await collectionOf(RecrawlModel).findOneAndUpdate(
     { ...site, _id: id },
     {
       $set: {
         active: true,
-        ...options,
+        every_hours,
+        max_pages,
         ...(segments ? { segments } : {}),
         ...(authority ? { authority } : {}),
         anchor_at: by.now,
@@ -90,9 +91,8 @@ export async function putRecrawl(
       $push: { pending: by.intentFor(id) },
     },
     { upsert: true, returnDocument: 'after' },
-  )
-    .orFail()
-    .lean();
+  );
+  return stored!;
 }
 
 /** Newest first; `before` is the `_id` of the last entry of the page before. */
@@ -102,19 +102,20 @@ export async function listRecrawls(
   limit: number,
   before?: string,
 ): Promise<Recrawl[]> {
-  return RecrawlModel.find({ ...active(orgId, among), ...(before ? { _id: { $lt: before } } : {}) })
+  return collectionOf(RecrawlModel)
+    .find({ ...active(orgId, among), ...(before ? { _id: { $lt: before } } : {}) })
     .sort({ _id: -1 })
     .limit(limit)
-    .lean();
+    .toArray();
 }
 
 export async function countRecrawls(orgId: string, among: readonly Mode[]): Promise<number> {
-  return RecrawlModel.countDocuments(active(orgId, among));
+  return collectionOf(RecrawlModel).countDocuments(active(orgId, among));
 }
 
 /** Null when there is none, or it was removed. */
 export async function findRecrawl(orgId: string, scheduleId: string): Promise<Recrawl | null> {
-  return RecrawlModel.findOne({ _id: scheduleId, org_id: orgId, active: true }).lean();
+  return collectionOf(RecrawlModel).findOne({ _id: scheduleId, org_id: orgId, active: true });
 }
 
 /** Ends a schedule: it is no longer listed and starts no further crawl; null when it was removed before. */
@@ -124,11 +125,11 @@ export async function removeRecrawl(
   scheduleId: string,
   intent: Intent,
 ): Promise<Recrawl | null> {
-  return RecrawlModel.findOneAndUpdate(
+  return collectionOf(RecrawlModel).findOneAndUpdate(
     { ...active(orgId, among), _id: scheduleId },
     { $unset: { active: 1 }, $inc: { version: 1 }, $push: { pending: intent } },
     { returnDocument: 'after' },
-  ).lean();
+  );
 }
 
 /** Deletes the record of a removed schedule, once nothing is left to do for it. A removed schedule is never made active again. */
@@ -141,7 +142,7 @@ export async function dropRecrawl(orgId: string, scheduleId: string): Promise<vo
  * @throws Problem NOT_FOUND when the schedule was removed.
  */
 export async function noteBegun(orgId: string, scheduleId: string, crawlId: string): Promise<void> {
-  const { matchedCount } = await RecrawlModel.updateOne(
+  const { matchedCount } = await collectionOf(RecrawlModel).updateOne(
     { _id: scheduleId, org_id: orgId, active: true },
     { $set: { last_crawl_id: crawlId }, $unset: { last_skipped: 1 } },
   );
@@ -149,5 +150,8 @@ export async function noteBegun(orgId: string, scheduleId: string, crawlId: stri
 }
 
 export async function noteSkipped(orgId: string, scheduleId: string, skipped: Skipped): Promise<void> {
-  await RecrawlModel.updateOne({ _id: scheduleId, org_id: orgId, active: true }, { $set: { last_skipped: skipped } });
+  await collectionOf(RecrawlModel).updateOne(
+    { _id: scheduleId, org_id: orgId, active: true },
+    { $set: { last_skipped: skipped } },
+  );
 }

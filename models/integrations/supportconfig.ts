@@ -80,7 +80,10 @@ export async function saveSupportConfig(
     updated_at: now,
   };
   if (version > 0) {
-    const { matchedCount } = await SupportConfigModel.updateOne({ _id: orgId, version }, { $set: fields });
+    const { matchedCount } = await collectionOf(SupportConfigModel).updateOne(
+      { _id: orgId, version },
+      { $set: fields },
+    );
     recent.forget(orgId);
     return matchedCount === 1;
   }

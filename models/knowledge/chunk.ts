@@ -68,12 +68,15 @@ export async function insertChunks(chunks: readonly Chunk[]): Promise<void> {
 
 /** One generation, in reading order. */
 export async function listChunks(orgId: string, sourceId: string, generation: number): Promise<Chunk[]> {
-  return ChunkModel.find({ org_id: orgId, source_id: sourceId, generation }).sort({ ordinal: 1 }).lean();
+  return collectionOf(ChunkModel)
+    .find({ org_id: orgId, source_id: sourceId, generation })
+    .sort({ ordinal: 1 })
+    .toArray();
 }
 
 /** Removes the chunks of a source, all but those of the generation to keep. Safe to repeat. */
 export async function removeChunks(orgId: string, sourceId: string, keep?: number): Promise<void> {
-  await ChunkModel.deleteMany({
+  await collectionOf(ChunkModel).deleteMany({
     org_id: orgId,
     source_id: sourceId,
     ...(keep === undefined ? {} : { generation: { $ne: keep } }),
@@ -86,7 +89,7 @@ export async function removeGenerations(
   sourceId: string,
   generations: readonly number[],
 ): Promise<void> {
-  await ChunkModel.deleteMany({ org_id: orgId, source_id: sourceId, generation: { $in: generations } });
+  await collectionOf(ChunkModel).deleteMany({ org_id: orgId, source_id: sourceId, generation: { $in: generations } });
 }
 
 const readChunk = readerOf(ChunkModel);
@@ -99,7 +102,7 @@ export async function findChunks(orgId: string, mode: Mode, ids: readonly string
 
 /** Removes the chunks of sources that are gone. Safe to repeat. */
 export async function removeAllChunks(orgId: string, sourceIds: readonly string[]): Promise<void> {
-  await ChunkModel.deleteMany({ org_id: orgId, source_id: { $in: sourceIds } });
+  await collectionOf(ChunkModel).deleteMany({ org_id: orgId, source_id: { $in: sourceIds } });
 }
 
 /** How many chunks each generation of each source of a type has. */

@@ -98,7 +98,7 @@ export async function findSources(orgId: string, mode: Mode, docIds: readonly st
 }
 
 export async function findDocumentByHash(orgId: string, mode: Mode, sha256: string): Promise<Document | null> {
-  return DocumentModel.findOne({ org_id: orgId, mode, sha256 }).lean();
+  return collectionOf(DocumentModel).findOne({ org_id: orgId, mode, sha256 });
 }
 
 /** Newest first; `before` is the `_id` of the last entry of the page before. */
@@ -108,10 +108,11 @@ export async function listDocuments(
   limit: number,
   before?: string,
 ): Promise<Document[]> {
-  return DocumentModel.find({ org_id: orgId, mode: { $in: modes }, ...(before ? { _id: { $lt: before } } : {}) })
+  return collectionOf(DocumentModel)
+    .find({ org_id: orgId, mode: { $in: modes }, ...(before ? { _id: { $lt: before } } : {}) })
     .sort({ _id: -1 })
     .limit(limit)
-    .lean();
+    .toArray();
 }
 
 /** What an organization has, as far as storing one more needs to know. */
@@ -125,11 +126,11 @@ export async function listStanding(orgId: string, mode: Mode): Promise<Standing>
 
 /** All of an organization and mode, the oldest first. */
 export async function listAllDocuments(orgId: string, mode: Mode): Promise<Document[]> {
-  return DocumentModel.find({ org_id: orgId, mode }).sort({ _id: 1 }).lean();
+  return collectionOf(DocumentModel).find({ org_id: orgId, mode }).sort({ _id: 1 }).toArray();
 }
 
 export async function countDocuments(orgId: string, modes: readonly Mode[]): Promise<number> {
-  return DocumentModel.countDocuments({ org_id: orgId, mode: { $in: modes } });
+  return collectionOf(DocumentModel).countDocuments({ org_id: orgId, mode: { $in: modes } });
 }
 
 /**
@@ -175,11 +176,11 @@ export async function tagDocument(
   now: Date,
   intent: Intent,
 ): Promise<Document | null> {
-  return DocumentModel.findOneAndUpdate(
+  return collectionOf(DocumentModel).findOneAndUpdate(
     { _id: docId, org_id: orgId, mode: { $in: modes } },
     { $set: { ...tags, updated_at: now }, $inc: { tags_version: 1 }, $push: { pending: intent } },
     { returnDocument: 'after' },
-  ).lean();
+  );
 }
 
 /**
@@ -205,7 +206,7 @@ export async function removeDocument(
 
 /** Deletes the record alone; false when it is gone. */
 export async function deleteDocument(orgId: string, docId: string): Promise<boolean> {
-  const { deletedCount } = await DocumentModel.deleteOne({ _id: docId, org_id: orgId });
+  const { deletedCount } = await collectionOf(DocumentModel).deleteOne({ _id: docId, org_id: orgId });
   return deletedCount === 1;
 }
 
@@ -218,7 +219,7 @@ export async function restartDocument(
   now: Date,
   intent: Intent,
 ): Promise<Document | null> {
-  return DocumentModel.findOneAndUpdate(
+  return collectionOf(DocumentModel).findOneAndUpdate(
     {
       _id: docId,
       org_id: orgId,
@@ -228,7 +229,7 @@ export async function restartDocument(
     },
     { $set: { generation, status: 'uploaded', updated_at: now }, $unset: { error: 1 }, $push: { pending: intent } },
     { returnDocument: 'after' },
-  ).lean();
+  );
 }
 
 /** The claim of an attempt, which overtakes those before it. */
@@ -272,7 +273,7 @@ export async function failDocument(
   error: string,
   now: Date,
 ): Promise<void> {
-  await DocumentModel.updateOne(
+  await collectionOf(DocumentModel).updateOne(
     { _id: docId, org_id: orgId, generation, status: 'processing' },
     { $set: { status: 'failed', error, updated_at: now } },
   );

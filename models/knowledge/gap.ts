@@ -253,7 +253,10 @@ export async function listGaps(
   status?: GapStatus,
 ): Promise<{ gaps: GapGroup[]; count: number }> {
   const openness = { $indexOfArray: [gapStatuses, '$status'] };
-  const [found] = await GapModel.aggregate<{ gaps: (GapGroup & { openness: number })[]; count: { n: number }[] }>([
+  const groups = collectionOf(GapModel).aggregate<{
+    gaps: (GapGroup & { openness: number })[];
+    count: { n: number }[];
+  }>([
     { $match: { org_id: orgId, mode: { $in: modes } } },
     { $sort: { count: -1, last_asked: -1 } },
     {
@@ -273,6 +276,7 @@ export async function listGaps(
     { $match: status ? { openness: gapStatuses.indexOf(status) } : {} },
     { $facet: { gaps: [{ $sort: { last_asked: -1, _id: 1 } }, { $limit: limit }], count: [{ $count: 'n' }] } },
   ]);
+  const found = await groups.next();
   return {
     gaps: (found?.gaps ?? []).map((g) => ({ ...g, status: gapStatuses[g.openness]! })),
     count: found?.count[0]?.n ?? 0,
@@ -286,7 +290,7 @@ export async function setGapStatus(
   ids: readonly string[],
   status: GapStatus,
 ): Promise<number> {
-  const { matchedCount } = await GapModel.updateMany(
+  const { matchedCount } = await collectionOf(GapModel).updateMany(
     { _id: { $in: ids }, org_id: orgId, mode: { $in: modes } },
     { $set: { status } },
   );

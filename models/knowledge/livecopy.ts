@@ -3,7 +3,7 @@
  * members see what became of it; each document and page is taken over once, however often its workflow runs.
  */
 import { isDuplicate } from '../base/connect.ts';
-import { defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, embedded, flag, list, number, oneOf, optional, string, type ValueOf } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
 import { modes } from '../rules/access/keys.ts';
@@ -55,12 +55,12 @@ export async function createLiveCopy(copy: LiveCopy & { running: true }): Promis
 }
 
 export async function findLiveCopy(orgId: string, copyId: string): Promise<LiveCopy | null> {
-  return LiveCopyModel.findOne({ _id: copyId, org_id: orgId }).lean();
+  return collectionOf(LiveCopyModel).findOne({ _id: copyId, org_id: orgId });
 }
 
 /** The one that was asked for last. */
 export async function latestLiveCopy(orgId: string): Promise<LiveCopy | null> {
-  return LiveCopyModel.findOne({ org_id: orgId }).sort({ _id: -1 }).lean();
+  return collectionOf(LiveCopyModel).findOne({ org_id: orgId }, { sort: { _id: -1 } });
 }
 
 /** Writes down what came of it. Safe to repeat. */
@@ -70,7 +70,7 @@ export async function finishLiveCopy(
   result: Required<Pick<LiveCopy, 'documents' | 'pages' | 'left_out'>>,
   now: Date,
 ): Promise<void> {
-  await LiveCopyModel.updateOne(
+  await collectionOf(LiveCopyModel).updateOne(
     { _id: copyId, org_id: orgId, running: true },
     { $set: { ...result, finished_at: now }, $unset: { running: 1 } },
   );

@@ -96,21 +96,23 @@ export async function listPages(
   limit: number,
   before?: string,
 ): Promise<Page[]> {
-  return PageModel.find({ ...visible(orgId, among), ...(before ? { _id: { $lt: before } } : {}) })
+  return collectionOf(PageModel)
+    .find({ ...visible(orgId, among), ...(before ? { _id: { $lt: before } } : {}) })
     .sort({ _id: -1 })
     .limit(limit)
-    .lean();
+    .toArray();
 }
 
 export async function countPages(orgId: string, among: readonly Mode[]): Promise<number> {
-  return PageModel.countDocuments(visible(orgId, among));
+  return collectionOf(PageModel).countDocuments(visible(orgId, among));
 }
 
 /** All that answer in an organization and mode, the oldest first. */
 export async function listVisiblePages(orgId: string, mode: Mode): Promise<Page[]> {
-  return PageModel.find(visible(orgId, [mode]))
+  return collectionOf(PageModel)
+    .find(visible(orgId, [mode]))
     .sort({ _id: 1 })
-    .lean();
+    .toArray();
 }
 
 /**
@@ -163,11 +165,11 @@ export async function tagPage(
   now: Date,
   intent: Intent,
 ): Promise<Page | null> {
-  return PageModel.findOneAndUpdate(
+  return collectionOf(PageModel).findOneAndUpdate(
     { ...visible(orgId, among), _id: pageId },
     { $set: { ...tags, updated_at: now }, $inc: { tags_version: 1 }, $push: { pending: intent } },
     { returnDocument: 'after' },
-  ).lean();
+  );
 }
 
 /**
@@ -181,7 +183,10 @@ export async function removePage(
   now: Date,
   intent: Intent,
 ): Promise<Removal | null> {
-  const found = await PageModel.findOne({ ...visible(orgId, among), _id: pageId }, { mode: 1 }).lean();
+  const found = await collectionOf(PageModel).findOne(
+    { ...visible(orgId, among), _id: pageId },
+    { projection: { mode: 1 } },
+  );
   if (!found) return null;
   const removal: Removal = { _id: pageId, org_id: orgId, mode: found.mode, removed_at: now, pending: [intent] };
   const decided = await recordRemoval(removal);
@@ -200,12 +205,14 @@ export type SeenPage = Pick<
 /** All pages of an organization and mode, published or not, as far as reconciling needs them. */
 export async function listSets(orgId: string, mode: Mode): Promise<SeenPage[]> {
   const projection = { url: 1, live: 1, crawl_id: 1, generation: 1, live_generation: 1, live_attempt: 1 };
-  return PageModel.find({ org_id: orgId, mode }, projection).lean();
+  return collectionOf(PageModel).find({ org_id: orgId, mode }, { projection }).toArray();
 }
 
 /** Those of these pages that exist. */
 export async function findPageIds(orgId: string, pageIds: readonly string[]): Promise<Set<string>> {
-  const found = await PageModel.find({ org_id: orgId, _id: { $in: pageIds } }, { _id: 1 }).lean();
+  const found = await collectionOf(PageModel)
+    .find({ org_id: orgId, _id: { $in: pageIds } }, { projection: { _id: 1 } })
+    .toArray();
   return new Set(found.map(({ _id }) => _id));
 }
 
@@ -221,20 +228,20 @@ const asSeen = (orgId: string, { _id, live, crawl_id, generation, live_generatio
 
 /** Takes a generation, so that none which was begun before can be published any more; false when the page is not as seen. */
 export async function supersede(orgId: string, page: SeenPage): Promise<boolean> {
-  const { modifiedCount } = await PageModel.updateOne(asSeen(orgId, page), { $inc: { generation: 1 } });
+  const { modifiedCount } = await collectionOf(PageModel).updateOne(asSeen(orgId, page), { $inc: { generation: 1 } });
   return modifiedCount === 1;
 }
 
 /** Deletes a page that is still as it was seen; false when it is not. */
 export async function removePageAsSeen(orgId: string, page: SeenPage): Promise<boolean> {
-  const { deletedCount } = await PageModel.deleteOne(asSeen(orgId, page));
+  const { deletedCount } = await collectionOf(PageModel).deleteOne(asSeen(orgId, page));
   if (deletedCount === 1) await dropPageLinks([page._id]);
   return deletedCount === 1;
 }
 
 /** Deletes pages with their links; returns how many there were. */
 export async function deletePages(orgId: string, pageIds: readonly string[]): Promise<number> {
-  const { deletedCount } = await PageModel.deleteMany({ org_id: orgId, _id: { $in: pageIds } });
+  const { deletedCount } = await collectionOf(PageModel).deleteMany({ org_id: orgId, _id: { $in: pageIds } });
   await dropPageLinks(pageIds);
   return deletedCount;
 }

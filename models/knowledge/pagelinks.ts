@@ -35,5 +35,5 @@ export async function findPageLinks(pageIds: readonly string[]): Promise<Map<str
 
 /** Removes what is kept of these pages. */
 export async function dropPageLinks(pageIds: readonly string[], session?: ClientSession): Promise<void> {
-  await PageLinksModel.deleteMany({ _id: { $in: [...pageIds] } }, session ? { session } : {});
+  await collectionOf(PageLinksModel).deleteMany({ _id: { $in: [...pageIds] } }, session ? { session } : {});
 }

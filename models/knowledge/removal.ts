@@ -51,9 +51,11 @@ export async function recordRemovals(
 
 /** Those that start no workflow of their own. */
 export async function listRemovals(orgId: string, mode: Mode): Promise<Removal[]> {
-  return RemovalModel.find({ org_id: orgId, mode, pending: { $exists: false } }).lean();
+  return collectionOf(RemovalModel)
+    .find({ org_id: orgId, mode, pending: { $exists: false } })
+    .toArray();
 }
 
 export async function settleRemovals(ids: readonly string[]): Promise<void> {
-  await RemovalModel.deleteMany({ _id: { $in: ids } });
+  await collectionOf(RemovalModel).deleteMany({ _id: { $in: ids } });
 }

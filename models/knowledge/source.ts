@@ -78,10 +78,10 @@ export async function deleteSource(orgId: string, sourceId: string): Promise<voi
 export async function findSource(orgId: string, sourceId: string): Promise<Source | null> {
   const filter = { _id: sourceId, org_id: orgId };
   if (isPage(sourceId)) {
-    const page = await PageModel.findOne(filter).lean();
+    const page = await collectionOf(PageModel).findOne(filter);
     return page && { ...page, authority: effectiveAuthority(page.authority, 'website') };
   }
-  const document = await DocumentModel.findOne(filter).lean();
+  const document = await collectionOf(DocumentModel).findOne(filter);
   return document && { ...document, authority: effectiveAuthority(document.authority, 'document') };
 }
 
