@@ -1,8 +1,10 @@
 /**
  * `npm run calibrate`: makes models/rules/language/heads.json and models/rules/knowledge/relevance.json again and prints what the
  * latter is worth, on each set and from one set to another. `npm run calibrate -- reading` makes the former only,
- * `npm run calibrate -- tools` models/rules/mcp/fitting.json.
+ * `npm run calibrate -- tools` models/rules/mcp/fitting.json, and `npm run calibrate -- meetings FOLDER`
+ * intelligence/offline/meetings/firmness.json, of meetings with labels as bench/meetings.ts reads them.
  */
+import { writeFile } from 'node:fs/promises';
 import { readBanking, readFixtures } from './answersets.ts';
 import { calibrateHeads } from './calibrate/heads.ts';
 import { readCorpus, type Corpus, type Embed } from './calibrate/corpus.ts';
@@ -18,6 +20,8 @@ import {
   type View,
 } from './calibrate/relevance.ts';
 import { calibrateTools, sentencesBy } from './calibrate/tools.ts';
+import { readMeetings } from './meetings/data.ts';
+import { fitFirmness } from './meetings/fit.ts';
 import { createEmbedder } from '../clients/embedding/embedder.ts';
 import { readingModels, widths } from '../clients/embedding/vectors.ts';
 import { findEmbedding } from '../engines/embedding/embedding.ts';
@@ -92,6 +96,11 @@ if (process.argv[2] === 'tools') {
   } finally {
     await embedder.close();
   }
+  process.exit();
+}
+if (process.argv[2] === 'meetings') {
+  const firmness = fitFirmness(await readMeetings(process.argv[3] ?? ''));
+  await writeFile('intelligence/offline/meetings/firmness.json', `${JSON.stringify(firmness, null, 2)}\n`);
   process.exit();
 }
 await calibrateReading();

@@ -17,6 +17,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   answers: () => import('./answers.ts'),
   interviews: () => import('./interviews.ts'),
   tasks: () => import('./tasks.ts'),
+  meetings: () => import('./meetings.ts'),
   mcp: () => import('./mcp.ts'),
   screenshots: () => import('./screenshots.ts'),
 };

@@ -2,7 +2,7 @@
  * Chooses a tool by the configured model's function calling, and has it tell what tools have answered. The model proposes:
  * arguments that nobody has said are left out, and what it tells is held against the results.
  */
-import { findDate } from '../language/dates.ts';
+import { findDate } from '../../intelligence/offline/dates.ts';
 import type { AgentDeps } from '../knowledge/deps.ts';
 import { fitOf, misfit } from './toolrules.ts';
 import type { CallMade, Choice, Choosing, Told, Toolbox } from './toolbox.ts';

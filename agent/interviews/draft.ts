@@ -4,7 +4,7 @@
  * model, or when it fails, rules read them. It stores nothing, and nothing is guessed about the candidate.
  */
 import { z } from 'zod';
-import { findDate } from '../language/dates.ts';
+import { findDate } from '../../intelligence/offline/dates.ts';
 import { makeQuestions } from './questions.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
 import {

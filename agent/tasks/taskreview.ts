@@ -4,8 +4,8 @@
  */
 import { z } from 'zod';
 import type { Ai } from '../../clients/ai/ai.ts';
+import { findingsOf, type Findings, type Reviewed } from '../../intelligence/offline/review.ts';
 import { numbersIn } from '../../models/rules/language/numbers.ts';
-import { findingsOf, type Findings, type Reviewed } from '../../models/rules/tasks/review.ts';
 import { taskBounds } from '../../models/rules/tasks/task.ts';
 
 export type TaskReview = Findings & { generated_by: 'extractive' | 'model' };

@@ -6,13 +6,19 @@ import { perConfig } from '../http/perconfig.ts';
 import { createPasswords } from './passwords.ts';
 import { newId } from '../../models/base/ids.ts';
 import { listOrganizationsOf } from '../../models/access/organization.ts';
-import { findUserByEmail, type User } from '../../models/access/user.ts';
+import { findUserByEmail, listUsers, type User } from '../../models/access/user.ts';
 
 export const passwords = perConfig(() => createPasswords());
 const attempts = perConfig(createAttempts);
 
 export function viewUser(user: User) {
   return { userId: user._id, email: user.email, name: user.name, ...(user.picture ? { picture: user.picture } : {}) };
+}
+
+/** Users as those who may be assigned; unknown ids are left out. */
+export async function peopleOf(userIds: readonly string[]) {
+  const users = await listUsers(userIds);
+  return users.map(({ _id, name, email }) => ({ userId: _id, name, email }));
 }
 
 export async function memberships(userId: string) {

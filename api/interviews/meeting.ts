@@ -1,6 +1,8 @@
 /** Meetings as their owners see them, and what is done to them in more than one step. */
 import type { Context } from '../context.ts';
 import { intentTo, startSaved, type Start } from '../../workflows/start.ts';
+import { peopleOf } from '../access/people.ts';
+import { colleagueIdsOf } from '../../models/access/organization.ts';
 import {
   noteSpeechAt,
   admitSpeech,
@@ -19,10 +21,9 @@ import {
   unstored,
   type Segment,
 } from '../../models/interviews/transcript.ts';
-import { summarize } from '../../agent/interviews/summary.ts';
+import { meetingTitle, summarize } from '../../agent/interviews/summary.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { meetingAnnouncement } from '../../models/rules/events/announcement.ts';
-import { titleOf, utterancesOf } from '../../models/rules/interviews/digest.ts';
 import { untitled } from '../../models/rules/interviews/meeting.ts';
 import type { SummaryMode } from '../../models/rules/interviews/summary.ts';
 import { participantsOf, sizeOf, transcriptFull, type Said } from '../../models/rules/interviews/transcript.ts';
@@ -119,7 +120,7 @@ const titleSegments = 500;
 export async function makeTitle({ _id, title_given, started_at }: Meeting): Promise<void> {
   if (title_given) return;
   const version = await countSegments(_id);
-  const title = titleOf(utterancesOf(await readTranscript(_id, titleSegments)));
+  const title = meetingTitle(await readTranscript(_id, titleSegments));
   await setMadeTitle(_id, title ?? untitled(started_at), version);
 }
 
@@ -138,8 +139,14 @@ export async function provideSummary(
   const kept = record.summaries?.[mode];
   if (kept?.version === version && !regenerate) return { ...kept, cached: true };
   const said = await readTranscript(record._id);
-  const made = await summarize(ctx.ai, mode, { startedAt: record.started_at, said }, (error) =>
-    ctx.log.warn({ err: error, meeting_id: record._id }, 'the model made no summary; the transcript itself did'),
+  const recorded = {
+    said,
+    members: await peopleOf(await colleagueIdsOf(record.org_id)),
+    startedAt: record.started_at,
+    zone: record.settings.timezone,
+  };
+  const made = await summarize(ctx.ai, mode, recorded, (error) =>
+    ctx.log.warn({ err: error, meeting_id: record._id }, 'the model did not do it; the transcript itself did'),
   );
   const summary = { ...made, version: said.length, generated_at: ctx.clock() };
   // A transcript's first summary is told of, whatever its length; making it again is not.

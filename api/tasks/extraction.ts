@@ -1,10 +1,10 @@
 /** Tasks out of meetings: only a meeting's owner has them extracted, for an organization of theirs. */
 import type { Context } from '../context.ts';
 import { startSaved } from '../../workflows/start.ts';
+import { peopleOf } from '../access/people.ts';
 import { noMeeting } from '../interviews/meeting.ts';
-import { findTasks } from '../../agent/tasks/tasks.ts';
+import { findTasks } from '../../agent/interviews/tasks.ts';
 import { findOrganization, type Organization } from '../../models/access/organization.ts';
-import { listUsers } from '../../models/access/user.ts';
 import { findMeeting, type Meeting } from '../../models/interviews/meeting.ts';
 import { readTranscript, type Segment } from '../../models/interviews/transcript.ts';
 import {
@@ -17,7 +17,7 @@ import {
 import { TaskModel, type Cause, type Changed } from '../../models/tasks/task.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { sentences } from '../../models/rules/language/sentences.ts';
-import type { FoundTask } from '../../models/rules/tasks/extraction.ts';
+import type { FoundTask, PossibleTask } from '../../models/rules/interviews/found.ts';
 
 /** An organization that somebody belongs to. @throws Problem NOT_FOUND */
 export async function organizationOf(userId: string, orgId: string): Promise<Organization> {
@@ -33,25 +33,32 @@ export async function foundMeeting(owner: string, meetingId: string): Promise<Me
 }
 
 /**
- * Stores the tasks of a transcript that were not extracted before. A transcript that has not grown since is not read again, unless
- * rules stood in for a model. Gives how many were stored, and who found them.
+ * Stores the tasks of a transcript that were not extracted before. Nothing is stored of one that has not grown since, unless
+ * rules stood in for a model. Gives how many were stored, who found them, and what may be a task and is left to a person.
  * @throws Problem NO_TRANSCRIPT, NOT_FOUND when the meeting was deleted meanwhile.
  */
 export async function extractFrom(
   ctx: Context,
   meeting: Meeting,
   org: Organization,
-): Promise<{ created: number; generated_by: 'extractive' | 'model' }> {
+): Promise<{ created: number; possible: PossibleTask[]; generated_by: 'extractive' | 'model' }> {
   const said = await readTranscript(meeting._id);
   if (said.length === 0) throw new Problem('NO_TRANSCRIPT', { message: 'This meeting has no transcript yet.' });
   const before = await findExtraction(meeting._id, org._id);
   const asGood = before?.generated_by === 'model' || ctx.ai.model === undefined;
-  if (before?.version === said.length && asGood) return { created: 0, generated_by: before.generated_by };
-  const { tasks, generated_by } = await findTasks(
+  const isKnown = before?.version === said.length && asGood;
+  if (isKnown && before.generated_by === 'model') return { created: 0, possible: [], generated_by: 'model' };
+  const { tasks, possible, generated_by } = await findTasks(
     ctx.ai,
-    { said, members: await peopleOf(org), startedAt: meeting.started_at, zone: meeting.settings.timezone },
+    {
+      said,
+      members: await peopleOf(org.members.map(({ user_id }) => user_id)),
+      startedAt: meeting.started_at,
+      zone: meeting.settings.timezone,
+    },
     (error) => ctx.log.warn({ err: error, meeting_id: meeting._id }, 'the model found no tasks; rules did'),
   );
+  if (isKnown) return { created: 0, possible, generated_by };
   const cause: Cause = { source: 'extraction', actor: meeting.org_id, now: ctx.clock() };
   const created = await store(tasks, { meeting, org, said }, cause);
   await noteExtraction(meeting._id, org._id, { version: said.length, generated_by });
@@ -61,12 +68,7 @@ export async function extractFrom(
     throw noMeeting();
   }
   await Promise.all(created.map(({ task, intents }) => startSaved(ctx, TaskModel, task, intents)));
-  return { created: created.length, generated_by };
-}
-
-async function peopleOf({ members }: Organization) {
-  const users = await listUsers(members.map(({ user_id }) => user_id));
-  return users.map(({ _id, name, email }) => ({ userId: _id, name, email }));
+  return { created: created.length, possible, generated_by };
 }
 
 type From = { meeting: Meeting; org: Organization; said: readonly Segment[] };

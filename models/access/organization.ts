@@ -175,6 +175,11 @@ export async function organizationIdsOf(userId: string): Promise<string[]> {
   return collectionOf(OrganizationModel).distinct('_id', { 'members.user_id': userId });
 }
 
+/** Everybody in an organization that somebody belongs to, themselves too, by their ids alone. */
+export async function colleagueIdsOf(userId: string): Promise<string[]> {
+  return OrganizationModel.distinct('members.user_id', { 'members.user_id': userId });
+}
+
 async function readMembers(orgId: string, actorId: string): Promise<{ members: Member[]; actor: Member }> {
   const members = (await findOrganization(orgId))?.members ?? [];
   const actor = members.find((m) => m.user_id === actorId);

@@ -53,7 +53,8 @@ const lines = () =>
     [ada.email, 'Good morning, how are you?'],
     [bob.email, 'Fine. I already sent the invoice.'],
     [bob.email, 'I will send the budget sheet tomorrow, it is urgent.'],
-    [ada.email, 'Someone needs to book the venue.'],
+    [ada.email, 'I will book the venue.'],
+    [bob.email, 'Someone needs to order the flowers.'],
   ] as const;
 /** The day after the one on which the meeting began, where it took place. */
 async function dayAfter(id: string): Promise<string> {
@@ -77,8 +78,12 @@ describe('POST /meetings/{sessionId}/extract-tasks', () => {
         due_date: await dayAfter(id),
         source_quote: 'I will send the budget sheet tomorrow, it is urgent.',
       },
-      { ...common, title: 'Book the venue', assigned_to: null, due_date: null },
+      { ...common, title: 'Book the venue', assigned_to: ada.userId, due_date: null },
     ]);
+    const possible = [{ quote: 'Someone needs to order the flowers.', speaker: bob.email, reason: 'no_owner' }];
+    expect(body.data.possible).toEqual(possible);
+    // They are told each time, and not stored.
+    expect((await extract(id)).body.data).toMatchObject({ created: 0, count: 2, possible });
     const [{ task_id }] = body.data.tasks;
     const one = await api.request('GET', `/orgs/${org.orgId}/tasks/${task_id}`, { token: bob.token });
     expect(one.body.data.history).toMatchObject([{ source: 'extraction', actor: ada.userId }]);
@@ -132,7 +137,7 @@ describe('POST /meetings/{sessionId}/extract-tasks', () => {
     expect((await extract(id, { org_id: other.orgId })).body.data).toMatchObject({ created: 2 });
     // Bob is no member there.
     const there = (await tasksOf(id, `?org_id=${other.orgId}`)).body.data;
-    expect(there.tasks.map((task: { assigned_to: string | null }) => task.assigned_to)).toEqual([null, null]);
+    expect(there.tasks.map((task: { assigned_to: string | null }) => task.assigned_to)).toEqual([null, ada.userId]);
     expect((await tasksOf(id, '')).body.data.count).toBe(4);
   });
 

@@ -1,6 +1,6 @@
 /** Tasks found by a language model: it points, and what it says is checked against the transcript. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { findTasks } from '../../agent/tasks/tasks.ts';
+import { findTasks } from '../../agent/interviews/tasks.ts';
 import { createAi } from '../../clients/ai/ai.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
 
@@ -58,10 +58,12 @@ describe('tasks by a model', () => {
           quote: 'I’ll  send the sheet by Friday',
           title: 'Send the sheet',
           priority: 'medium',
+          owner: 'Bob',
           assignee: { userId: 'bob' },
           due: '2026-11-20',
         },
       ],
+      possible: [],
       generated_by: 'model',
     });
   });

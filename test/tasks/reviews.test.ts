@@ -4,7 +4,7 @@ import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
 import { system, type TestOrg } from '../kit/harness.ts';
 import { reviewTask } from '../../agent/tasks/taskreview.ts';
 import { createAi } from '../../clients/ai/ai.ts';
-import type { Reviewed } from '../../models/rules/tasks/review.ts';
+import type { Reviewed } from '../../intelligence/offline/review.ts';
 
 const api = system();
 let org: TestOrg;

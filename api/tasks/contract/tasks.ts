@@ -3,15 +3,15 @@ import { z } from 'zod';
 import { email } from '../../access/contract/auth.ts';
 import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { stepIntegrations } from '../../../models/rules/tasks/execution.ts';
+import { possibleReasons } from '../../../models/rules/interviews/found.ts';
 import {
   executionStatuses,
   reviewStatuses,
   taskBounds,
-  taskPriorities,
   taskSources,
   taskStatuses,
-  usualPriority,
 } from '../../../models/rules/tasks/task.ts';
+import { taskPriorities, usualPriority } from '../../../models/rules/base/priority.ts';
 
 export { orgParams };
 export const taskParams = orgParams.extend({ taskId: id });
@@ -125,6 +125,9 @@ export const extractReply = z.object({
     .meta({ description: 'All that were extracted, now and before, in the order of the transcript.' }),
   count: z.number().int(),
   created: z.number().int().meta({ description: 'How many of them are new.' }),
+  possible: z
+    .array(z.object({ quote: z.string(), speaker: z.string(), reason: z.enum(possibleReasons) }))
+    .meta({ description: 'What sounds like a task and is not firm, for a person to take. Nothing of it is stored.' }),
   generated_by: z.enum(['extractive', 'model']),
 });
 export const sessionQuery = pageQuery.extend({

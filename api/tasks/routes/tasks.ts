@@ -17,13 +17,8 @@ import {
 } from '../task.ts';
 import { changeTask, countTasks, createTask, findTask, listTasks, removeTask } from '../../../models/tasks/task.ts';
 import { normalizeEmail } from '../../../models/rules/access/email.ts';
-import {
-  checkAssignee,
-  checkLinking,
-  dueDateOf,
-  takenUpAgain,
-  usualPriority,
-} from '../../../models/rules/tasks/task.ts';
+import { checkAssignee, checkLinking, dueDateOf, takenUpAgain } from '../../../models/rules/tasks/task.ts';
+import { usualPriority } from '../../../models/rules/base/priority.ts';
 
 const base = '/orgs/{orgId}/tasks';
 const one = `${base}/{taskId}`;

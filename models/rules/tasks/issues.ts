@@ -1,7 +1,8 @@
 /** What a task and the issues that stand for it tell each other. Pure. */
 import { inboundTriedForMs } from '../events/inbound.ts';
 import { tasksQueue } from './execution.ts';
-import { taskPriorities, type TaskDetails, type TaskStatus } from './task.ts';
+import { taskPriorities } from '../base/priority.ts';
+import type { TaskDetails, TaskStatus } from './task.ts';
 import { dueDay, issueTitle, linearPriority } from './tasktext.ts';
 
 /** What an issue was last known to say, by what was sent there or came from there: only what differs from it is sent. */

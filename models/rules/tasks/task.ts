@@ -1,16 +1,14 @@
 /** Tasks: their states, their bounds, and what may be written into one. Pure. */
 import { Problem } from '../base/errors.ts';
 import { boolean, oneOf, optional, string, type RecordWith } from '../base/fields.ts';
+import { taskPriorities } from '../base/priority.ts';
+import { extractionBounds } from '../interviews/found.ts';
 
 export const taskStatuses = ['pending', 'in_progress', 'completed', 'cancelled'] as const;
 export type TaskStatus = (typeof taskStatuses)[number];
 
 /** In which a task is still to be done. */
 export const openStatuses: readonly TaskStatus[] = ['pending', 'in_progress'];
-
-export const taskPriorities = ['low', 'medium', 'high', 'urgent'] as const;
-export type TaskPriority = (typeof taskPriorities)[number];
-export const usualPriority: TaskPriority = 'medium';
 
 export const executionStatuses = ['not_started', 'running', 'completed', 'failed'] as const;
 export type ExecutionStatus = (typeof executionStatuses)[number];
@@ -32,7 +30,7 @@ export const taskSources = [
 export type TaskSource = (typeof taskSources)[number];
 
 /** In characters, and the entries of its history that a task keeps. */
-export const taskBounds = { title: 300, description: 10_000, type: 60, history: 100 } as const;
+export const taskBounds = { title: extractionBounds.title, description: 10_000, type: 60, history: 100 } as const;
 
 /** What people write into a task. */
 export const taskDetails = {

@@ -4,7 +4,8 @@
  */
 import { escapeSlack, maxSlackText } from '../../../providers/slack/rules.ts';
 import { fenced } from '../events/tickettext.ts';
-import type { TaskDetails, TaskPriority } from './task.ts';
+import type { TaskPriority } from '../base/priority.ts';
+import type { TaskDetails } from './task.ts';
 
 export type TaskTold = Pick<TaskDetails, 'title' | 'description' | 'due_date' | 'priority'> & {
   task_id: string;

@@ -1,6 +1,6 @@
 /** What a prompt says of an interview: every field from its own words, and nothing that it does not say. */
 import { describe, expect, it } from '@jest/globals';
-import { findDate } from '../../../agent/language/dates.ts';
+import { findDate } from '../../../intelligence/offline/dates.ts';
 import { draftWords } from '../../../models/rules/interviews/draft.ts';
 
 const now = new Date('2026-11-18T10:00:00Z');

@@ -1,10 +1,9 @@
 /** Whom a name in a transcript means, of the members of an organization. Pure. */
-import { readEmail } from '../access/email.ts';
-import { fold } from '../language/words.ts';
+import { readEmail } from '../../../models/rules/access/email.ts';
+import type { Someone } from '../../../models/rules/interviews/found.ts';
+import { fold } from '../../../models/rules/language/words.ts';
 
 export type Person = { userId: string; name: string; email: string };
-/** A member, or somebody outside whose address was said. */
-export type Someone = { userId: string } | { email: string };
 
 const address = /[^\s<>()[\],;:"']+@[^\s<>()[\],;:"']+\.[\p{L}]{2,}/u;
 const plain = (name: string): string =>

@@ -4,12 +4,13 @@
  * is matched here. It stores nothing.
  */
 import { z } from 'zod';
-import { findDue } from './due.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
 import type { Said } from '../../models/rules/interviews/transcript.ts';
-import { extractionBounds, extractTasks, urgencyOf, type FoundTask } from '../../models/rules/tasks/extraction.ts';
-import { someoneNamed, type Person } from '../../models/rules/tasks/people.ts';
-import { taskBounds, taskPriorities, usualPriority } from '../../models/rules/tasks/task.ts';
+import { findDue } from '../../intelligence/offline/meetings/due.ts';
+import { someoneNamed, type Person } from '../../intelligence/offline/meetings/people.ts';
+import { findTasks as findOffline, urgencyOf } from '../../intelligence/offline/meetings/tasks.ts';
+import { extractionBounds, type FoundTask, type PossibleTask } from '../../models/rules/interviews/found.ts';
+import { taskPriorities, usualPriority } from '../../models/rules/base/priority.ts';
 
 export type Recorded = {
   /** At least one segment. */
@@ -20,7 +21,8 @@ export type Recorded = {
   startedAt: Date;
   zone: string;
 };
-export type FoundTasks = { tasks: FoundTask[]; generated_by: 'extractive' | 'model' };
+/** `possible` is empty where a model found the tasks. */
+export type FoundTasks = { tasks: FoundTask[]; possible: PossibleTask[]; generated_by: 'extractive' | 'model' };
 
 /** What a model is given at once, in characters, some twelve thousand tokens, and how often: an afternoon of speech. */
 const maxRead = 48_000;
@@ -72,13 +74,12 @@ export async function findTasks(
   if (parts.length > 0 && parts.length <= maxParts) {
     try {
       const found = await Promise.all(parts.map((part) => pointOut(ai, part, recorded)));
-      return { tasks: found.flat().slice(0, extractionBounds.tasks), generated_by: 'model' };
+      return { tasks: found.flat().slice(0, extractionBounds.tasks), possible: [], generated_by: 'model' };
     } catch (error) {
       told(error);
     }
   }
-  const { said, members, startedAt, zone } = recorded;
-  return { tasks: extractTasks(said, members, (text) => findDue(text, startedAt, zone)), generated_by: 'extractive' };
+  return { ...findOffline(recorded.said, recorded), generated_by: 'extractive' };
 }
 
 /** A transcript in pieces that a model reads at once; no segment is cut. */
@@ -130,8 +131,9 @@ function taskOf(pointed: Pointed, said: readonly Said[], { members, startedAt, z
   return {
     segment: id,
     quote: wordsOf(pointed.quote, text),
-    title: title.slice(0, taskBounds.title),
+    title: title.slice(0, extractionBounds.title),
     priority: pointed.priority ?? urgencyOf(pointed.quote) ?? usualPriority,
+    ...(pointed.assignee === null ? {} : { owner: pointed.assignee }),
     ...(assignee ? { assignee } : {}),
     ...(due ? { due: due.due } : {}),
   };

@@ -1,7 +1,8 @@
 /** What a review finds, suggests, and says of execution. */
 import { describe, expect, it } from '@jest/globals';
-import { executabilityOf, findingsOf, type Reviewed } from '../../../models/rules/tasks/review.ts';
-import type { Executable, Step } from '../../../models/rules/tasks/execution.ts';
+import { findingsOf, type Reviewed } from '../../intelligence/offline/review.ts';
+import { executabilityOf } from '../../models/rules/tasks/review.ts';
+import type { Executable, Step } from '../../models/rules/tasks/execution.ts';
 
 const clear: Reviewed = {
   title: 'Send the budget sheet to Ada',

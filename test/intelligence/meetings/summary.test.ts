@@ -1,12 +1,16 @@
 /** Summaries and titles that are made of a transcript's own sentences. */
 import { describe, expect, it } from '@jest/globals';
-import { actionItems, titleOf, utterancesOf } from '../../../models/rules/interviews/digest.ts';
-import { extractSummary, summaryProblem } from '../../../models/rules/interviews/summary.ts';
+import { titleOf, utterancesOf } from '../../../intelligence/offline/meetings/digest.ts';
+import { summarizeMeeting } from '../../../intelligence/offline/meetings/summary.ts';
+import { findTasks } from '../../../intelligence/offline/meetings/tasks.ts';
+import { shortWords, summaryProblem } from '../../../models/rules/interviews/summary.ts';
+import { actionItemOf } from '../../../models/rules/interviews/found.ts';
 import { participantsOf, type Said } from '../../../models/rules/interviews/transcript.ts';
 import { sentences } from '../../../models/rules/language/sentences.ts';
 
 const startedAt = new Date('2026-11-20T09:00:00.000Z');
-export const transcript = (text: string): Said[] =>
+const meeting = { members: [], startedAt, zone: 'UTC' };
+const transcript = (text: string): Said[] =>
   text
     .trim()
     .split('\n')
@@ -52,32 +56,62 @@ describe('a short summary', () => {
     ['of a speaker with full stops', [{ ...budget[0]!, speaker: 'Dr. A. B. Smith' }]],
     ['of hours', Array.from({ length: 400 }, () => budget).flat()],
   ])('%s has 4 to 6 sentences, however they are counted', (_, said) => {
-    const { summary } = extractSummary('short', { startedAt, said });
-    expect(summaryProblem('short', { summary, key_points: [], action_items: [] })).toBeUndefined();
-    const counted = summary.split(/[.!?…]+["'”)]*\s+/u).length;
+    const { short } = summarizeMeeting(said, meeting);
+    expect(summaryProblem('short', { summary: short })).toBeUndefined();
+    const counted = short.split(/[.!?…]+["'”)]*\s+/u).length;
     expect(counted).toBeGreaterThanOrEqual(4);
     expect(counted).toBeLessThanOrEqual(6);
+    expect(short.split(/\s+/u).length).toBeLessThanOrEqual(shortWords);
   });
 
-  it('is made of the transcript’s own words, and never of a greeting where there is more', () => {
+  it('of a short meeting quotes who said what tells most, and no greeting where there is more', () => {
     for (const said of [budget, german]) {
       const spoken = normal(said.map(({ text }) => text).join(' '));
-      const { summary } = extractSummary('short', { startedAt, said });
-      for (const sentence of sentences(summary)) expect(spoken).toContain(normal(sentence));
-      expect(summary).not.toMatch(/Good morning|Guten Morgen|bye/);
+      const { short } = summarizeMeeting(said, meeting);
+      const quotes = sentences(short).flatMap((line) =>
+        line.split(';').map((part) => part.replace(/^\s*\p{L}+: /u, '')),
+      );
+      for (const quote of quotes.filter((one) => !/ spoke\.$|^The transcript has/u.test(one)))
+        expect(spoken).toContain(normal(quote));
+      expect(short).not.toMatch(/Good morning|Guten Morgen|bye/);
     }
+    expect(summarizeMeeting(budget, meeting).short).toContain(
+      'Ben: The marketing budget is at 120,000 euros, and we have spent 80,000 of it',
+    );
+  });
+
+  it('of a long talk says what each part was about, and with whom', () => {
+    const about = (speaker: string, thing: string) =>
+      Array.from(
+        { length: 60 },
+        (_, n) =>
+          `${speaker}: So I looked at the ${thing} again, and number ${n} of the ${thing} was larger than we thought.`,
+      );
+    const said = transcript(
+      [
+        ...about('Ann', 'warehouse rent'),
+        ...about('Ben', 'delivery vans'),
+        ...about('Cara', 'summer catalogue'),
+        ...about('Ann', 'printer contract'),
+      ]
+        .map((line, n) => (n % 2 ? line : `${line} The number of the colour, the shape and the paper is open.`))
+        .join('\n'),
+    );
+    const { short } = summarizeMeeting(said, meeting);
+    expect(short).toMatch(
+      /^Ann discussed .*the warehouse rent.*\. Then Ben discussed .*the delivery vans.*\. Then Cara discussed/,
+    );
   });
 
   it('of fewer than four sentences goes on with what the record knows', () => {
-    const { summary } = extractSummary('short', { startedAt, said: budget.slice(3, 4) });
-    expect(summary).toBe(
-      'The marketing budget is at 120,000 euros, and we have spent 80,000 of it. Ben spoke. The transcript has 1 segment. The meeting began on 2026-11-20.',
+    expect(summarizeMeeting(budget.slice(3, 4), meeting).short).toBe(
+      'Ben: The marketing budget is at 120,000 euros, and we have spent 80,000 of it. Ben spoke. The transcript has 1 segment. The meeting began on 2026-11-20.',
     );
   });
 });
 
 describe('summaryProblem', () => {
-  const of = (summary: string) => summaryProblem('short', { summary, key_points: [], action_items: [] });
+  const of = (summary: string) => summaryProblem('short', { summary });
 
   it('counts the sentences of a short one', () => {
     expect(of('One. Two. Three.')).toContain('3 sentences');
@@ -86,14 +120,14 @@ describe('summaryProblem', () => {
     expect(of('  ')).toContain('empty');
   });
   it('takes a long one of any length', () => {
-    expect(summaryProblem('long', { summary: 'One.', key_points: [], action_items: [] })).toBeUndefined();
+    expect(summaryProblem('long', { summary: 'One.' })).toBeUndefined();
   });
 });
 
 describe('a long summary', () => {
   it('says part by part who said what', () => {
     const said = [...budget, ...german];
-    const { summary } = extractSummary('long', { startedAt, said });
+    const { long: summary } = summarizeMeeting(said, meeting);
     expect(summary).toMatch(/^Ann, Ben, Cara and 2 others spoke\./);
     expect(summary).toContain('- Ben: The marketing budget is at 120,000 euros');
     expect(summary).toMatch(/\n\n2\. .*\n(?:- .*\n)*- Eva: /);
@@ -101,14 +135,17 @@ describe('a long summary', () => {
 });
 
 describe('action items', () => {
-  it('are what people promise, with their names, and not what is done already', () => {
-    expect(actionItems(utterancesOf(budget))).toEqual([
-      'Ben: I will send the updated budget sheet by Friday.',
-      "Cara: i'll write the job descriptions until Tuesday",
+  it('are the tasks that are found in the meeting, in the same order, with who and until when', () => {
+    const { action_items } = summarizeMeeting(budget, meeting);
+    expect(action_items).toEqual(findTasks(budget, meeting).tasks.map(actionItemOf));
+    expect(action_items).toEqual([
+      'Ben: Send the updated budget sheet (by 2026-11-27)',
+      'Cara: Write the job descriptions (by 2026-11-24)',
     ]);
-    expect(actionItems(utterancesOf(german))).toEqual([
-      'Jan: Ich werde die Firma für den Umzug bis Freitag beauftragen.',
-    ]);
+  });
+
+  it('are none of a meeting in another language than English', () => {
+    expect(summarizeMeeting(german, meeting).action_items).toEqual([]);
   });
 });
 

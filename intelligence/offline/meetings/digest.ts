@@ -1,10 +1,10 @@
 /**
- * A transcript in few words, made of its own sentences: which sentences tell most of it, what was promised, and which
- * phrase names it. Pure. It invents nothing; a language model does the same job where one is configured.
+ * A transcript in few words, made of its own sentences: which sentences tell most of it, and which phrase names
+ * it. Pure. It invents nothing.
  */
-import type { Said } from './transcript.ts';
-import { sentences } from '../language/sentences.ts';
-import { fold, terms } from '../language/words.ts';
+import type { Said } from '../../../models/rules/interviews/transcript.ts';
+import { sentences } from '../../../models/rules/language/sentences.ts';
+import { fold, terms } from '../../../models/rules/language/words.ts';
 
 /** A sentence of a transcript: who said it, and where it stands among all sentences. */
 export type Utterance = { speaker: string; text: string; at: number; stems: readonly string[] };
@@ -22,31 +22,48 @@ export function utterancesOf(said: readonly Pick<Said, 'speaker' | 'text'>[]): U
   return taken.map(({ speaker, text }, at) => ({ speaker, text, at, stems: terms(text).map(({ stem }) => stem) }));
 }
 
-/** Words by which people say what was decided, and what is to be done: en, de, fr, es. */
+/** Words by which people say what was decided: en, de, fr, es. */
 const decisive =
-  /\b(?:decid\w+|decision|agree\w*|approved?|deadline|budget|launch|ship|next steps?|in summary|to sum up|conclusion|beschlossen|entschieden|einig\w*|frist|décid\w+|d'accord|échéance|decidi\w+|acord\w+|plazo)\b/iu;
+  /\b(?:decid\w+|decision|agree\w*|approved?|deadline|budget|instead|from now on|let's say|so we (?:go|stay|keep)|in summary|to sum up|conclusion|beschlossen|entschieden|einig\w*|frist|décid\w+|d'accord|échéance|decidi\w+|acord\w+|plazo)\b/iu;
+/** English words by which people say that something is wrong, and why. */
+const trouble =
+  /\b(?:no|not|never|nobody|none|problem|wrong|broken|only|still|because|cause|since|failed|lost)\b|n['’]t\b/iu;
+const number =
+  /\p{N}|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|hundred|thousand|half|percent)\b/iu;
 const smallTalk =
   /^(?:hi|hello|hey|good (?:morning|afternoon|evening)|thanks?|thank you|ok(?:ay)?|yes|no|sure|great|bye|goodbye|see you|can you hear|how are you|hallo|guten|danke|tschüss|bonjour|merci|au revoir|hola|gracias|adiós)\b/iu;
+/** What is said of something that the sentence does not name. */
+const pointing = /^(?:(?:and|so|but|yeah|well|okay)[,.]? )*(?:it|they|he|she|that|this|those|these)\b/iu;
+/** What is promised is told of as a task. */
+const promised = /\b(?:I['’]ll|I will|I['’]m going to|can you|could you|please|let['’]s)\b/iu;
 
-/** How much a sentence tells of the whole: the average weight of its words, by how many other sentences speak of them. */
+/** How much a sentence tells: its words, by how many other sentences speak of them, and what it says of numbers and decisions. */
 function weigh(utterances: readonly Utterance[]): number[] {
   const spread = new Map<string, number>();
   for (const { stems } of utterances) for (const stem of stems) spread.set(stem, (spread.get(stem) ?? 0) + 1);
   return utterances.map(({ text, stems }) => {
     if (stems.length === 0) return 0;
-    const known = stems.reduce((sum, stem) => sum + Math.log(1 + spread.get(stem)!), 0);
-    let weight = known / Math.sqrt(stems.length + 2);
-    if (text.length < usefulLength.min || text.length > usefulLength.max) weight *= 0.3;
-    if (/[?？]$/u.test(text)) weight *= 0.5;
-    if (smallTalk.test(text)) weight *= 0.3;
-    if (decisive.test(text)) weight *= 1.5;
-    if (/\d/u.test(text)) weight *= 1.15;
-    return weight;
+    let weight = stems.reduce((sum, stem) => sum + 1 + 0.3 * Math.log(spread.get(stem)!), 0);
+    if (number.test(text)) weight += 2;
+    if (decisive.test(text)) weight += 1;
+    if (trouble.test(text)) weight += 1;
+    if (promised.test(text)) weight -= 1;
+    if (smallTalk.test(text)) weight -= 1.5;
+    if (pointing.test(text)) weight -= 0.5;
+    if (/[?？]$/u.test(text)) weight -= 4;
+    weight = Math.max(0.01, weight) / Math.sqrt(text.split(/\s+/u).length);
+    return text.length < usefulLength.min || text.length > usefulLength.max ? weight * 0.4 : weight;
   });
 }
 
-/** The `count` sentences that tell most, none like another, in the order in which they were said. */
-export function tellingSentences(utterances: readonly Utterance[], count: number): Utterance[] {
+/**
+ * The `count` sentences that tell most, none like another; in the order in which they were said, or the best first (`ranked`).
+ */
+export function tellingSentences(
+  utterances: readonly Utterance[],
+  count: number,
+  order: 'said' | 'ranked' = 'said',
+): Utterance[] {
   const weights = weigh(utterances);
   const left = utterances.map((utterance, index) => ({ utterance, weight: weights[index]! }));
   const chosen: Utterance[] = [];
@@ -57,7 +74,7 @@ export function tellingSentences(utterances: readonly Utterance[], count: number
     chosen.push(utterance);
     for (const other of left) other.weight *= 1 - likeness(utterance, other.utterance);
   }
-  return chosen.toSorted((a, b) => a.at - b.at);
+  return order === 'ranked' ? chosen : chosen.toSorted((a, b) => a.at - b.at);
 }
 
 /** The share of the words of the shorter one that the other has too. */
@@ -66,19 +83,6 @@ function likeness(one: Utterance, other: Utterance): number {
   if (smaller === 0) return fold(one.text) === fold(other.text) ? 1 : 0;
   const has = new Set(one.stems);
   return other.stems.filter((stem) => has.has(stem)).length / smaller;
-}
-
-/** How people promise something, or are asked to do it: en, de, fr, es. */
-const promise =
-  /\b(?:I(?:'|’)?ll|I will|I(?:'m| am) going to|we(?:'|’)?ll|we will|we need to|we should|let(?:'|’)s|can you|could you|please|you need to|action item|to-?do|ich werde|ich mache|ich schicke|wir müssen|wir werden|kannst du|bitte|je vais|nous devons|on doit|peux-tu|pouvez-vous|voy a|vamos a|tenemos que|puedes|por favor)\b/iu;
-const done = /\b(?:already|bereits|schon|déjà|ya (?:lo|la|está))\b/iu;
-
-/** What somebody promised or was asked to do, with who said it, word for word. */
-export function actionItems(utterances: readonly Utterance[], limit = 20): string[] {
-  return utterances
-    .filter(({ text, stems }) => promise.test(text) && !done.test(text) && !smallTalk.test(text) && stems.length >= 3)
-    .slice(0, limit)
-    .map(({ speaker, text }) => `${speaker}: ${text}`);
 }
 
 /** Runs of words that carry a subject, as people say them: `budget for marketing` gives `budget` and `marketing`. */

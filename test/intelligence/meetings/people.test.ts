@@ -1,6 +1,6 @@
 /** Whom a name means. */
 import { describe, expect, it } from '@jest/globals';
-import { namesOf, someoneNamed } from '../../../models/rules/tasks/people.ts';
+import { namesOf, someoneNamed } from '../../../intelligence/offline/meetings/people.ts';
 
 const members = [
   { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },

@@ -21,7 +21,7 @@ const maxText = 500;
 const refusedAfter = /^\s*(?:of|after|before|following)\b|^['’]s\b/iu;
 /** `45 minutes` is how long something takes; `in 45 minutes` is when it is. */
 const duration =
-  /^(?:(?:the|an?|\p{N}+|half an|one|two|three)[\s-]*)?(?:second|minute|min|hour|hr|day|week|month|year)s?$/iu;
+  /^(?:(?:them|us|you|me|him|her|it|for|about)\s+)?(?:(?:the|an?|\p{N}+|half an|one|two|three)[\s-]*)?(?:second|minute|min|hour|hr|day|week|month|year)s?$/iu;
 const refusedBefore = /\b(?:every|each|last|not)\s+$/iu;
 
 /**

@@ -1,0 +1,144 @@
+/** What a pronoun stands for: the things that were named before it. English. Pure. */
+import { actionVerbs } from './words.ts';
+import { terms } from '../../../models/rules/language/words.ts';
+
+/** A thing that was named: `the old opening hours page`. */
+export type Thing = {
+  text: string;
+  /** The last of its words, which says what it is. */
+  head: string;
+  plural: boolean;
+  /** The sentence names it as what is talked about from now on: `Next, the survey.` */
+  announced: boolean;
+  /** It stands after a preposition: `to the printer`. */
+  aside: boolean;
+};
+
+const determiner = String.raw`the|a|an|no|my|our|your|their|his|her|its|this|that|these|those|both|some|any|(?!that|it|what|there|here|he|she|let|who)\p{L}+['’]s`;
+const word = String.raw`[\p{L}\p{N}][\p{L}\p{N}'’&/-]*`;
+const named = new RegExp(String.raw`(?<![\p{L}'’])(${determiner}|\p{N}+)\s+((?:${word}\s+){0,4}${word})`, 'giu');
+/** A word that ends a thing: what is not one of its nouns and adjectives. */
+const ending =
+  /^(?:is|are|was|were|be|been|being|am|will|would|can|could|should|shall|may|might|must|has|have|had|do|does|did|don't|doesn't|isn't|aren't|wasn't|goes|go|went|gone|come|comes|came|get|gets|got|say|says|said|make|makes|made|tell|tells|told|need|needs|want|wants|still|already|again|also|just|only|really|never|always|now|then|today|tomorrow|yesterday|tonight|soon|later|here|there|and|or|but|so|because|since|when|while|once|if|that|which|who|whom|where|why|how|what|than|as|at|by|for|from|in|into|of|off|on|onto|out|over|to|up|with|without|before|after|until|till|about|around|under|between|through|during|like|nobody|somebody|someone|everyone|everybody|anybody|we|I|you|he|she|it|they|me|us|him|them|not|n't|please|though|too|yet|whole|way|a|an|the|my|our|your|their|his|gonna|wanna|gotta|kinda|ever|even|heard|seen|said|\p{L}+['’](?:s|ll|re|ve|d|t)|\p{L}{3,}ly|expired|happened|works?|looks?|ends?|begins?|starts?|wrote|started|ended|stays?|launched|changed|moved|fixed|renewed)$/iu;
+const notThings =
+  /^(?:one|ones|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fourteen|fifteen|twenty|thirty|sixty|hundred|percent|\p{N}+|\p{L}*(?:first|second|third|[^l]th|[ts]ieth)|january|february|march|april|june|july|august|september|october|november|december|christmas|time|moment|minute|minutes|second|seconds|day|days|week|weeks|month|months|year|years|hour|hours|thing|things|way|bit|lot|rest|end|beginning|morning|afternoon|evening|people|person|others?|other|idea|question|problem|point|same|first|last|next|half|one of|couple|kind|sort|fault|mistake|pleasure|turn|meeting|call|monday|tuesday|wednesday|thursday|friday|saturday|sunday)$/iu;
+const announcing =
+  /^(?:next|last(?: thing)?|first|second|third|then|also|okay|so|and|now|finally|one more thing|what about|how about|let's talk about|about|on to|moving on to)\b[^.!?]{0,60}[.!?]?$/iu;
+/** `a template for outages` is told from other templates by what follows. */
+const tail = new RegExp(
+  String.raw`^\s+((?:of|for|on|about)\s+(?:(?:the|a|an|our|my|your|their)\s+)?(?:${word}\s+)?${word})`,
+  'iu',
+);
+
+/** The things that a sentence names, in their order. */
+export function thingsIn(sentence: string): Thing[] {
+  const announced = announcing.test(sentence);
+  const found: Thing[] = [];
+  const text = sentence.replaceAll('’', "'");
+  for (const quoted of text.matchAll(/["“]([^"“”]{3,60})["”]/gu))
+    found.push({
+      text: `“${quoted[1]!}”`,
+      head: quoted[1]!.split(/\s+/u).at(-1)!.toLowerCase(),
+      plural: false,
+      announced,
+      aside: false,
+    });
+  named.lastIndex = 0;
+  for (let match = named.exec(text); match; match = named.exec(text)) {
+    const first = match[1]!;
+    const words: string[] = [];
+    let end = match.index + first.length;
+    const isLast = ({ index }: RegExpExecArray): boolean => !/\s/u.test(match![2]!.slice(index));
+    for (const next of match[2]!.matchAll(/\S+/gu)) {
+      const bare = next[0];
+      if (ending.test(bare) || (words.length > 0 && !isLast(next) && acts.test(first) && isVerb(bare))) break;
+      words.push(bare);
+      end = match.index + match[0].length - match[2]!.length + next.index + bare.length;
+    }
+    // A thing inside it, as in `no alert on the age`, is looked for too.
+    named.lastIndex = Math.max(match.index + first.length, end);
+    const head = words.at(-1)?.toLowerCase();
+    if (head === undefined || notThings.test(head) || !/\p{L}{2}/u.test(head)) continue;
+    const plural =
+      /(?:[^su]s|people|children|team|staff|group|agency|company|department|board|committee)$/u.test(head) ||
+      (/^\p{N}+$/u.test(first) && first !== '1');
+    const after = tail.exec(text.slice(end))?.[1];
+    const more =
+      after !== undefined && !ending.test(after.split(/\s+/u).at(-1)!) && !notThings.test(after.split(/\s+/u).at(-1)!)
+        ? ` ${after}`
+        : '';
+    found.push({
+      text: `${articleOf(first, plural)}${words.join(' ')}${more}`,
+      head,
+      plural,
+      announced,
+      aside: preposition.test(text.slice(0, match.index)),
+    });
+  }
+  return found;
+}
+
+/** `a page` that was named before is `the page` afterwards. */
+function articleOf(first: string, plural: boolean): string {
+  if (/^(?:their|his|her|its|\p{Lu}\p{L}+'s)$/u.test(first)) return `${first} `;
+  if (/^\p{N}+$/u.test(first)) return `the ${first} `;
+  return plural || first !== '' ? 'the ' : '';
+}
+
+/** A determiner of one thing; a word in `s` after its noun is a verb then. */
+const acts = /^(?:the|a|an|this|that|my|our|your|its)$/iu;
+const isVerb = (word: string): boolean => /s$/u.test(word) && actionVerbs.has(word.toLowerCase().slice(0, -1));
+
+const preposition = /\b(?:to|on|in|at|with|from|by|before|after|for|into|onto|under|over|behind|of)\s+$/iu;
+
+/** How far back a thing is still meant, in sentences. */
+const reach = 8;
+
+/**
+ * The thing that `it` or `them` stands for in a sentence after these, the last one nearest. Undefined when nothing was named.
+ */
+export function meant(before: readonly string[], plural: boolean): Thing | undefined {
+  // Sentences that name nothing go on about what was named before.
+  const things = before
+    .map((sentence) => thingsIn(sentence))
+    .filter((found) => found.length > 0)
+    .slice(-reach)
+    .toReversed()
+    .flatMap((found, back) => found.map((thing, at) => ({ thing, back, at })));
+  let best: { thing: Thing; worth: number } | undefined;
+  for (const { thing, back, at } of things) {
+    const repeated = things.some((other) => other.back > back && other.thing.head === thing.head);
+    let worth = -back - at * 0.2;
+    if (thing.plural === plural) worth += 1.6;
+    if (thing.announced) worth += 2.5;
+    else if (thing.aside) worth -= 1.3;
+    if (repeated) worth += 0.6;
+    if (!best || worth > best.worth) best = { thing, worth };
+  }
+  if (!best) return undefined;
+  // The same thing was perhaps named more fully before.
+  const { head, text } = best.thing;
+  const full = things.map(({ thing }) => thing).filter((thing) => thing.head === head && !thing.text.startsWith('“'));
+  const longest = full.toSorted((a, b) => b.text.length - a.text.length)[0];
+  return longest && longest.text.length > text.length ? longest : best.thing;
+}
+
+/** What is talked about before a sentence, beyond the words of `title`; undefined when nothing was named. */
+export function subjectOf(before: readonly string[], title: string): string | undefined {
+  const known = new Set(terms(title).map(({ stem }) => stem));
+  const things = before
+    .map((sentence) => thingsIn(sentence))
+    .filter((found) => found.length > 0)
+    .slice(-3)
+    .toReversed()
+    .flatMap((found, back) => found.map((thing) => ({ thing, back })));
+  let best: { text: string; worth: number } | undefined;
+  for (const { thing, back } of things) {
+    const stems = terms(thing.text).map(({ stem }) => stem);
+    const fresh = stems.filter((stem) => !known.has(stem)).length;
+    if (fresh === 0) continue;
+    const worth = Math.min(fresh, 3) * 0.7 - back * 0.8 + (thing.announced ? 1.5 : 0);
+    if (!best || worth >= best.worth) best = { text: thing.text, worth };
+  }
+  return best?.text;
+}
