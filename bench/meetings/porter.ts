@@ -7,7 +7,7 @@ const shapeOf = (word: string): string => Array.from(word, (_, at) => (vowelAt(w
 const measure = (word: string): number => shapeOf(word).match(/v+c+/gu)?.length ?? 0;
 const hasVowel = (word: string): boolean => shapeOf(word).includes('v');
 const isDoubled = (word: string): boolean => /([^aeiou])\1$/u.test(word);
-const endsShort = (word: string): boolean => /cvc$/u.test(shapeOf(word)) && !/[wxy]$/u.test(word);
+const endsShort = (word: string): boolean => shapeOf(word).endsWith('cvc') && !/[wxy]$/u.test(word);
 
 const second: readonly (readonly [string, string])[] = [
   ['ational', 'ate'],

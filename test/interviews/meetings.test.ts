@@ -244,8 +244,11 @@ describe('GET /meetings/{id}/summary', () => {
     await on('POST', id, '/transcript', { segments });
     const first = (await on('GET', id, '/summary')).body.data;
     expect(first).toMatchObject({ mode: 'short', generated_by: 'extractive', cached: false, meeting_id: id });
-    expect(first.summary.split(/[.!?]\s/)).toHaveLength(5);
-    expect(first.action_items).toEqual(['Ben: I will send the updated budget sheet by Friday.']);
+    const count = first.summary.split(/[.!?]\s/).length;
+    expect([count >= 4, count <= 6]).toEqual([true, true]);
+    expect(first.action_items).toEqual([
+      expect.stringMatching(/^Ben: Send the updated budget sheet \(by \d{4}-\d\d-\d\d\)$/),
+    ]);
     const second = (await on('GET', id, '/summary?mode=short')).body.data;
     expect(second).toEqual({ ...first, cached: true });
     const long = (await on('GET', id, '/summary?mode=long')).body.data;

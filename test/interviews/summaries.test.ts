@@ -83,7 +83,7 @@ describe('a summary by a model', () => {
     server.script(...scripts);
     const { summary, generated_by } = await ask();
     expect([generated_by, failures.length]).toEqual(['extractive', 1]);
-    expect(summary).toContain('The budget of the shop is 5,000 euros.');
+    expect(summary).toContain('Ben: The budget of the shop is 5,000 euros');
   });
 
   it('is long without a bound on its sentences', async () => {

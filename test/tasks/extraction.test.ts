@@ -137,7 +137,7 @@ describe('POST /meetings/{sessionId}/extract-tasks', () => {
     expect((await extract(id, { org_id: other.orgId })).body.data).toMatchObject({ created: 2 });
     // Bob is no member there.
     const there = (await tasksOf(id, `?org_id=${other.orgId}`)).body.data;
-    expect(there.tasks.map((task: { assigned_to: string | null }) => task.assigned_to)).toEqual([null, ada.userId]);
+    expect(there.tasks.map((task: { assigned_to: string | null }) => task.assigned_to)).toEqual([ada.userId, null]);
     expect((await tasksOf(id, '')).body.data.count).toBe(4);
   });
 

@@ -26,9 +26,21 @@ const announcing =
   /^(?:next|last(?: thing)?|first|second|third|then|also|okay|so|and|now|finally|one more thing|what about|how about|let's talk about|about|on to|moving on to)\b[^.!?]{0,60}[.!?]?$/iu;
 /** `a template for outages` is told from other templates by what follows. */
 const tail = new RegExp(
-  String.raw`^\s+((?:of|for|on|about)\s+(?:(?:the|a|an|our|my|your|their)\s+)?(?:${word}\s+)?${word})`,
+  String.raw`^\s+((?:of|for|on|about)\s+(?:(?:the|a|an|our|my|your|their)\s+)?)(${word})(?:\s+(${word}))?`,
   'iu',
 );
+
+/** What follows a thing and belongs to it, with the blank before it; one or two words. */
+function tailOf(text: string): string {
+  const [, joint, first, second] = tail.exec(text) ?? [];
+  const isNoun = (one: string | undefined): one is string =>
+    one !== undefined && !ending.test(one) && !notThings.test(one) && !(one.endsWith('s') && isVerb(one));
+  if (joint === undefined || first === undefined || ending.test(first)) return '';
+  // `the heating of the former years`: when it was.
+  if (second !== undefined && notThings.test(second)) return '';
+  if (isNoun(second)) return ` ${joint}${first} ${second}`;
+  return notThings.test(first) ? '' : ` ${joint}${first}`;
+}
 
 /** The things that a sentence names, in their order. */
 export function thingsIn(sentence: string): Thing[] {
@@ -48,12 +60,13 @@ export function thingsIn(sentence: string): Thing[] {
     const first = match[1]!;
     const words: string[] = [];
     let end = match.index + first.length;
-    const isLast = ({ index }: RegExpExecArray): boolean => !/\s/u.test(match![2]!.slice(index));
-    for (const next of match[2]!.matchAll(/\S+/gu)) {
+    const said = match[2]!;
+    const isLast = ({ index }: RegExpExecArray): boolean => !/\s/u.test(said.slice(index));
+    for (const next of said.matchAll(/\S+/gu)) {
       const bare = next[0];
       if (ending.test(bare) || (words.length > 0 && !isLast(next) && acts.test(first) && isVerb(bare))) break;
       words.push(bare);
-      end = match.index + match[0].length - match[2]!.length + next.index + bare.length;
+      end = match.index + match[0].length - said.length + next.index + bare.length;
     }
     // A thing inside it, as in `no alert on the age`, is looked for too.
     named.lastIndex = Math.max(match.index + first.length, end);
@@ -62,13 +75,8 @@ export function thingsIn(sentence: string): Thing[] {
     const plural =
       /(?:[^su]s|people|children|team|staff|group|agency|company|department|board|committee)$/u.test(head) ||
       (/^\p{N}+$/u.test(first) && first !== '1');
-    const after = tail.exec(text.slice(end))?.[1];
-    const more =
-      after !== undefined && !ending.test(after.split(/\s+/u).at(-1)!) && !notThings.test(after.split(/\s+/u).at(-1)!)
-        ? ` ${after}`
-        : '';
     found.push({
-      text: `${articleOf(first, plural)}${words.join(' ')}${more}`,
+      text: `${articleOf(first, plural)}${words.join(' ')}${tailOf(text.slice(end))}`,
       head,
       plural,
       announced,
@@ -87,7 +95,7 @@ function articleOf(first: string, plural: boolean): string {
 
 /** A determiner of one thing; a word in `s` after its noun is a verb then. */
 const acts = /^(?:the|a|an|this|that|my|our|your|its)$/iu;
-const isVerb = (word: string): boolean => /s$/u.test(word) && actionVerbs.has(word.toLowerCase().slice(0, -1));
+const isVerb = (word: string): boolean => word.endsWith('s') && actionVerbs.has(word.toLowerCase().slice(0, -1));
 
 const preposition = /\b(?:to|on|in|at|with|from|by|before|after|for|into|onto|under|over|behind|of)\s+$/iu;
 
@@ -123,20 +131,27 @@ export function meant(before: readonly string[], plural: boolean): Thing | undef
   return longest && longest.text.length > text.length ? longest : best.thing;
 }
 
-/** What is talked about before a sentence, beyond the words of `title`; undefined when nothing was named. */
-export function subjectOf(before: readonly string[], title: string): string | undefined {
+/**
+ * What is talked about before a sentence, beyond the words of `title`: what was announced or is named again and again, or was
+ * named just before by whoever speaks (`own`). Undefined when nothing was.
+ */
+export function subjectOf(before: readonly string[], own: readonly string[], title: string): string | undefined {
   const known = new Set(terms(title).map(({ stem }) => stem));
   const things = before
     .map((sentence) => thingsIn(sentence))
     .filter((found) => found.length > 0)
-    .slice(-3)
+    .slice(-5)
     .toReversed()
     .flatMap((found, back) => found.map((thing) => ({ thing, back })));
   let best: { text: string; worth: number } | undefined;
   for (const { thing, back } of things) {
     const stems = terms(thing.text).map(({ stem }) => stem);
     const fresh = stems.filter((stem) => !known.has(stem)).length;
-    if (fresh === 0) continue;
+    const isSubject =
+      thing.announced ||
+      things.some((other) => other.thing !== thing && other.thing.head === thing.head) ||
+      own.some((sentence) => sentence.toLowerCase().includes(thing.head));
+    if (fresh === 0 || !isSubject) continue;
     const worth = Math.min(fresh, 3) * 0.7 - back * 0.8 + (thing.announced ? 1.5 : 0);
     if (!best || worth >= best.worth) best = { text: thing.text, worth };
   }

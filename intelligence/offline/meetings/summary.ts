@@ -60,13 +60,19 @@ function standing(text: string): string {
 /** What joins a sentence to what others said before it. */
 const leadIn = /^(?:(?:yeah|yes|yep|okay|ok|so|and|well|but|then|right|alright|now|oh|exactly|agreed)[,.]?\s+)+/iu;
 
+/** A greeting or thanks. */
+const greeting =
+  /\b(?:good (?:morning|afternoon|evening)|thanks for (?:joining|coming)|goodbye|bye)\b|^(?:hi|hello|hey|thanks|thank you|welcome|hallo|guten|danke|bonjour|merci|hola|gracias)\b/iu;
+
 /** Whether a reader sees one sentence, with whatever rule sentences are counted. */
 const isOne = (text: string): boolean => sentences(text).length === 1 && text.split(/[.!?…]+["'”)]*\s+/u).length === 1;
 
 function shortOf(utterances: readonly Utterance[], said: readonly Said[], startedAt: Date): string {
   const whole = utterances
     .map((one) => ({ ...one, text: standing(cleaned(one.text).replace(leadIn, '')) }))
-    .filter(({ text, stems }) => isOne(text) && !/[?？]$/u.test(text) && stems.length >= minStems);
+    .filter(
+      ({ text, stems }) => isOne(text) && !/[?？]$/u.test(text) && !greeting.test(text) && stems.length >= minStems,
+    );
   const spoken = utterances.reduce((sum, { text }) => sum + wordsIn(text), 0);
   const isLong =
     spoken * tellingShare > shortWords && languageOfFirst(said.slice(0, 20).map(({ text }) => text)) === 'en';

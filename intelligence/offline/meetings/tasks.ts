@@ -64,8 +64,9 @@ type Unit = {
   isDone: boolean;
   /** What was said before it, oldest first. */
   before: readonly string[];
-  /** What its own sentence says before it. */
+  /** What its own sentence says before it, and the sentences that its speaker said just before. */
   own: string;
+  ownBefore: readonly string[];
   stems: ReadonlySet<string>;
 };
 
@@ -225,6 +226,7 @@ function unitOf(reading: Reading, commitment: Commitment, place: Place): Unit {
     isDone: false,
     before,
     own,
+    ownBefore: before.slice(Math.max(0, before.length - (sentence - place.first))),
     stems: new Set(terms(deed).map(({ stem }) => stem)),
   };
 }
@@ -446,9 +448,11 @@ function judge({ units, length }: { units: readonly Unit[]; length: number }, fi
   return judged;
 }
 
-export function titleFor({ deed, before, own, due }: Unit): string | undefined {
+export function titleFor({ deed, before, own, ownBefore, due }: Unit): string | undefined {
   const resolved = withMeant(plainDeed(deed), own === '' ? before : [...before, own], meant);
-  return resolved === undefined ? undefined : titleOf(resolved, due?.text, () => subjectOf(before, resolved));
+  return resolved === undefined
+    ? undefined
+    : titleOf(resolved, due?.text, () => subjectOf(before, ownBefore, resolved));
 }
 
 /** What depends on something is not firm; to find out whether it is so is. */

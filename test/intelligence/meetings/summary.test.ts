@@ -81,25 +81,22 @@ describe('a short summary', () => {
   });
 
   it('of a long talk says what each part was about, and with whom', () => {
-    const about = (speaker: string, thing: string) =>
+    const about = (speaker: string, thing: string, other: string) =>
       Array.from(
         { length: 60 },
-        (_, n) =>
-          `${speaker}: So I looked at the ${thing} again, and number ${n} of the ${thing} was larger than we thought.`,
+        () => `${speaker}: We looked at the ${thing} again and compared it with the ${other} of the former years.`,
       );
     const said = transcript(
       [
-        ...about('Ann', 'warehouse rent'),
-        ...about('Ben', 'delivery vans'),
-        ...about('Cara', 'summer catalogue'),
-        ...about('Ann', 'printer contract'),
-      ]
-        .map((line, n) => (n % 2 ? line : `${line} The number of the colour, the shape and the paper is open.`))
-        .join('\n'),
+        ...about('Ann', 'rent', 'heating'),
+        ...about('Ben', 'vans', 'drivers'),
+        ...about('Cara', 'catalogue', 'photos'),
+        ...about('Ann', 'printer', 'paper'),
+      ].join('\n'),
     );
     const { short } = summarizeMeeting(said, meeting);
     expect(short).toMatch(
-      /^Ann discussed .*the warehouse rent.*\. Then Ben discussed .*the delivery vans.*\. Then Cara discussed/,
+      /^Ann discussed the rent and the heating\b.*\. Then Ben discussed the vans and the drivers\b.*\. Then Cara discussed/,
     );
   });
 
@@ -139,7 +136,7 @@ describe('action items', () => {
     const { action_items } = summarizeMeeting(budget, meeting);
     expect(action_items).toEqual(findTasks(budget, meeting).tasks.map(actionItemOf));
     expect(action_items).toEqual([
-      'Ben: Send the updated budget sheet (by 2026-11-27)',
+      'Ben: Send the updated budget sheet (by 2026-11-20)',
       'Cara: Write the job descriptions (by 2026-11-24)',
     ]);
   });

@@ -128,7 +128,7 @@ describe('a request and its answer', () => {
     [
       'says what “it” is, from what was named before',
       ['Ada: The brochure has a wrong number.', "Bob: My fault. I'll correct it this evening."],
-      [['Correct the brochure (the wrong number)', 'Bob', '2026-11-18']],
+      [['Correct the brochure', 'Bob', '2026-11-18']],
     ],
   ])('%s', (_, spoken, wanted) => {
     expect(tasksIn(...spoken)).toEqual(wanted);
