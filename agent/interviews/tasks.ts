@@ -8,7 +8,8 @@ import type { Ai } from '../../clients/ai/ai.ts';
 import type { Said } from '../../models/rules/interviews/transcript.ts';
 import { findDue } from '../../intelligence/offline/meetings/due.ts';
 import { someoneNamed, type Person } from '../../intelligence/offline/meetings/people.ts';
-import { findTasks as findOffline, urgencyOf } from '../../intelligence/offline/meetings/tasks.ts';
+import { urgencyOf } from '../../intelligence/offline/meetings/reading.ts';
+import { findTasks as findOffline } from '../../intelligence/offline/meetings/tasks.ts';
 import { extractionBounds, type FoundTask, type PossibleTask } from '../../models/rules/interviews/found.ts';
 import { taskPriorities, usualPriority } from '../../models/rules/base/priority.ts';
 

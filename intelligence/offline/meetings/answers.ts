@@ -22,8 +22,10 @@ const approving =
 const declining =
   /\b(?:I (?:really |honestly |just |probably )*(?:can't|cannot|couldn't|won't)(?! wait)\b|I'm (?:swamped|too busy|away|off|out|on holiday|fully booked)|no capacity|too much on|I'm afraid|no budget|too expensive|don't want to|wouldn't have the time|(?:don't|won't|do not) have (?:the )?time|not something we|can't do (?:it|that)|I'd rather not|rather not|leave it for now|let's leave it|the answer is (?:still )?no|drop (?:it|that)|not worth|so no\b|let's not)\b/iu;
 
+export type AnswerOf = (text: string) => Answer;
+
 /** `names`: of those who may be meant, as they are written. */
-export function answerReader(names: readonly string[]): (text: string) => Answer {
+export function answerReader(names: readonly string[]): AnswerOf {
   const who = names.map((name) => name.replaceAll(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`)).join('|');
   const handing =
     who === ''

@@ -4,7 +4,8 @@
  */
 import { tellingSentences, titleOf, utterancesOf, type Utterance } from './digest.ts';
 import { cleaned } from './speech.ts';
-import { findTasks, type Meeting } from './tasks.ts';
+import type { Meeting } from './reading.ts';
+import { findTasks } from './tasks.ts';
 import { topicsOf } from './topics.ts';
 import {
   maxKeyPoints,

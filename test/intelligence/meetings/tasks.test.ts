@@ -236,13 +236,20 @@ describe('a task', () => {
 
   it('of a transcript of any length and form is found in no time that grows with its square', () => {
     const long = `I will ${'send '.repeat(1_500)}it by ${'and Bob will '.repeat(200)}call`;
+    const hard = [
+      'the of '.repeat(80),
+      'a a b '.repeat(900),
+      'th the '.repeat(900),
+      '“a ”'.repeat(1_000),
+      'Ada, '.repeat(900),
+    ].map((text) => ['Bob', `${text}x it.`] as const);
     const many = Array.from(
       { length: 3_000 },
       (_, n) => ['Ada', `I will send sheet number ${n} to team ${n} and please call ${n}.`] as const,
     );
     expect(
-      read([['Ada', long], ['Bob', 'please '.repeat(1_400)], ['Bob', `${'must be '.repeat(70)}x`], ...many]).tasks
-        .length,
+      read([['Ada', long], ['Bob', 'please '.repeat(1_400)], ['Bob', `${'must be '.repeat(70)}x`], ...hard, ...many])
+        .tasks.length,
     ).toBeLessThanOrEqual(extractionBounds.tasks);
   });
 });

@@ -1,0 +1,160 @@
+/** What is said afterwards of what was asked or promised: it is answered, taken up, dated, done or called off. English. Pure. */
+import type { Commitment } from './commitments.ts';
+import { addressedIn, dueIn, ownerOf, urgencyOf, type Place, type Reading, type Unit } from './reading.ts';
+import { hasPronoun } from './titles.ts';
+import type { Said } from '../../../models/rules/interviews/transcript.ts';
+
+/** How many segments later something asked may be answered. */
+const answeredWithin = 3;
+/** Of what was found before, so many are looked at for what is answered, and for what is said again. */
+const recent = 30;
+const compared = 300;
+/** What a segment answers to what others asked shortly before. */
+export function answer(reading: Reading, segment: Said, at: number, parts: readonly string[]): void {
+  const { isSame } = reading;
+  const units = reading.units.slice(-recent);
+  const { speaker } = segment;
+  const { takes, agrees, approves, refuses, handsTo } = reading.answerOf(parts.slice(0, 2).join(' '));
+  const isOpen = (unit: Unit): boolean => !unit.refused && at - unit.at <= answeredWithin && unit.at < at;
+  // Who asked takes it on after all, when nobody else did.
+  const isTheirs = (unit: Unit): boolean => unit.segment.speaker !== speaker && isOpen(unit);
+  const asked =
+    units.findLast((unit) => isTheirs(unit) && unit.owner !== undefined && isSame(unit.owner, speaker)) ??
+    units.findLast(isTheirs) ??
+    (takes ? units.findLast((unit) => isOpen(unit) && unit.form === 'need' && !unit.accepted) : undefined);
+  if (!asked) return;
+  const isNext = !units.some((unit) => unit !== asked && unit.at > asked.at);
+  const isMine = asked.owner !== undefined && isSame(asked.owner, speaker);
+  const mayBeMine = asked.owner === undefined && asked.doer !== 'everybody';
+  if (handsTo !== undefined && asked.form !== 'promise' && !isSame(handsTo, speaker)) {
+    Object.assign(asked, { owner: handsTo, accepted: false, at });
+  } else if (refuses && isNext && at - asked.at <= 2) {
+    const concerns = isMine || asked.doer === 'you' || asked.form === 'proposal' || asked.form === 'offer';
+    if (concerns && !asked.accepted) asked.refused = true;
+  } else if (approves && asked.form === 'promise' && asked.weak) {
+    asked.accepted = true;
+  } else if (takes && asked.form !== 'promise') {
+    Object.assign(asked, { owner: speaker, accepted: true });
+  } else if (agrees) {
+    if (asked.form === 'offer') asked.accepted = true;
+    else if (isMine && asked.form !== 'promise') asked.accepted = true;
+    else if (mayBeMine && asked.doer === 'you') Object.assign(asked, { owner: speaker, accepted: true });
+  }
+  // Until when it can be done, or is wanted.
+  if (asked.due || asked.refused || handsTo !== undefined || !(takes || agrees || isMine)) return;
+  const due = parts
+    .map((part) => (part.length < 90 ? dueIn(reading, part) : undefined))
+    .find((one) => one !== undefined);
+  if (due) asked.due = due;
+}
+
+/** `End of next week is fine, no rush`: until when what was just spoken of is to be done. */
+export function addDate(reading: Reading, text: string, at: number): void {
+  if (!dateAlone.test(text) && !(dateAfterFew.test(text) && reading.read(text) === undefined)) return;
+  const last = reading.units.slice(-recent).findLast((unit) => !unit.refused && at - unit.at <= answeredWithin);
+  if (!last) return;
+  const due = last.due ? undefined : dueIn(reading, text);
+  if (due) last.due = due;
+  const urgent = urgencyOf(text);
+  if (due && urgent) last.urgent = urgent;
+}
+
+/** `All of them, by Friday if possible.` */
+const dateAfterFew = /^[^.?]{0,25}\b(?:by|before|until|no later than)\b[^.?]{2,30}[.]?$/iu;
+
+/** A sentence that says little more than a date. */
+const dateAlone =
+  /^(?:\W*\b(?:by|before|on|until|then|the|same|end|of|next|this|is|fine|no|rush|okay|ok|today|tomorrow|tonight|morning|afternoon|evening|noon|week|month|year|day|monday|tuesday|wednesday|thursday|friday|saturday|sunday|would|be|good|great|enough|it's|not|urgent|please|at|latest|\d+(?:st|nd|rd|th)?|january|february|march|april|may|june|july|august|september|october|november|december)\b)+\W*$/iu;
+
+/**
+ * `Can you do that, Bob?`, `I'll do it on Thursday`: of what was said just before. Whether there was something.
+ */
+export function takeUp(
+  reading: Reading,
+  { doer, form, deed }: Commitment,
+  segment: Said,
+  at: number,
+  place: Place,
+): boolean {
+  const { isSame } = reading;
+  const last = reading.units
+    .slice(-recent)
+    .findLast((unit) => !unit.refused && unit.form !== 'label' && at - unit.at <= answeredWithin);
+  if (!last) return false;
+  const owner = ownerOf(reading, doer, segment) ?? addressedIn(reading, doer, place);
+  const isFree = last.owner === undefined || !last.accepted;
+  const isOwn = last.owner !== undefined && owner !== undefined && isSame(last.owner, owner);
+  if (!isFree && !isOwn) return false;
+  const due = dueIn(reading, place.whole);
+  if (doer === 'speaker' && form === 'promise') {
+    if (last.form === 'promise' && !isOwn) return false;
+    Object.assign(last, { owner: segment.speaker, accepted: true, weak: false });
+  } else if (owner !== undefined) {
+    Object.assign(last, {
+      owner,
+      accepted: last.accepted && isOwn,
+      form: 'request',
+      weak: false,
+      segment: last.segment,
+      at,
+    });
+    last.doer = { named: owner };
+  } else if (doer === 'you') {
+    Object.assign(last, { doer, form: 'request', at, weak: false });
+  } else return false;
+  if (due && (!last.due || deed !== '')) last.due = due;
+  const urgent = urgencyOf(place.whole);
+  if (urgent) last.urgent = urgent;
+  return true;
+}
+
+/** `There, done`: what the speaker said they would do is done. */
+export function markDone({ units }: Reading, { speaker }: Said, at: number): void {
+  const last = units.slice(-recent).findLast((unit) => at - unit.at <= 2);
+  if (last && (last.segment.speaker === speaker || last.owner === speaker)) last.isDone = true;
+}
+
+/** `Never mind`, `let's not`: what was spoken of last is nobody's task. */
+export function callOff({ units }: Reading, at: number): void {
+  const last = units.slice(-recent).findLast((unit) => at - unit.at <= 2);
+  if (last) last.refused = true;
+}
+
+/** Whether it was said before, by the same or of nobody: then only what is new of it is taken. */
+export function joined({ units, isSame }: Reading, found: Unit): boolean {
+  const instead = /\b(?:instead|actually|rather|take(?:s)? (?:that |it |this )?over)\b/iu.test(found.quote);
+  const same = units.slice(-compared).findLast((unit) => {
+    if (unit.refused) return false;
+    const apart = unit.owner !== undefined && found.owner !== undefined && !isSame(unit.owner, found.owner);
+    // `Sure, I'll write to them`: what was just asked of the speaker, in other words.
+    const isReply =
+      found.form === 'promise' && unit.form !== 'promise' && found.at - unit.at <= 1 && found.at > unit.at;
+    if (isReply && !apart && unit.owner !== undefined && hasPronoun(found.deed)) return true;
+    // `I'll put it in the folder tomorrow`: what comes of what was taken on a moment ago.
+    const isNear = found.at - unit.at <= answeredWithin && found.at > unit.at;
+    if (
+      unit.accepted &&
+      !apart &&
+      (!unit.due || unit.due.due === found.due?.due) &&
+      found.due &&
+      isNear &&
+      (hasPronoun(found.deed) || found.stems.size < 2 + found.due.text.split(' ').length)
+    )
+      return true;
+    const isSaidAgain =
+      !apart && hasPronoun(found.deed) && isNear && verbOf(unit.deed) === verbOf(found.deed) && units.at(-1) === unit;
+    if (isSaidAgain && unit.owner === found.owner) return true;
+    if (apart && !instead) return false;
+    const smaller = Math.min(unit.stems.size, found.stems.size);
+    if (smaller < 2) return false;
+    return [...found.stems].filter((stem) => unit.stems.has(stem)).length / smaller >= (instead ? 0.5 : 0.75);
+  });
+  if (!same) return false;
+  if (found.owner !== undefined && (same.owner === undefined || instead)) same.owner = found.owner;
+  if (found.form === 'promise' && same.form !== 'promise') same.accepted = true;
+  if (!same.due && found.due) same.due = found.due;
+  if (!same.urgent && found.urgent) same.urgent = found.urgent;
+  return true;
+}
+
+const verbOf = (deed: string): string => /^\p{L}+/u.exec(deed)?.[0].toLowerCase() ?? '';
