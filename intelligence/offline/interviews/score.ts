@@ -1,0 +1,168 @@
+/**
+ * Scores an interview without a language model. A criterion's number says how much of the candidate's own, specific words
+ * concern it: what they did, with its particulars, and what came of it. It does not say whether that was good, or true, so it
+ * recommends nothing. What cannot be told apart gets the same number.
+ */
+import { isAboutJudging } from './judging.ts';
+import { acts, capitals, figures, habit, happened, named, outcome } from './telling.ts';
+import { answersOf, wordsOf, type CriterionScore, type Interviewed } from '../../../models/rules/interviews/evaluation.ts';
+import { languageOf } from '../../../models/rules/language/language.ts';
+import { sentences } from '../../../models/rules/language/sentences.ts';
+import { fold, terms } from '../../../models/rules/language/words.ts';
+
+/** Vectors of texts, of length 1 each: the likeness of two is their product. */
+export type Embed = (texts: readonly string[]) => Promise<readonly Float32Array[]>;
+export type Asked = Interviewed & { role: string };
+export type Scored = { scores: CriterionScore[]; strengths: string[]; concerns: string[] };
+
+/** What was said to one question, or all of it where nothing belongs to a question. */
+type Answer = { question: string; lines: Line[] };
+type Line = { text: string; acts: number; tells: boolean };
+
+/** Numbers are given in such steps: a finer one would claim to know more. */
+const step = 2;
+/** From here on a number means that acts, particulars and an outcome were told. */
+const wellTold = 6;
+
+/** Undefined when the candidate said nothing. Without `embed`, or when it fails, nothing is known of what words concern. */
+export async function score(interviewed: Asked, embed: Embed | undefined): Promise<Scored | undefined> {
+  const answers = answersIn(interviewed);
+  if (answers.length === 0) return undefined;
+  const concern = await concernOf(interviewed, answers, embed);
+  const scores = interviewed.criteria.map((criterion, at): CriterionScore => {
+    const ranked = answers
+      .map((answer, index) => ({ answer, near: concern[at]![index]!, worth: told(answer, interviewed) * share(concern[at]![index]!) }))
+      .toSorted((one, other) => other.worth - one.worth || other.near - one.near);
+    const { answer, worth } = ranked[0]!;
+    return { criterion, score: Math.min(10, step * Math.round(worth / step)), quote: telling(answer, criterion).text };
+  });
+  return { scores, ...inWords(scores) };
+}
+
+/** Only what the numbers say: who told something, and of what nothing was told. */
+function inWords(scores: readonly CriterionScore[]): Pick<Scored, 'strengths' | 'concerns'> {
+  const strong = scores.filter(({ score: given }) => given >= wellTold);
+  const silent = scores.filter(({ score: given }) => given === 0);
+  return {
+    strengths: strong.map(({ criterion, quote }) => `${criterion}: something that was done is told in detail: “${quote}”`),
+    concerns: silent.map(({ criterion }) => `${criterion}: no answer tells of something that was done.`),
+  };
+}
+
+function answersIn(interviewed: Asked): Answer[] {
+  const given = taken(interviewed);
+  const seen: ReadonlySet<string>[] = [];
+  const read = (texts: readonly string[]): Line[] => texts.flatMap((text) => sentences(text)).map((text) => lineOf(text, given, seen));
+  const items = answersOf(interviewed).filter(({ answered }) => answered);
+  const said = wordsOf(interviewed).map(({ text }) => text);
+  if (said.length === 0) return [];
+  const answers = items.map(({ question, answer }) => ({ question, lines: read([answer]) }));
+  const all = answers.length > 0 ? answers : [{ question: '', lines: read(said) }];
+  const honest = all.map(({ question, lines }) => ({ question, lines: lines.filter(({ text }) => !isAboutJudging(text)) }));
+  const left = honest.filter(({ lines }) => lines.length > 0);
+  return left.length > 0 ? left : all.map(({ question, lines }) => ({ question, lines: lines.map(({ text }) => ({ text, acts: 0, tells: false })) }));
+}
+
+const stemsOf = (text: string): ReadonlySet<string> => new Set(terms(text).map(({ stem }) => stem));
+
+/** Words that were put into the candidate's mouth: the role's, the criteria's and the questions'. */
+const taken = ({ role, criteria, questions }: Asked): ReadonlySet<string> =>
+  stemsOf([role, ...criteria, ...questions.map(({ body }) => body)].join('\n'));
+
+/** Of a sentence whose subjects stand elsewhere already, from this share on nothing counts. */
+const copiedShare = 0.75;
+/** Sentences have words such as `the` and `we`; a list of terms has few. */
+const connectingShare = 0.2;
+
+/** `seen`: the sentences before, to which this one is added. */
+function lineOf(text: string, given: ReadonlySet<string>, seen: ReadonlySet<string>[]): Line {
+  const stems = stemsOf(text);
+  const within = (other: ReadonlySet<string>): boolean => {
+    const shared = [...stems].filter((stem) => other.has(stem)).length;
+    return stems.size > 0 && shared / stems.size >= copiedShare;
+  };
+  const isCopied = within(given) || seen.some(within);
+  seen.push(stems);
+  const words = fold(text).split(/[^\p{L}\p{N}]+/u).filter(Boolean).length;
+  const isList = words - stems.size < connectingShare * words;
+  if (isCopied || isList || habit.test(text)) return { text, acts: 0, tells: false };
+  const done = acts.reduce((sum, form) => sum + [...text.matchAll(form)].length, 0);
+  return { text, acts: done, tells: done > 0 || happened.some((form) => form.test(text)) };
+}
+
+/** What each part of a told event adds, up to 10: acts and particulars count up to three, an outcome once. */
+const worthOf = { act: 1.5, particular: 1, outcome: 2, course: 0.5 } as const;
+const counted = 3;
+
+/** How much an answer tells of what somebody did, 0 to 10. Nothing where nobody who speaks has done anything. */
+function told({ question, lines }: Answer, asked: Asked): number {
+  const telling = lines.filter(({ tells }) => tells);
+  const done = telling.reduce((sum, line) => sum + line.acts, 0);
+  if (done === 0) return 0;
+  const text = telling.map((line) => line.text).join('\n');
+  const course = telling.length >= counted ? counted * worthOf.course : 0;
+  const came = telling.some((line) => outcome.test(line.text)) ? worthOf.outcome : 0;
+  const particulars = particularsOf(text, `${question}\n${asked.role}\n${asked.criteria.join('\n')}`);
+  return Math.min(done, counted) * worthOf.act + Math.min(particulars, counted) * worthOf.particular + came + course;
+}
+
+/** Figures, days, and names that stand in no question. German writes every noun with a capital, so names are not read there. */
+function particularsOf(text: string, given: string): number {
+  const forms = languageOf(text) === 'de' ? [...figures, ...named] : [...figures, ...named, capitals];
+  const known = fold(given);
+  const found = forms.flatMap((form) => [...text.matchAll(form)].map(([match]) => fold(match)));
+  return new Set(found.filter((one) => !known.includes(one))).size;
+}
+
+/** The line that shows most of a criterion. */
+function telling({ lines }: Answer, criterion: string): Line {
+  const wanted = stemsOf(criterion);
+  const worth = ({ text, acts: done, tells }: Line): number =>
+    (tells ? 2 : 0) + Math.min(done, 2) + Math.min(2, particularsOf(text, '')) + [...stemsOf(text)].filter((stem) => wanted.has(stem)).length;
+  return lines.toSorted((one, other) => worth(other) - worth(one))[0]!;
+}
+
+/** Below the first nothing of an answer concerns a criterion, from the second on all of it; likeness by embedded models. */
+const near = { from: 0.835, to: 0.855 } as const;
+const share = (likeness: number): number => Math.min(1, Math.max(0, (likeness - near.from) / (near.to - near.from)));
+
+/** How near each answer is to each criterion and its own question; all of them near where that cannot be known. */
+async function concernOf({ role, criteria }: Asked, answers: readonly Answer[], embed: Embed | undefined): Promise<number[][]> {
+  const unknown = criteria.map(() => answers.map(() => near.to));
+  if (embed === undefined) return unknown;
+  try {
+    const pieces = answers.map(({ lines }) => piecesOf(lines));
+    const vectors = await embed(pieces.flat());
+    let at = 0;
+    const ofAnswers = pieces.map((texts) => mean(vectors.slice(at, (at += texts.length))));
+    const ofQuestions = await embed(answers.map(({ question }) => `${role}: ${question}`));
+    const ofCriteria = await embed(criteria.map((criterion) => `${role}, ${criterion}`));
+    return ofCriteria.map((criterion) =>
+      ofAnswers.map((answer, index) => (dot(criterion, answer) + dot(ofQuestions[index]!, answer)) / 2),
+    );
+  } catch {
+    return unknown;
+  }
+}
+
+/** Models read the beginning of a text; so long is a piece, in characters, and so many are read of an answer. */
+const pieceLength = 200;
+const maxPieces = 12;
+function piecesOf(lines: readonly Line[]): string[] {
+  const pieces: string[] = [];
+  for (const { text } of lines) {
+    const last = pieces.at(-1);
+    if (last !== undefined && last.length + text.length < pieceLength) pieces[pieces.length - 1] = `${last} ${text}`;
+    else pieces.push(text.slice(0, 2 * pieceLength));
+  }
+  return pieces.slice(0, maxPieces);
+}
+
+const dot = (a: Float32Array, b: Float32Array): number => a.reduce((sum, x, at) => sum + x * b[at]!, 0);
+
+function mean(vectors: readonly Float32Array[]): Float32Array {
+  const sum = new Float32Array(vectors[0]!.length);
+  for (const vector of vectors) for (const [at, x] of vector.entries()) sum[at]! += x;
+  const length = Math.hypot(...sum);
+  return sum.map((x) => x / length);
+}
