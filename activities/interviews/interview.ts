@@ -8,6 +8,7 @@ import { withHeartbeat } from '../base/heartbeat.ts';
 import { createRoomBot, idleRoom, type RoomDeps } from './room.ts';
 import { scoreAnswers, summarizeAnswers } from '../../agent/interviews/evaluation.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
+import type { Embedding } from '../../clients/embedding/embedding.ts';
 import { BotRefused, type Bot } from '../../providers/recall/bot.ts';
 import {
   beginInterviewRemoval,
@@ -32,6 +33,7 @@ export type InterviewDeps = RoomDeps & {
   /** The service for outside calls, where one is configured. */
   outsideBot: Bot | undefined;
   ai: Pick<Ai, 'model' | 'structured'>;
+  embedding: Pick<Embedding, 'local'>;
   log: Logger;
 };
 type Ref = { orgId: string; interviewId: string };
@@ -50,7 +52,7 @@ type KnownBots = Pick<InterviewState, 'bot' | 'former' | 'sent' | 'orders'>;
 export type Deployed = { bot: BotRef } | { refused: BotReason };
 export type InterviewActivities = ReturnType<typeof createInterviewActivities>;
 
-export function createInterviewActivities({ outsideBot, ai, secrets, clock, log }: InterviewDeps) {
+export function createInterviewActivities({ outsideBot, ai, embedding, secrets, clock, log }: InterviewDeps) {
   const botOf = ({ kind }: Pick<BotRef, 'kind'>): Omit<Bot, 'schedule'> | undefined =>
     kind === 'room' ? idleRoom : outsideBot;
   const told = (interviewId: string, what: string) => (error: unknown) =>
@@ -164,7 +166,7 @@ export function createInterviewActivities({ outsideBot, ai, secrets, clock, log 
         const record = await findInterview(orgId, interviewId);
         if (!record) return 'silent';
         const made = await scoreAnswers(
-          ai,
+          { ai, embedding },
           await interviewedOf(record),
           record.role_title,
           told(interviewId, 'scores'),

@@ -4,14 +4,17 @@
  */
 import { z } from 'zod';
 import type { Ai } from '../../clients/ai/ai.ts';
+import type { Embedding } from '../../clients/embedding/embedding.ts';
+import { models } from '../../clients/embedding/vectors.ts';
+import { isAboutJudging } from '../../intelligence/offline/interviews/judging.ts';
+import { score, type Embed } from '../../intelligence/offline/interviews/score.ts';
+import { summarizeInterview } from '../../intelligence/offline/interviews/summarize.ts';
 import {
   answersOf,
   concluded,
-  evaluationOf,
-  isAboutJudging,
-  qaSummaryOf,
-  scoresProblem,
+  occurs,
   wordsOf,
+  type CriterionScore,
   type Evaluation,
   type Interviewed,
   type QaSummary,
@@ -80,7 +83,7 @@ export async function summarizeAnswers(
   interviewed: Interviewed,
   told: Failed,
 ): Promise<Omit<QaSummary, 'generated_at'>> {
-  const byRules = qaSummaryOf(interviewed);
+  const byRules = summarizeInterview(interviewed);
   if (ai.model !== undefined && byRules.answered > 0) {
     try {
       const { summary } = await ai.structured({
@@ -100,13 +103,13 @@ export async function summarizeAnswers(
 
 /** Phase 2; undefined when the candidate said nothing that could be judged. */
 export async function scoreAnswers(
-  ai: Model,
+  { ai, embedding }: { ai: Model; embedding: Pick<Embedding, 'local'> },
   interviewed: Interviewed,
   role: string,
   told: Failed,
 ): Promise<Omit<Evaluation, 'generated_at'> | undefined> {
-  const byRules = evaluationOf(interviewed);
-  if (!byRules) return undefined;
+  if (wordsOf(interviewed).length === 0) return undefined;
+  const items = answersOf(interviewed);
   if (ai.model !== undefined) {
     try {
       const { scores, strengths, concerns, recommendation } = await ai.structured({
@@ -119,13 +122,21 @@ export async function scoreAnswers(
       });
       const rounded = scores.map((one) => ({ ...one, score: Math.round(one.score * 10) / 10 }));
       const inOrder = interviewed.criteria.map((name) => rounded.find(({ criterion }) => criterion === name)!);
-      const judged = concluded(inOrder, answersOf(interviewed), { strengths, concerns, recommendation });
+      const judged = concluded({ scores: inOrder, strengths, concerns }, recommendation, items);
       return { ...judged, generated_by: 'model' };
     } catch (error) {
       told(error);
     }
   }
-  return { ...byRules, generated_by: 'extractive' };
+  const byRules = await score({ ...interviewed, role }, embedOf(embedding));
+  return { ...concluded(byRules, 'undecided', items), generated_by: 'rules', confidence: 'low' };
+}
+
+/** Vectors by me5 alone, the first part of what a text is read by: it tells subjects apart best. */
+function embedOf({ local }: Pick<Embedding, 'local'>): Embed | undefined {
+  if (local === undefined) return undefined;
+  const { dimensions } = models.me5;
+  return async (texts) => Promise.all(texts.map(async (text) => (await local.reading(text)).subarray(0, dimensions)));
 }
 
 /** In a call elsewhere nothing may belong to a question; then the model reads what the candidate said. */
@@ -137,4 +148,16 @@ function answersFor(interviewed: Interviewed): unknown {
     .filter((sentence) => !isAboutJudging(sentence))
     .join(' ')
     .slice(0, 40_000);
+}
+
+/** What is wrong with scores that a model gave, in a sentence for the model; undefined when they are right. */
+export function scoresProblem(scores: readonly CriterionScore[], interviewed: Interviewed): string | undefined {
+  const given = scores.map(({ criterion }) => criterion);
+  const missing = interviewed.criteria.filter((criterion) => !given.includes(criterion));
+  if (missing.length > 0) return `the criterion "${missing[0]}" is missing.`;
+  if (given.length !== interviewed.criteria.length) return 'there are scores for other criteria, or one has two.';
+  const wrong = scores.find(({ quote }) => !occurs(quote, interviewed));
+  if (wrong) return `the quote for "${wrong.criterion}" is not what the candidate said, word for word.`;
+  const judged = scores.find(({ quote }) => isAboutJudging(quote));
+  return judged && `the quote for "${judged.criterion}" speaks of the judgement, not of the work.`;
 }

@@ -85,6 +85,13 @@ export const rooms: readonly Room[] = [
     packages: ['zod', 'chrono-node', 'luxon'],
     node: true,
   },
+  // What a language model does, and what is done without one; it reads no records.
+  {
+    at: 'intelligence/',
+    files: ['intelligence/', 'models/rules/', 'clients/ai', 'clients/embedding/', 'clients/http/'],
+    packages: 'any',
+    node: true,
+  },
   {
     at: 'workflows/',
     files: ['workflows/', 'models/rules/'],

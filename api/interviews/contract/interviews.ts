@@ -137,7 +137,11 @@ export const evaluation = z
     strengths: z.array(z.string()),
     concerns: z.array(z.string()),
     ended_early: z.boolean(),
-    generated_by: z.enum(['extractive', 'model']),
+    generated_by: z.enum(['rules', 'model']).meta({
+      description:
+        '`rules`: without a language model. The numbers then say how much was told of what the candidate did; they advise nobody.',
+    }),
+    confidence: z.literal('low').optional().meta({ description: 'Of `rules`.' }),
     generated_at: timestamp,
   })
   .meta({ id: 'Evaluation' });

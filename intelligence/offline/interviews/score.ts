@@ -5,7 +5,12 @@
  */
 import { isAboutJudging } from './judging.ts';
 import { acts, capitals, figures, habit, happened, named, outcome } from './telling.ts';
-import { answersOf, wordsOf, type CriterionScore, type Interviewed } from '../../../models/rules/interviews/evaluation.ts';
+import {
+  answersOf,
+  wordsOf,
+  type CriterionScore,
+  type Interviewed,
+} from '../../../models/rules/interviews/evaluation.ts';
 import { languageOf } from '../../../models/rules/language/language.ts';
 import { sentences } from '../../../models/rules/language/sentences.ts';
 import { fold, terms } from '../../../models/rules/language/words.ts';
@@ -24,14 +29,20 @@ const step = 2;
 /** From here on a number means that acts, particulars and an outcome were told. */
 const wellTold = 6;
 
-/** Undefined when the candidate said nothing. Without `embed`, or when it fails, nothing is known of what words concern. */
-export async function score(interviewed: Asked, embed: Embed | undefined): Promise<Scored | undefined> {
+/**
+ * The candidate must have said something. Without `embed`, or when it fails, all that was told counts for each criterion: which
+ * of it concerns what cannot be known then.
+ */
+export async function score(interviewed: Asked, embed: Embed | undefined): Promise<Scored> {
   const answers = answersIn(interviewed);
-  if (answers.length === 0) return undefined;
   const concern = await concernOf(interviewed, answers, embed);
   const scores = interviewed.criteria.map((criterion, at): CriterionScore => {
     const ranked = answers
-      .map((answer, index) => ({ answer, near: concern[at]![index]!, worth: told(answer, interviewed) * share(concern[at]![index]!) }))
+      .map((answer, index) => ({
+        answer,
+        near: concern[at]![index]!,
+        worth: told(answer, interviewed) * share(concern[at]![index]!),
+      }))
       .toSorted((one, other) => other.worth - one.worth || other.near - one.near);
     const { answer, worth } = ranked[0]!;
     return { criterion, score: Math.min(10, step * Math.round(worth / step)), quote: telling(answer, criterion).text };
@@ -39,12 +50,14 @@ export async function score(interviewed: Asked, embed: Embed | undefined): Promi
   return { scores, ...inWords(scores) };
 }
 
-/** Only what the numbers say: who told something, and of what nothing was told. */
+/** Only what the numbers say: of what something was told in detail, and of what nothing. */
 function inWords(scores: readonly CriterionScore[]): Pick<Scored, 'strengths' | 'concerns'> {
   const strong = scores.filter(({ score: given }) => given >= wellTold);
   const silent = scores.filter(({ score: given }) => given === 0);
   return {
-    strengths: strong.map(({ criterion, quote }) => `${criterion}: something that was done is told in detail: “${quote}”`),
+    strengths: strong.map(
+      ({ criterion, quote }) => `${criterion}: something that was done is told in detail: “${quote}”`,
+    ),
     concerns: silent.map(({ criterion }) => `${criterion}: no answer tells of something that was done.`),
   };
 }
@@ -52,15 +65,23 @@ function inWords(scores: readonly CriterionScore[]): Pick<Scored, 'strengths' | 
 function answersIn(interviewed: Asked): Answer[] {
   const given = taken(interviewed);
   const seen: ReadonlySet<string>[] = [];
-  const read = (texts: readonly string[]): Line[] => texts.flatMap((text) => sentences(text)).map((text) => lineOf(text, given, seen));
+  const read = (texts: readonly string[]): Line[] =>
+    texts.flatMap((text) => sentences(text)).map((text) => lineOf(text, given, seen));
   const items = answersOf(interviewed).filter(({ answered }) => answered);
   const said = wordsOf(interviewed).map(({ text }) => text);
-  if (said.length === 0) return [];
   const answers = items.map(({ question, answer }) => ({ question, lines: read([answer]) }));
   const all = answers.length > 0 ? answers : [{ question: '', lines: read(said) }];
-  const honest = all.map(({ question, lines }) => ({ question, lines: lines.filter(({ text }) => !isAboutJudging(text)) }));
+  const honest = all.map(({ question, lines }) => ({
+    question,
+    lines: lines.filter(({ text }) => !isAboutJudging(text)),
+  }));
   const left = honest.filter(({ lines }) => lines.length > 0);
-  return left.length > 0 ? left : all.map(({ question, lines }) => ({ question, lines: lines.map(({ text }) => ({ text, acts: 0, tells: false })) }));
+  return left.length > 0
+    ? left
+    : all.map(({ question, lines }) => ({
+        question,
+        lines: lines.map(({ text }) => ({ text, acts: 0, tells: false })),
+      }));
 }
 
 const stemsOf = (text: string): ReadonlySet<string> => new Set(terms(text).map(({ stem }) => stem));
@@ -83,7 +104,9 @@ function lineOf(text: string, given: ReadonlySet<string>, seen: ReadonlySet<stri
   };
   const isCopied = within(given) || seen.some(within);
   seen.push(stems);
-  const words = fold(text).split(/[^\p{L}\p{N}]+/u).filter(Boolean).length;
+  const words = fold(text)
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(Boolean).length;
   const isList = words - stems.size < connectingShare * words;
   if (isCopied || isList || habit.test(text)) return { text, acts: 0, tells: false };
   const done = acts.reduce((sum, form) => sum + [...text.matchAll(form)].length, 0);
@@ -117,17 +140,33 @@ function particularsOf(text: string, given: string): number {
 /** The line that shows most of a criterion. */
 function telling({ lines }: Answer, criterion: string): Line {
   const wanted = stemsOf(criterion);
-  const worth = ({ text, acts: done, tells }: Line): number =>
-    (tells ? 2 : 0) + Math.min(done, 2) + Math.min(2, particularsOf(text, '')) + [...stemsOf(text)].filter((stem) => wanted.has(stem)).length;
+  const worth = (line: Line): number =>
+    worthOfLine(line) + [...stemsOf(line.text)].filter((stem) => wanted.has(stem)).length;
   return lines.toSorted((one, other) => worth(other) - worth(one))[0]!;
 }
+
+const worthOfLine = ({ text, acts: done, tells }: Line): number =>
+  (tells ? 2 : 0) + Math.min(done, 2) + Math.min(2, particularsOf(text, ''));
+
+/** The sentences in which the candidate tells most of what was done, the best first. */
+export const tellingLines = (interviewed: Interviewed, limit: number): string[] =>
+  answersIn({ ...interviewed, role: '' })
+    .flatMap(({ lines }) => lines)
+    .filter(({ text }) => !isAboutJudging(text))
+    .toSorted((one, other) => worthOfLine(other) - worthOfLine(one))
+    .slice(0, limit)
+    .map(({ text }) => text);
 
 /** Below the first nothing of an answer concerns a criterion, from the second on all of it; likeness by embedded models. */
 const near = { from: 0.835, to: 0.855 } as const;
 const share = (likeness: number): number => Math.min(1, Math.max(0, (likeness - near.from) / (near.to - near.from)));
 
 /** How near each answer is to each criterion and its own question; all of them near where that cannot be known. */
-async function concernOf({ role, criteria }: Asked, answers: readonly Answer[], embed: Embed | undefined): Promise<number[][]> {
+async function concernOf(
+  { role, criteria }: Asked,
+  answers: readonly Answer[],
+  embed: Embed | undefined,
+): Promise<number[][]> {
   const unknown = criteria.map(() => answers.map(() => near.to));
   if (embed === undefined) return unknown;
   try {

@@ -19,7 +19,8 @@ const regular = String.raw`(?!(?:need|feed|speed|exceed|proceed|succeed|indeed|s
 const between = String.raw`(?:\s+(?:also|then|just|even|only|really|simply|finally|first|later|quickly|never|again|both|all|personally|immediately|\p{L}+ly))?`;
 
 const germanParticiple = String.raw`\p{L}*ge\p{L}{2,}(?:t|en)|\p{L}{2,}iert|(?:ver|be|ent|er|zer|über|unter|wider)\p{L}{3,}(?:t|en)`;
-const germanPast = any(`war waren hatte hatten wurde wurden kam kamen ging gingen sah sahen fand fanden gab gaben nahm nahmen
+const germanPast =
+  any(`war waren hatte hatten wurde wurden kam kamen ging gingen sah sahen fand fanden gab gaben nahm nahmen
   rief riefen schrieb schrieben stand standen lag lagen ließ ließen hielt hielten konnte konnten musste mussten wollte wollten
   sollte sollten durfte brachte brachten dachte dachten wusste wussten bekam bekamen begann begannen lief liefen traf trafen
   sprach sprachen blieb blieben machte machten sagte sagten baute bauten führte führten leitete leiteten stellte stellten`);
@@ -32,12 +33,21 @@ const spanishOther = String.raw`\p{L}{2,}(?:ó|ió|aron|ieron|aba|aban)|había|h
 
 /** Somebody did something: each match is one act of the speaker, or of a group that the speaker belongs to. */
 export const acts: readonly RegExp[] = [
-  word(String.raw`(?:I|we)(?:(?:\s+had|['’]d)(?!\s+(?:like|love|want|prefer|say)))?${between}\s+(?:${irregular}|${regular}|had\s+to|didn['’]t|couldn['’]t)`, 'giu'),
+  word(
+    String.raw`(?:I|we)(?:(?:\s+had|['’]d)(?!\s+(?:like|love|want|prefer|say)))?${between}\s+(?:${irregular}|${regular}|had\s+to|didn['’]t|couldn['’]t)`,
+    'giu',
+  ),
   // `I held the dose, rang the doctor and asked him`: what follows has the same subject.
   word(String.raw`(?:,\s*(?:and\s+)?(?:then\s+)?|\band\s+(?:then\s+)?)(?:${irregular}|${regular})`, 'giu'),
-  word(String.raw`(?:(?:ich|wir)\s+(?:habe|haben|hatte|hatten|bin|sind)|(?:habe|haben|hatte|hatten|bin|sind)\s+(?:ich|wir))[^.!?]{0,120}?\s(?:${germanParticiple})`, 'giu'),
+  word(
+    String.raw`(?:(?:ich|wir)\s+(?:habe|haben|hatte|hatten|bin|sind)|(?:habe|haben|hatte|hatten|bin|sind)\s+(?:ich|wir))[^.!?]{0,120}?\s(?:${germanParticiple})`,
+    'giu',
+  ),
   word(String.raw`(?:ich|wir)\s+(?:${germanPast})|(?:${germanPast})\s+(?:ich|wir)`, 'giu'),
-  word(String.raw`(?:j['’](?:ai|avais)|je\s+(?:l['’]ai|les\s+ai|leur\s+ai|lui\s+ai|me\s+suis|suis)|(?:nous|on)\s+(?:avons|a|avions|avait|sommes))(?:\s+(?:aussi|ensuite|alors|donc|tout\s+de\s+suite|fait|dû|pu))?\s+(?:${frenchParticiple})`, 'giu'),
+  word(
+    String.raw`(?:j['’](?:ai|avais)|je\s+(?:l['’]ai|les\s+ai|leur\s+ai|lui\s+ai|me\s+suis|suis)|(?:nous|on)\s+(?:avons|a|avions|avait|sommes))(?:\s+(?:aussi|ensuite|alors|donc|tout\s+de\s+suite|fait|dû|pu))?\s+(?:${frenchParticiple})`,
+    'giu',
+  ),
   word(spanishPast, 'giu'),
 ];
 
@@ -45,7 +55,9 @@ export const acts: readonly RegExp[] = [
 export const happened: readonly RegExp[] = [
   word(String.raw`${irregular}|${regular}|didn['’]t|couldn['’]t|wasn['’]t|hadn['’]t`, 'iu'),
   word(germanPast),
-  word(String.raw`(?:a|ont|avait|avaient|était|étaient|est|sont)\s+(?:\p{L}+\s+)?(?:${frenchParticiple})|avait|était|étaient`),
+  word(
+    String.raw`(?:a|ont|avait|avaient|était|étaient|est|sont)\s+(?:\p{L}+\s+)?(?:${frenchParticiple})|avait|était|étaient`,
+  ),
   word(spanishOther),
 ];
 
@@ -91,5 +103,8 @@ export const outcome = word(
   String.raw`after(?:wards|\s+(?:that|this))|since(?:\s+(?:then|june|the))?|ever\s+since|in\s+the\s+end|at\s+the\s+end|by\s+the\s+(?:end|summer|time)|eventually|as\s+a\s+result|which\s+(?:meant|brought|saved)|so\s+now|turned\s+out|ended\s+up|(?:down|up|back)\s+(?:to|by)|from\s+\S+\s+to\s+\S+|instead\s+of|renewed|signed|stayed|fell|dropped|saved|stopped|haven['’]t|hasn['’]t|no\s+longer|the\s+(?:week|month|year)\s+after|later
   |am\s+ende|danach|seitdem|seither|schließlich|dadurch|statt|daraufhin|sodass|hinterher
   |au\s+final|finalement|depuis|ensuite|à\s+la\s+fin|résultat|grâce\s+à|en\s+tout|du\s+coup
-  |al\s+final|desde\s+entonces|después|finalmente|como\s+resultado|gracias\s+a|ya\s+no|volvió`.replaceAll(/\s*\n\s*/gu, ''),
+  |al\s+final|desde\s+entonces|después|finalmente|como\s+resultado|gracias\s+a|ya\s+no|volvió`.replaceAll(
+    /\s*\n\s*/gu,
+    '',
+  ),
 );

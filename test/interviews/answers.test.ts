@@ -1,0 +1,77 @@
+/**
+ * Scores without a language model, on answers that were written before there were rules for them: concrete, vague, off the
+ * subject, lists of words, and copies of the job's text. The rules were made on every third question; the others judge them.
+ */
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { scoreAnswers } from '../../agent/interviews/evaluation.ts';
+import { createEmbedding, type Embedding } from '../../clients/embedding/embedding.ts';
+import { until } from '../kit/harness.ts';
+
+const kinds = ['concrete', 'vague', 'off_subject', 'keywords', 'copied'] as const;
+type Kind = (typeof kinds)[number];
+type Item = { role: string; criterion: string; question: string; answers: Record<Kind, string> };
+
+const fixture = fileURLToPath(new URL('../fixtures/interviewanswers.json', import.meta.url));
+let judged: Item[];
+let embedding: Embedding;
+beforeAll(async () => {
+  const items = JSON.parse(await readFile(fixture, 'utf8')) as Item[];
+  judged = items.filter((_, at) => at % 3 !== 0);
+  embedding = createEmbedding({ obtain: async () => process.env['TEST_EMBEDDING']!, questionMs: 600_000 });
+  await until(async () => embedding.state().state !== 'starting', 'the models');
+});
+afterAll(() => embedding.close());
+
+async function numberOf(
+  { role, criterion, question, answers }: Item,
+  kind: Kind,
+  local: Embedding['local'],
+): Promise<number> {
+  const said = {
+    id: '1',
+    speaker: 'Candidate',
+    text: answers[kind],
+    at: new Date(0),
+    is_ai: false,
+    role: 'candidate' as const,
+    question_id: 'q_1',
+  };
+  const questions = [{ question_id: 'q_1', category: 'technical', body: question }];
+  const made = await scoreAnswers(
+    { ai: { model: undefined, structured: async () => Promise.reject(new Error('no model')) }, embedding: { local } },
+    { questions, criteria: [criterion], said: [said] },
+    role,
+    () => undefined,
+  );
+  expect(made).toMatchObject({ recommendation: 'undecided', generated_by: 'rules', confidence: 'low' });
+  expect(answers[kind]).toContain(made!.scores[0]!.quote);
+  return made!.scores[0]!.score;
+}
+
+/** The share of pairs in which the concrete answer has the higher number. */
+async function shareBefore(others: readonly Kind[], local: Embedding['local']): Promise<number> {
+  const pairs = judged.flatMap((item) => others.map((kind) => ({ item, kind })));
+  const won: boolean[] = [];
+  for (const { item, kind } of pairs)
+    won.push((await numberOf(item, 'concrete', local)) > (await numberOf(item, kind, local)));
+  return won.filter(Boolean).length / won.length;
+}
+
+describe('a concrete answer', () => {
+  it.each(kinds.slice(1))('comes before one that is %s, in at least nine of ten pairs', async (kind) => {
+    expect(await shareBefore([kind], embedding.local)).toBeGreaterThanOrEqual(0.9);
+  });
+
+  it('without embedded models comes before all but those off the subject', async () => {
+    expect(await shareBefore(['vague', 'keywords', 'copied'], undefined)).toBeGreaterThanOrEqual(0.9);
+  });
+});
+
+it('answers that tell of nothing that was done have the same number', async () => {
+  const given: number[] = [];
+  for (const item of judged)
+    for (const kind of ['vague', 'keywords'] as const) given.push(await numberOf(item, kind, embedding.local));
+  expect(new Set(given)).toEqual(new Set([0]));
+});
