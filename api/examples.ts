@@ -110,6 +110,7 @@ export const examples: Readonly<Record<string, unknown>> = {
   startInterview: { candidate_name: 'Ada Example' },
   cancelInterview: { reason: 'The candidate is ill.' },
   uploadResume: { file: '%PDF-1.7' },
+  scoreByHand: { criteria: { Go: 8, communication: 6 }, notes: 'Clear, a little short.', recommendation: 'next_round' },
   decideInterview: { decision: 'hire', notes: 'Strong in Go.' },
   draftInterview: { prompt: 'A senior Go developer, 45 minutes, tomorrow at 10:30', timezone: 'Europe/Berlin' },
   generateQuestions: {

@@ -18,7 +18,7 @@ import { findRoom, openRoom, prepareRoom, tokensOf } from '../../models/intervie
 import { readTranscript } from '../../models/interviews/transcript.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { botReasons, isMeetingUrl, type BotReason } from '../../models/rules/interviews/bot.ts';
-import type { Evaluation } from '../../models/rules/interviews/evaluation.ts';
+import type { Evaluation, Scorecard } from '../../models/rules/interviews/evaluation.ts';
 import { criteriaOf } from '../../models/rules/interviews/criteria.ts';
 import {
   interviewBounds,
@@ -300,6 +300,12 @@ function viewEvaluation({ scores, generated_at, ...rest }: Evaluation) {
   };
 }
 
+const viewScorecard = ({ scores, updated_at, ...rest }: Scorecard) => ({
+  ...rest,
+  criteria: Object.fromEntries(scores.map(({ criterion, score }) => [criterion, score])),
+  updated_at: iso(updated_at),
+});
+
 /** Whether a service sends a bot into a call elsewhere. */
 const isElsewhere = ({ config }: Pick<Context, 'config'>, { meeting_url }: Interview): boolean =>
   meeting_url !== undefined && config.meetingBots.apiKey !== undefined;
@@ -344,6 +350,7 @@ export async function viewInterview(ctx: Pick<Context, 'secrets' | 'config'>, re
     transcript: transcript.map(viewSegment),
     qa_summary: qa_summary ? { ...qa_summary, generated_at: iso(qa_summary.generated_at) } : null,
     evaluation: status === 'completed' && evaluation ? viewEvaluation(evaluation) : null,
+    scorecards: (record.scorecards ?? []).map(viewScorecard),
     history: record.history.map(({ at, ...rest }) => ({ ...rest, at: iso(at) })),
     failure:
       failure === undefined

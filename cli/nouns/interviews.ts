@@ -191,6 +191,18 @@ export const interviews: Noun = {
       ],
     }),
     command({
+      name: 'rate',
+      description: 'give the candidate your own numbers, from 0 to 10',
+      examples: [`rate ${example} --criteria '{"Go":8}' --notes "Strong in Go."`],
+      route: `PUT ${one}/scorecard`,
+      login: true,
+      body: contract.scorecardBody,
+      reply: contract.interviewRecord,
+      lines: ({ interview_id, scorecards }) => [
+        `${interview_id}: rated by ${scorecards.map(({ name }) => name).join(', ')}`,
+      ],
+    }),
+    command({
       name: 'rm',
       description: 'delete an interview',
       examples: [`rm ${example}`],

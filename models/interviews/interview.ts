@@ -10,7 +10,7 @@ import { collectionOf, defined, defineModel, type RecordOf } from '../base/defin
 import { date, flag, list, mixed, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { modes } from '../rules/access/keys.ts';
-import type { Evaluation, QaSummary } from '../rules/interviews/evaluation.ts';
+import type { Evaluation, QaSummary, Scorecard } from '../rules/interviews/evaluation.ts';
 import {
   interviewModes,
   interviewStatuses,
@@ -84,6 +84,7 @@ export const InterviewModel = defineModel(
     history: list(mixed<StoredMove>()),
     qa_summary: optional(mixed<QaSummary>()),
     evaluation: optional(mixed<Evaluation>()),
+    scorecards: optional(list(mixed<Scorecard>())),
     decision: optional(mixed<{ decision: Decision; notes: string | null; decided_by: string; decided_at: Date }>()),
     /** The last mail to its candidate about its time. */
     invited: optional(mixed<Invitation>()),
@@ -255,6 +256,21 @@ export async function decideInterview(
   );
 }
 
+/**
+ * Puts a member's scorecard in place of the one that the same member gave before. Null when there is no such interview in a
+ * state that allows it.
+ */
+export async function storeScorecard(orgId: string, interviewId: string, card: Scorecard): Promise<Interview | null> {
+  const others = {
+    $filter: { input: { $ifNull: ['$scorecards', []] }, cond: { $ne: ['$$this.user_id', { $literal: card.user_id }] } },
+  };
+  return collectionOf(InterviewModel).findOneAndUpdate(
+    { ...standing(orgId, interviewId), status: { $in: [...operations.scorecard.from] } },
+    [{ $set: { scorecards: { $concatArrays: [others, [{ $literal: card }]] }, updated_at: card.updated_at } }],
+    { returnDocument: 'after' },
+  );
+}
+
 /** Whose bot this is. */
 export async function findByBot({
   kind,
@@ -288,7 +304,7 @@ export async function beginInterviewRemoval(
         questions: [],
         history: [],
       },
-      $unset: { qa_summary: 1, evaluation: 1, decision: 1, meeting_url: 1, invited: 1 },
+      $unset: { qa_summary: 1, evaluation: 1, scorecards: 1, decision: 1, meeting_url: 1, invited: 1 },
       ...(intent ? { $push: { pending: intent } } : {}),
     },
     { returnDocument: 'after' },

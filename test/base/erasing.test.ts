@@ -225,6 +225,7 @@ describe('a deletion leaves no copy', () => {
     await until(async () => (await ok('GET', `${mine}/${id}`)).qa_summary, 'the summary');
     await ok('POST', `${mine}/${id}/generate-score`);
     await ok('PUT', `${mine}/${id}/decision`, { decision: 'hire', notes: `Because of ${word}.` });
+    await ok('PUT', `${mine}/${id}/scorecard`, { criteria: {}, notes: `Knows ${word}.` });
     await spread(word, ['interviews', 'resumes', 'rooms', 'transcript_segments', 'frames', 'deliveries']);
     expect(await answersAbout(id)).toBeGreaterThan(0);
     await ok('DELETE', `${mine}/${id}`);

@@ -30,6 +30,7 @@ const asked: Partial<Record<Operation, [method: string, path: string, body?: obj
   evaluate: ['POST', '/evaluate'],
   score: ['POST', '/generate-score'],
   decide: ['PUT', '/decision', { decision: 'hire' }],
+  scorecard: ['PUT', '/scorecard', { criteria: {} }],
   cancel: ['POST', '/cancel', { reason: 'A reason.' }],
 };
 /** Ends come less often than the rest, so that walks get far. */
@@ -45,6 +46,7 @@ const steps: readonly Operation[] = [
     'evaluate',
     'score',
     'decide',
+    'scorecard',
     'cancel',
   ] as const),
   ...(['join', 'join', 'join', 'refuse'] as const),
@@ -55,7 +57,8 @@ const expected = (status: InterviewStatus, operation: Operation): InterviewStatu
   operation === 'schedule' && status === 'scheduled' ? 'scheduled' : next(status, operation);
 /** The moves that an operation leaves in the history. */
 function movesOf(status: InterviewStatus, operation: Operation): Operation[] {
-  if (['update', 'decide'].includes(operation) || (operation === 'schedule' && status === 'scheduled')) return [];
+  if (['update', 'decide', 'scorecard'].includes(operation) || (operation === 'schedule' && status === 'scheduled'))
+    return [];
   return operation === 'start' && status === 'draft' ? ['schedule', 'start'] : [operation];
 }
 

@@ -72,6 +72,13 @@ export const decisionBody = z.strictObject({
   decision: z.enum(decisions),
   notes: z.string().max(10_000).optional(),
 });
+export const scorecardBody = z.strictObject({
+  criteria: z.record(line(100), z.number().min(0).max(10)).meta({
+    description: 'Numbers from 0 to 10, by names of the interview’s criteria; some of them may be left out.',
+  }),
+  notes: z.string().max(10_000).optional(),
+  recommendation: z.enum(decisions).optional(),
+});
 export const listQuery = pageQuery.extend({ status: z.enum(interviewStatuses).optional() });
 
 const listed = {
@@ -145,6 +152,16 @@ export const evaluation = z
     generated_at: timestamp,
   })
   .meta({ id: 'Evaluation' });
+export const scorecard = z
+  .object({
+    user_id: id,
+    name: z.string().meta({ description: 'As the member was called then.' }),
+    criteria: z.record(z.string(), z.number()),
+    notes: z.string().nullable(),
+    recommendation: z.enum(decisions).nullable(),
+    updated_at: timestamp,
+  })
+  .meta({ id: 'Scorecard' });
 export const move = z
   .object({
     from: z.enum(interviewStatuses),
@@ -171,6 +188,7 @@ export const interviewRecord = z
     transcript: z.array(segment),
     qa_summary: qaSummary.nullable(),
     evaluation: evaluation.nullable(),
+    scorecards: z.array(scorecard).meta({ description: 'What members give, one each.' }),
     history: z.array(move),
     failure: z
       .object({ reason: z.string(), message: z.string() })

@@ -35,13 +35,15 @@ import {
   removeInterviewContents,
   roleKey,
   setReason,
+  storeScorecard,
   type Interview,
 } from '../../../models/interviews/interview.ts';
+import { findUser } from '../../../models/access/user.ts';
 import { readTranscript } from '../../../models/interviews/transcript.ts';
 import { normalizeEmail } from '../../../models/rules/access/email.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 import { maxFileBytes } from '../../../models/rules/knowledge/document.ts';
-import { wordsOf } from '../../../models/rules/interviews/evaluation.ts';
+import { cardScores, wordsOf } from '../../../models/rules/interviews/evaluation.ts';
 import { newState, type Move } from '../../../models/rules/interviews/interview.ts';
 import { removeInterviewNow } from '../../../workflows/interviews/interview.ts';
 
@@ -359,6 +361,36 @@ export const interviewRoutes = [
       const record = await decideInterview(orgId, interviewId, decided);
       if (record) return viewInterview(ctx, record);
       checkAllowed(await foundInterview(orgId, interviewId), 'decide');
+      throw new Problem('CONFLICT');
+    },
+  }),
+  route({
+    name: 'scoreByHand',
+    method: 'PUT',
+    path: `${one}/scorecard`,
+    summary: 'Give the candidate your own numbers; they take the place of those that you gave before.',
+    auth: member(),
+    params: contract.interviewParams,
+    body: contract.scorecardBody,
+    reply: contract.interviewRecord,
+    envelope: true,
+    limit: 'writes',
+    errors: ['ILLEGAL_TRANSITION', 'CONFLICT'],
+    async handle({ params: { orgId, interviewId }, body, principal: { userId } }, ctx) {
+      const before = await foundInterview(orgId, interviewId);
+      checkAllowed(before, 'scorecard');
+      const user = await findUser(userId);
+      const card = {
+        user_id: userId,
+        name: user?.name ?? '',
+        scores: cardScores(body.criteria, before.evaluation_criteria),
+        notes: body.notes ?? null,
+        recommendation: body.recommendation ?? null,
+        updated_at: ctx.clock(),
+      };
+      const record = await storeScorecard(orgId, interviewId, card);
+      if (record) return viewInterview(ctx, record);
+      checkAllowed(await foundInterview(orgId, interviewId), 'scorecard');
       throw new Problem('CONFLICT');
     },
   }),

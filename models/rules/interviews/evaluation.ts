@@ -5,6 +5,7 @@
 import type { Decision } from './interview.ts';
 import type { Question } from './questions.ts';
 import type { Said } from './transcript.ts';
+import { Problem } from '../base/errors.ts';
 import { terms } from '../language/words.ts';
 
 export type Answered = {
@@ -40,6 +41,25 @@ export type Evaluation = {
   confidence?: 'low';
   generated_at: Date;
 };
+
+/** What one member gives a candidate; it says who that was also after they have left the organization. */
+export type Scorecard = {
+  user_id: string;
+  name: string;
+  scores: Omit<CriterionScore, 'quote'>[];
+  notes: string | null;
+  recommendation: Decision | null;
+  updated_at: Date;
+};
+
+/** @throws Problem VALIDATION for a name that is no criterion of the interview. */
+export function cardScores(given: Readonly<Record<string, number>>, criteria: readonly string[]): Scorecard['scores'] {
+  const unknown = Object.keys(given).filter((name) => !criteria.includes(name));
+  const message = `is no criterion of this interview; its criteria are ${criteria.join(', ')}`;
+  const details = unknown.map((name) => ({ path: ['body', 'criteria', name], message }));
+  if (details.length > 0) throw new Problem('VALIDATION', { details });
+  return Object.entries(given).map(([criterion, score]) => ({ criterion, score }));
+}
 
 export type Interviewed = {
   questions: readonly Question[];

@@ -71,6 +71,7 @@ export const operations = {
   evaluate: { from: ['evaluating'], to: 'same', recorded: true, who: 'a member: `POST /evaluate`' },
   score: { from: ['evaluating'], to: 'completed', recorded: true, who: 'a member: `POST /generate-score`' },
   decide: { from: ['evaluating', 'completed'], to: 'same', recorded: false, who: 'a member: `PUT /decision`' },
+  scorecard: { from: ['evaluating', 'completed'], to: 'same', recorded: false, who: 'a member: `PUT /scorecard`' },
   cancel: {
     from: ['draft', 'scheduled', 'bot_deployed', 'in_progress', 'evaluating'],
     to: 'cancelled',

@@ -42,10 +42,11 @@ const expected: Record<InterviewStatus, Partial<Record<Operation, InterviewStatu
     evaluate: 'evaluating',
     score: 'completed',
     decide: 'evaluating',
+    scorecard: 'evaluating',
     cancel: 'cancelled',
     delete: 'evaluating',
   },
-  completed: { decide: 'completed', delete: 'completed' },
+  completed: { decide: 'completed', scorecard: 'completed', delete: 'completed' },
   cancelled: { delete: 'cancelled' },
 };
 const all = interviewStatuses.flatMap((status) => operationNames.map((operation) => [status, operation] as const));
