@@ -8,11 +8,11 @@ import { ConfigError, readConfig, type Config } from '../config.ts';
 import { embeddedMongodbUri } from '../engines/system.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
 import { idempotencySeals } from '../models/base/idempotency.ts';
+import { oneTimeStateSeals } from '../models/base/onetimestate.ts';
 import { resealRecords, type Resealed, type SealedRecords } from '../models/base/reseal.ts';
 import { createSecretBox } from '../models/base/secretbox.ts';
 import { embedSecretSeals } from '../models/access/embedsecret.ts';
 import { hashToken } from '../models/access/key.ts';
-import { oidcStateSeals } from '../models/access/oidcstate.ts';
 import { signingKeySeals } from '../models/access/signingkey.ts';
 import { addProof, findUserByEmail } from '../models/access/user.ts';
 import { candidateSeals } from '../models/integrations/candidate.ts';
@@ -50,7 +50,7 @@ export async function passwordLink(
 export const allSeals: readonly SealedRecords[] = [
   signingKeySeals,
   idempotencySeals,
-  oidcStateSeals,
+  oneTimeStateSeals,
   embedSecretSeals,
   supportConfigSeals,
   toolServerSeals,

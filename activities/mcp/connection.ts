@@ -15,13 +15,12 @@ import { sha256 } from '../../models/mcp/hash.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import { callbackPath, clientMetadataPath } from '../../models/rules/mcp/oauth.ts';
 import {
-  claimRenewal,
-  endRenewal,
   findToolServer,
   forgetOAuthState,
   keepOAuthState,
   toolSecretPlace,
   type ToolServer,
+  toolServerTurns,
 } from '../../models/mcp/server.ts';
 
 export type ConnectionDeps = {
@@ -41,8 +40,6 @@ const endings: Readonly<Record<SignInEnd['why'], string>> = {
   scope: 'It asks for more than was agreed to.',
 };
 const signInLimits = { maxBytes: 1024 * 1024, headersTimeoutMs: 10_000, totalTimeoutMs: 15_000 };
-/** Longer than a sign-in may take: whoever has not renewed the tokens by then has died. */
-const renewalMs = 20_000;
 
 export function createConnections({ secrets, http, egressAllow, publicUrl, clock }: ConnectionDeps) {
   const fetch = createFetch(http, egressAllow, signInLimits);
@@ -78,8 +75,7 @@ export function createConnections({ secrets, http, egressAllow, publicUrl, clock
     secrets.seal(JSON.stringify({ client, tokens, discovery }), toolSecretPlace(orgId, 'oauth_state'));
 
   const turnsOf = ({ _id: orgId, connection }: Reached): TokenTurns => ({
-    claim: () => claimRenewal(orgId, connection, clock(), renewalMs),
-    end: () => endRenewal(orgId, connection),
+    ...toolServerTurns(orgId, connection, clock),
     async ended(token, end) {
       const server = await findToolServer(orgId);
       const sealed = server?.connection === connection ? server.oauth_state : undefined;

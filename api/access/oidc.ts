@@ -2,13 +2,12 @@
  * Federated sign-in: sends a browser to a configured identity provider (authorization code, state, nonce, PKCE S256)
  * and reads the identity that comes back. It decides nothing about accounts; api/access/routes/auth.ts does.
  */
-import { createHash } from 'node:crypto';
 import * as client from 'openid-client';
 import { bindBrowser, type BrowserCookie } from './browser.ts';
 import type { Context } from '../context.ts';
 import { perConfig } from '../http/perconfig.ts';
 import type { Config } from '../../config.ts';
-import { keepOidcState, oidcStatePlace, oidcStateSeconds, takeOidcState } from '../../models/access/oidcstate.ts';
+import { keepState, stateSeconds, takeState } from '../../models/base/onetimestate.ts';
 import { readEmail } from '../../models/rules/access/email.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
@@ -29,21 +28,19 @@ const discoveryMs = 3600_000;
 const timeoutSeconds = 10;
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
+/** What the sign-in is finished with: the nonce and the PKCE verifier, which the browser must not learn. */
+type Kept = { nonce: string; verifier: string };
+const purposeOf = (provider: string): string => `oidc:${provider}`;
+
 /** Makes the address to send a browser to, and the cookie that ties the sign-in to it. */
 export async function beginSignIn(ctx: Context, provider: string): Promise<{ url: string; cookie: BrowserCookie }> {
   const configuration = await discover(ctx.config, provider);
   const state = client.randomState();
   const nonce = client.randomNonce();
   const verifier = client.randomPKCECodeVerifier();
-  const { browser, cookie } = bindBrowser('oidc', state, oidcStateSeconds);
-  const id = sha256(state);
-  await keepOidcState({
-    _id: id,
-    provider,
-    browser,
-    sealed: ctx.secrets.seal(JSON.stringify([nonce, verifier]), oidcStatePlace(id)),
-    expires_at: new Date(ctx.clock().getTime() + oidcStateSeconds * 1000),
-  });
+  const { browser, cookie } = bindBrowser('oidc', state, stateSeconds);
+  const kept: Kept = { nonce, verifier };
+  await keepState({ state, purpose: purposeOf(provider), browser }, kept, { secrets: ctx.secrets, now: ctx.clock() });
   const url = client.buildAuthorizationUrl(configuration, {
     redirect_uri: callbackUrl(ctx.config, provider),
     response_type: 'code',
@@ -69,12 +66,16 @@ export async function finishSignIn(
 ): Promise<FederatedPerson> {
   const configuration = await discover(ctx.config, provider);
   const { state } = params;
-  const taken = state && browser ? await takeOidcState(sha256(state), provider, browser, ctx.clock()) : null;
+  const deps = { secrets: ctx.secrets, now: ctx.clock() };
+  const taken =
+    state && browser
+      ? ((await takeState({ state, purpose: purposeOf(provider), browser }, deps)) as Kept | null)
+      : null;
   if (!state || !taken)
     throw new Problem('FEDERATED_LOGIN_FAILED', {
       message: 'This sign-in is over or was not started in this browser; start it again.',
     });
-  const [nonce, verifier] = JSON.parse(ctx.secrets.open(taken.sealed, oidcStatePlace(taken._id))) as [string, string];
+  const { nonce, verifier } = taken;
   const url = new URL(callbackUrl(ctx.config, provider));
   for (const [name, value] of Object.entries(params)) if (value !== undefined) url.searchParams.set(name, value);
   const claims = await confirmed(async () => {
@@ -151,7 +152,6 @@ async function confirmed<T>(exchange: () => Promise<T>): Promise<T> {
 
 const callbackUrl = (config: Config, provider: string) =>
   `${config.publicUrl}/v1/auth/oidc/${encodeURIComponent(provider)}/callback`;
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 function readName(claim: unknown): string | undefined {
   if (typeof claim !== 'string') return undefined;

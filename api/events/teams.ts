@@ -36,7 +36,8 @@ export async function takeTeams(
   const query = questionIn(activity).slice(0, maxQuestion);
   const reply = (text: string): TeamsReply => (form === 'webhook' ? { type: 'message', text } : {});
   const code = activity.type === 'message' ? connectCode(query) : undefined;
-  const connected = code === undefined ? undefined : await connectTenant(activity, code, ctx.clock());
+  const connected =
+    code === undefined ? undefined : await connectTenant(activity, code, { secrets: ctx.secrets, now: ctx.clock() });
   const owner = await teamsOwner(activity, ownedBy(ctx));
   const answer =
     form === 'webhook' && connected === undefined && !('unknown' in owner)

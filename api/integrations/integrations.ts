@@ -2,7 +2,7 @@
  * Connections to other services, as members make and see them. Credentials are tried by an activity: they are sealed in
  * MongoDB, and the workflow carries only where they are.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { bindBrowser, returningBrowser, type BrowserCookie } from '../access/browser.ts';
 import type { Context } from '../context.ts';
 import type { Cookies } from '../http/route.ts';
@@ -15,7 +15,7 @@ import {
   type Candidate,
 } from '../../models/integrations/candidate.ts';
 import { findIntegration, findOwner, type Integration } from '../../models/integrations/integration.ts';
-import { keepOauthState, oauthStateSeconds, takeOauthState } from '../../models/integrations/oauthstate.ts';
+import { keepState, stateSeconds, takeState } from '../../models/base/onetimestate.ts';
 import { endConnection, ReleaseModel } from '../../models/integrations/release.ts';
 import { dropOutboxProvider } from '../../models/integrations/supportconfig.ts';
 import { isAdmin } from '../../models/access/organization.ts';
@@ -104,7 +104,9 @@ export async function disconnect(ctx: Context, orgId: string, provider: Integrat
   if (release) await startSaved(ctx, ReleaseModel, release, release.pending);
 }
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const slackPurpose = 'connect:slack';
+/** `user_id`: whoever is no longer an admin by the end connects nothing. */
+type BegunSlack = { org_id: string; user_id: string; settings: { channel_id?: string } };
 const redirectUri = ({ config }: Pick<Context, 'config'>): string =>
   `${config.publicUrl}/v1/integrations/slack/callback`;
 
@@ -119,16 +121,13 @@ export async function beginSlack(
       message: 'This system has no Slack app: its operator sets SLACK_CLIENT_ID and SLACK_CLIENT_SECRET.',
     });
   const state = randomBytes(32).toString('base64url');
-  const { browser, cookie } = bindBrowser('connect', state, oauthStateSeconds);
-  await keepOauthState({
-    _id: sha256(state),
+  const { browser, cookie } = bindBrowser('connect', state, stateSeconds);
+  const begun: BegunSlack = {
     org_id: orgId,
-    provider: 'slack',
     user_id: userId,
-    browser,
     settings: channelId === undefined ? {} : { channel_id: channelId },
-    expires_at: new Date(ctx.clock().getTime() + oauthStateSeconds * 1000),
-  });
+  };
+  await keepState({ state, purpose: slackPurpose, browser }, begun, { secrets: ctx.secrets, now: ctx.clock() });
   const url = new URL(slack.authorizeUrl);
   url.searchParams.set('client_id', slack.app.clientId);
   url.searchParams.set('scope', [...slackScopes, ...(channelId === undefined ? [slackChannelScope] : [])].join(','));
@@ -143,7 +142,11 @@ type Answer = { state?: string | undefined; code?: string | undefined; error?: s
 export async function finishSlack(ctx: Context, { state, code, error }: Answer, cookies: Cookies): Promise<string> {
   if (state === undefined) return error ?? 'unknown_state';
   const browser = returningBrowser(cookies, 'connect', state);
-  const taken = browser === undefined ? null : await takeOauthState(sha256(state), 'slack', browser, ctx.clock());
+  const deps = { secrets: ctx.secrets, now: ctx.clock() };
+  const taken =
+    browser === undefined
+      ? null
+      : ((await takeState({ state, purpose: slackPurpose, browser }, deps)) as BegunSlack | null);
   if (!taken) return 'unknown_state';
   if (error !== undefined || code === undefined) return error ?? 'no_code';
   if (!(await isAdmin(taken.org_id, taken.user_id))) return 'no_longer_admin';

@@ -10,17 +10,20 @@ export type Renewals<C> = {
   end(): Promise<void>;
   /** Renews this one, and stores what it became. It takes no longer than a claim lasts. */
   renew(standing: C): Promise<void>;
-  /** How long to wait for another process that renews it, in ms, and the failure after that. */
-  patienceMs: number;
+  /** How long to wait for another process that renews it, in ms; a usual renewal's time where it is missing. */
+  patienceMs?: number;
+  /** The failure after that. */
   late(): Error;
 };
 
+/** How long another process may take to renew one, in ms, before who waits for it gives up. */
+const usualPatienceMs = 15_000;
 /** How often it is looked whether another process has renewed it. */
 const lookEveryMs = 100;
 
 /** Has a good credential stand. False: there is none that can be renewed. */
 export async function renewed<C>(renewals: Renewals<C>): Promise<boolean> {
-  const { read, isGood, claim, end, renew, patienceMs, late } = renewals;
+  const { read, isGood, claim, end, renew, patienceMs = usualPatienceMs, late } = renewals;
   for (let waitedMs = 0; ; waitedMs += lookEveryMs) {
     const seen = await read();
     if (seen === undefined) return false;

@@ -176,8 +176,6 @@ const passing: readonly string[] = [
   OAuthErrorCode.TemporarilyUnavailable,
   OAuthErrorCode.TooManyRequests,
 ];
-/** How long a call waits for another process that renews the tokens. */
-const patienceMs = 15_000;
 
 /**
  * The credential of a sign-in, for calls: it is renewed, and never asked for anew, because no person is there to agree. Of all
@@ -220,7 +218,6 @@ export function grantedAuth(client: OAuthClient, store: OAuthStore, turns: Token
           await renew(provider, asked, () => turns.ended(token, { why: 'refused' }));
           isNew = true;
         },
-        patienceMs,
         late: () => new ServerFailure('timeout'),
       });
       if (!isThere) throw new ServerFailure('unauthorized');

@@ -7,6 +7,7 @@ import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, mixed, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { grouped } from '../base/grouped.ts';
+import { notRenewing, renewalTurns } from '../base/renewal.ts';
 import { sealedRecords } from '../base/reseal.ts';
 import type { Place, SecretBox } from '../base/secretbox.ts';
 import { integrationProviders, integrationStatuses } from '../rules/integrations/integration.ts';
@@ -87,7 +88,7 @@ export const integrationSeals = sealedRecords(
   ],
   // A process that renews the credentials keeps them only in place of exactly those that it has read.
   {
-    restingAt: (now) => ({ $or: [{ renewing_until: { $exists: false } }, { renewing_until: { $lte: now } }] }),
+    restingAt: notRenewing,
   },
 );
 
@@ -237,18 +238,9 @@ export async function breakIntegration(
   return modifiedCount === 1;
 }
 
-/** Lets one process of all renew the credentials, for `forMs`. */
-export async function claimRenewal(id: string, now: Date, forMs: number): Promise<boolean> {
-  const { matchedCount } = await collectionOf(IntegrationModel).updateOne(
-    { _id: id, $or: [{ renewing_until: { $exists: false } }, { renewing_until: { $lte: now } }] },
-    { $set: { renewing_until: new Date(now.getTime() + forMs) } },
-  );
-  return matchedCount === 1;
-}
-
-export async function endRenewal(id: string): Promise<void> {
-  await collectionOf(IntegrationModel).updateOne({ _id: id }, { $unset: { renewing_until: '' } });
-}
+/** Turns at renewing the credentials. */
+export const integrationTurns = (id: string, clock: () => Date) =>
+  renewalTurns(IntegrationModel, { _id: id }, { clock });
 
 /** Keeps renewed credentials; false when those that they were made of stand no longer. */
 export async function keepRenewed(id: string, before: string, sealed: string): Promise<boolean> {

@@ -17,6 +17,7 @@ import {
   text,
   type ValueOf,
 } from '../rules/base/fields.ts';
+import { renewalTurns } from '../base/renewal.ts';
 import { sealedRecords } from '../base/reseal.ts';
 import type { Place } from '../base/secretbox.ts';
 import { environments } from '../rules/access/keys.ts';
@@ -135,24 +136,9 @@ export async function keepOAuthState(orgId: string, connection: number, sealed: 
   );
 }
 
-/**
- * Lets one process of all renew the tokens, for `forMs`: a refresh token that is used twice ends the whole grant at many
- * authorization servers.
- */
-export async function claimRenewal(orgId: string, connection: number, now: Date, forMs: number): Promise<boolean> {
-  const { matchedCount } = await collectionOf(ToolServerModel).updateOne(
-    { _id: orgId, connection, $or: [{ renewing_until: { $exists: false } }, { renewing_until: { $lte: now } }] },
-    { $set: { renewing_until: new Date(now.getTime() + forMs) }, $inc: { version: 1 } },
-  );
-  return matchedCount === 1;
-}
-
-export async function endRenewal(orgId: string, connection: number): Promise<void> {
-  await collectionOf(ToolServerModel).updateOne(
-    { _id: orgId, connection },
-    { $unset: { renewing_until: 1 }, $inc: { version: 1 } },
-  );
-}
+/** Turns at renewing the tokens of this connection: a refresh token that is used twice ends the whole grant at many servers. */
+export const toolServerTurns = (orgId: string, connection: number, clock: () => Date) =>
+  renewalTurns(ToolServerModel, { _id: orgId, connection }, { clock, also: { $inc: { version: 1 } } });
 
 /**
  * Forgets a sign-in that has ended; false when there is another one by now. `scopes`: what the next one asks for. `moved`: the

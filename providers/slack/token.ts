@@ -8,10 +8,9 @@ import { renewed } from '../../clients/http/renewal.ts';
 import { SlackError, type Slack, type SlackRotation } from './client.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import {
-  claimRenewal,
   credentialsOf,
-  endRenewal,
   findIntegration,
+  integrationTurns,
   keepRenewed,
   sealCredentials,
   type Integration,
@@ -35,9 +34,6 @@ export type SlackTokenDeps = {
 
 /** The part of a token's life after which it is renewed: two hours of twelve are left for what fails. */
 const renewedAfter = 5 / 6;
-/** Longer than Slack may take: whoever has not renewed it by then has died. */
-const renewalMs = 20_000;
-const patienceMs = 15_000;
 
 /** As credentials are stored. */
 export function rotated(rotation: SlackRotation | undefined, now: Date): Partial<SlackCredentials> {
@@ -89,14 +85,13 @@ async function current(connection: Connection, deps: SlackTokenDeps, ended?: str
         return seen.refresh_token === undefined && !isGood(seen) ? undefined : seen;
       },
       isGood,
-      claim: () => claimRenewal(id, clock(), renewalMs),
-      end: () => endRenewal(id),
+      ...integrationTurns(id, clock),
       async renew(standing) {
         seen = await renewedBy(standing, deps);
         await keepRenewed(id, sealed, sealCredentials(connection, seen, deps.secrets));
       },
       // One that still lives serves while another process renews it.
-      patienceMs: lives(seen) ? 0 : patienceMs,
+      ...(lives(seen) ? { patienceMs: 0 } : {}),
       late: () => new SlackError('The token of Slack is being renewed.', { timedOut: true }),
     });
   } catch (error) {

@@ -6,7 +6,6 @@ import { openClient } from '../kit/database.ts';
 import { apiAt, until, type Api } from '../kit/harness.ts';
 import { startIdentityProvider, type IdentityProvider, type Person } from '../kit/oidc-server.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
-import { oidcStatePlace } from '../../models/access/oidcstate.ts';
 import { box } from '../kit/inbound.ts';
 
 const callback = (provider: string) => `http://127.0.0.1:3000/v1/auth/oidc/${provider}/callback`;
@@ -127,7 +126,7 @@ describe('GET /auth/oidc/{provider}/start', () => {
     expect(setCookie).toMatch(/^oidc_[0-9a-f]{16}=[\w-]{43};/);
     expect(setCookie.toLowerCase()).toMatch(/; httponly/);
     expect(setCookie.toLowerCase()).toMatch(/; samesite=lax/);
-    const kept = JSON.stringify(await db.collection('oidc_states').find().toArray());
+    const kept = JSON.stringify(await db.collection('one_time_states').find().toArray());
     for (const secret of [params['state']!, params['nonce']!, setCookie.slice(22, 65)])
       expect(kept).not.toContain(secret);
   });
@@ -368,11 +367,18 @@ describe('a callback that must not work: 401', () => {
   it('after ten minutes', async () => {
     const before = Date.now();
     const { path, cookie } = await begin(newPerson());
-    const { expires_at } = (await db.collection('oidc_states').find().sort({ expires_at: -1 }).limit(1).toArray())[0]!;
+    const { expires_at } = (
+      await db
+        .collection('one_time_states')
+        .find({ purpose: /^oidc:/ })
+        .sort({ expires_at: -1 })
+        .limit(1)
+        .toArray()
+    )[0]!;
     const end = (expires_at as Date).getTime();
     expect(end).toBeGreaterThanOrEqual(before + 600_000);
     expect(end).toBeLessThanOrEqual(Date.now() + 600_000);
-    await db.collection('oidc_states').updateMany({}, { $set: { expires_at: new Date(Date.now() - 1) } });
+    await db.collection('one_time_states').updateMany({}, { $set: { expires_at: new Date(Date.now() - 1) } });
     await refused(path, cookie);
   });
 
@@ -388,17 +394,17 @@ describe('a callback that must not work: 401', () => {
   });
 
   it.each([
-    ['whose ID token was made for another sign-in (nonce)', (kept: string[]) => ['another nonce', kept[1]]],
-    ['whose code was asked for by somebody else (PKCE)', (kept: string[]) => [kept[0], 'v'.repeat(43)]],
+    ['whose ID token was made for another sign-in (nonce)', (kept: object) => ({ ...kept, nonce: 'another nonce' })],
+    ['whose code was asked for by somebody else (PKCE)', (kept: object) => ({ ...kept, verifier: 'v'.repeat(43) })],
   ])('%s', async (_, change) => {
     const { path, cookie, params } = await begin(newPerson());
     const id = createHash('sha256').update(params.get('state')!).digest('hex');
-    const states = db.collection<{ _id: string; sealed: string }>('oidc_states');
-    const place = oidcStatePlace(id);
+    const states = db.collection<{ _id: string; sealed: string }>('one_time_states');
+    const place = { field: 'one_time_states.sealed', record: id };
     const { sealed } = (await states.findOne({ _id: id }))!;
     await states.updateOne(
       { _id: id },
-      { $set: { sealed: box.seal(JSON.stringify(change(JSON.parse(box.open(sealed, place)) as string[])), place) } },
+      { $set: { sealed: box.seal(JSON.stringify(change(JSON.parse(box.open(sealed, place)) as object)), place) } },
     );
     await refused(path, cookie);
   });

@@ -8,15 +8,16 @@ import { describe, expect, it } from '@jest/globals';
 import { modelsIn } from '../kit/database.ts';
 import { allSeals } from '../../cli/operator.ts';
 import { newId } from '../../models/base/ids.ts';
+import { renewalMs } from '../../models/base/renewal.ts';
 import { resealRecords } from '../../models/base/reseal.ts';
 import { createSecretBox, type SecretBox } from '../../models/base/secretbox.ts';
 import { collectionOf } from '../../models/base/define.ts';
 import { embedSecretPlace, findEmbedSecret, replaceEmbedSecret } from '../../models/access/embedsecret.ts';
 import {
-  claimRenewal,
   connectIntegration,
   credentialsOf,
   findIntegration,
+  integrationTurns,
   IntegrationModel,
   sealCredentials,
   signingPlace,
@@ -184,11 +185,11 @@ describe('reseal', () => {
     const whose = { org_id: orgId, provider: 'slack' } as const;
     const sealed = sealCredentials(whose, { token: 't' }, before);
     const { _id } = await connectIntegration(orgId, 'slack', { account: 'A', settings: {}, sealed }, now);
-    expect(await claimRenewal(_id, now, 1_000)).toBe(true);
+    expect(await integrationTurns(_id, () => now).claim()).toBe(true);
     const seals = allSeals.find(({ model }) => (model as unknown) === IntegrationModel)!;
     expect(await resealRecords(seals, after, now)).toEqual({ resealed: 0, left: 1, unreadable: [] });
     expect((await findIntegration(orgId, 'slack'))?.sealed).toBe(sealed);
-    const later = new Date(now.getTime() + 2_000);
+    const later = new Date(now.getTime() + renewalMs + 1_000);
     expect(await resealRecords(seals, after, later)).toEqual({ resealed: 1, left: 0, unreadable: [] });
     await collectionOf(IntegrationModel).deleteOne({ _id });
   });

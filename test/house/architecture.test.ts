@@ -21,6 +21,17 @@ const forbidden: readonly [file: string, source: string, named: string][] = [
   ['workflows/a.ts', `import { createActivities } from '../activities/document.ts';`, '../activities/document.ts'],
   ['workflows/b.ts', `import 'node:crypto';`, 'node:crypto'],
   ['clients/a.ts', `import { findOrg } from '../models/organization.ts';`, '../models/organization.ts'],
+  [
+    'providers/slack/a.ts',
+    `import { send } from '../../activities/events/deliver.ts';`,
+    '../../activities/events/deliver.ts',
+  ],
+  ['providers/slack/b.ts', `import type { Context } from '../../api/context.ts';`, '../../api/context.ts'],
+  ...['github', 'linear', 'mail', 'slack', 'teams'].map((name): [string, string, string] => [
+    `providers/${name}/rules.ts`,
+    `import { findOrg } from '../../models/base/a.ts';`,
+    '../../models/base/a.ts',
+  ]),
   ['activities/base/a.ts', `import type { Context } from '../../api/context.ts';`, '../../api/context.ts'],
   [
     'activities/knowledge/b.ts',
@@ -105,6 +116,8 @@ const circles: readonly [circle: string, files: readonly (readonly [file: string
 ];
 
 const welcome: readonly [file: string, source: string][] = [
+  ['models/rules/events/a.ts', `import { escapeSlack } from '../../../providers/slack/rules.ts';`],
+  ['providers/linear/a.ts', `import { a } from '../../models/chat/a.ts'; import { b } from '../slack/rules.ts';`],
   ['models/rules/access/a.ts', `import { Problem } from '../base/errors.ts';`],
   [
     'models/chat/a.ts',

@@ -8,6 +8,7 @@ import { collectionOf } from '../../models/base/define.ts';
 import { newId } from '../../models/base/ids.ts';
 import mongoose from 'mongoose';
 import { createSecretBox } from '../../models/base/secretbox.ts';
+import { renewalMs } from '../../models/base/renewal.ts';
 import {
   AuditModel,
   auditWriter,
@@ -29,13 +30,12 @@ import { keepGrant, returnGrant, takeGrant } from '../../models/mcp/grant.ts';
 import { pinOf, sha256 } from '../../models/mcp/hash.ts';
 import { takeCall } from '../../models/mcp/limit.ts';
 import {
-  claimRenewal,
-  endRenewal,
   findToolServer,
   forgetOAuthState,
   keepOAuthState,
   saveToolServer,
   suspendTool,
+  toolServerTurns,
   type ToolServer,
 } from '../../models/mcp/server.ts';
 import { linkText } from '../../models/rules/mcp/audit.ts';
@@ -361,11 +361,11 @@ describe('the tool server', () => {
 
   it('has its tokens renewed by one process; who dies meanwhile holds up the others for its time only', async () => {
     await saveToolServer(server(), 0);
-    const claim = (at: Date) => claimRenewal(orgId, 7, at, 10_000);
+    const claim = (at: Date) => toolServerTurns(orgId, 7, () => at).claim();
     expect(tally(await Promise.all(times(6, () => claim(now))))).toBe(1);
-    expect(await claim(new Date(now.getTime() + 9_999))).toBe(false);
-    expect(await claim(new Date(now.getTime() + 10_000))).toBe(true);
-    await endRenewal(orgId, 7);
+    expect(await claim(new Date(now.getTime() + renewalMs - 1))).toBe(false);
+    expect(await claim(new Date(now.getTime() + renewalMs))).toBe(true);
+    await toolServerTurns(orgId, 7, () => now).end();
     expect(await claim(now)).toBe(true);
   });
 

@@ -119,7 +119,10 @@ export const integrationRoutes = [
     envelope: true,
     limit: 'writes',
     async handle({ params: { orgId }, principal }, ctx) {
-      const { code, expiresAt } = await beginTeams(orgId, principal.userId, ctx.clock());
+      const { code, expiresAt } = await beginTeams(orgId, principal.userId, {
+        secrets: ctx.secrets,
+        now: ctx.clock(),
+      });
       const integration = await viewIntegration('teams', await findIntegration(orgId, 'teams'));
       return { integration, connect_code: code, expires_at: expiresAt.toISOString() };
     },

@@ -10,9 +10,9 @@ import { createHttp } from '../../../clients/http/http.ts';
 import { createSlack } from '../../../providers/slack/client.ts';
 import { newId } from '../../../models/base/ids.ts';
 import {
-  claimRenewal,
   connectIntegration,
   findIntegration,
+  integrationTurns,
   sealCredentials,
 } from '../../../models/integrations/integration.ts';
 
@@ -96,7 +96,7 @@ describe('a token of Slack that ends', () => {
   it('is renewed by another once the time of one who died meanwhile is over', async () => {
     const use = await processes(1);
     now = new Date(start.getTime() + hours(11));
-    expect(await claimRenewal(`${orgId}:slack`, now, 20_000)).toBe(true);
+    expect(await integrationTurns(`${orgId}:slack`, () => now).claim()).toBe(true);
     expect(await use()).toEqual(['token-0']);
     now = new Date(now.getTime() + 20_000);
     expect(await use()).toEqual(['token-1']);
