@@ -2,14 +2,7 @@
 import type { Logger } from 'pino';
 import { notifyMembers } from '../../models/access/notification.ts';
 import { breakIntegration, type Integration } from '../../models/integrations/integration.ts';
-
-const names = {
-  linear: 'Linear',
-  slack: 'Slack',
-  github: 'GitHub',
-  email: 'E-mail',
-  teams: 'Microsoft Teams',
-} as const;
+import { providerNames } from '../../models/rules/integrations/integration.ts';
 
 /** `reason`: the provider's own word. A refusal of a credential that was replaced meanwhile changes nothing. */
 export async function breakConnection(
@@ -27,8 +20,8 @@ export async function breakConnection(
     {
       key: `integration_broken:${provider}:${generation}`,
       kind: 'integration_broken',
-      title: `${names[provider]} has to be connected again`,
-      body: `${names[provider]} no longer takes the credential of this organization. ${reason} Until it is connected again, nothing is sent there.`,
+      title: `${providerNames[provider]} has to be connected again`,
+      body: `${providerNames[provider]} no longer takes the credential of this organization. ${reason} Until it is connected again, nothing is sent there.`,
       about: [],
     },
     now,

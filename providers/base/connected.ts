@@ -4,9 +4,7 @@ import { breakConnection } from './broken.ts';
 import type { ServiceError } from '../../clients/http/serviceerror.ts';
 import { credentialsOf, findIntegration, type Integration } from '../../models/integrations/integration.ts';
 import { DeliveryRefused, type OutgoingRequest } from '../../models/rules/events/delivery.ts';
-
-const names = { linear: 'Linear', slack: 'Slack' } as const;
-type Provider = keyof typeof names;
+import { providerNames } from '../../models/rules/integrations/integration.ts';
 
 /**
  * The connection and its credentials. While it is broken nothing is tried there; connecting again mends what still waits.
@@ -14,13 +12,13 @@ type Provider = keyof typeof names;
  */
 export async function connection(
   orgId: string,
-  provider: Provider,
+  provider: 'linear' | 'slack',
   { secrets }: SenderDeps,
 ): Promise<{ integration: Integration; credentials: unknown }> {
   const integration = await findIntegration(orgId, provider);
   const sealed = integration?.sealed;
   if (!integration || sealed === undefined)
-    throw new DeliveryRefused(`${names[provider]} is not connected any more.`, { permanent: true });
+    throw new DeliveryRefused(`${providerNames[provider]} is not connected any more.`, { permanent: true });
   if (integration.status === 'broken')
     throw new DeliveryRefused(`The connection is broken: ${integration.broken_reason ?? 'connect it again'}`);
   return { integration, credentials: credentialsOf({ ...integration, sealed }, secrets) };

@@ -1,5 +1,6 @@
-/** What a service is to the machinery that connects: how a credential is tried, and what is kept of it. Types only. */
+/** What a service is to the machinery that connects: how a credential is tried, and what is kept of it. */
 import type { Logger } from 'pino';
+import { ServiceError } from '../../clients/http/serviceerror.ts';
 import type { Github } from '../github/client.ts';
 import type { Linear } from '../linear/client.ts';
 import type { Mailer } from '../mail/client.ts';
@@ -27,6 +28,16 @@ export class ConnectionRefused extends Error {
   constructor(message: string, { unauthorized = false, cause }: { unauthorized?: boolean; cause?: unknown } = {}) {
     super(message, { cause });
     this.unauthorized = unauthorized;
+  }
+}
+
+/** Asks the service; what it refuses, or will always refuse, is a refusal of the connection. @throws ConnectionRefused */
+export async function refusing<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof ServiceError) || !(error.unauthorized || error.permanent)) throw error;
+    throw new ConnectionRefused(error.message, { unauthorized: error.unauthorized, cause: error });
   }
 }
 

@@ -16,6 +16,7 @@ import type { ExternalLink, Task } from '../../models/tasks/task.ts';
 import type { StepRef } from '../../models/tasks/execution.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 import type { OutgoingRequest } from '../../models/rules/events/delivery.ts';
+import { providerNames } from '../../models/rules/integrations/integration.ts';
 import type { Step } from '../../models/rules/tasks/execution.ts';
 import type { TaskTold } from '../../models/rules/tasks/tasktext.ts';
 
@@ -87,20 +88,18 @@ export class StepSkipped extends Error {
   override readonly name = 'StepSkipped';
 }
 
-const names = { linear: 'Linear', github: 'GitHub', slack: 'Slack' } as const;
-
 /** The connection of the moment and its credentials. @throws StepRefused when there is none that works. */
 export async function connectionTo(
   orgId: string,
-  provider: keyof typeof names,
+  provider: 'linear' | 'github' | 'slack',
   { secrets }: Pick<StepDeps, 'secrets'>,
 ): Promise<{ integration: Integration; credentials: unknown }> {
   const integration = await findIntegration(orgId, provider);
   const sealed = integration?.sealed;
   if (!integration || sealed === undefined)
-    throw new StepRefused(`${names[provider]} is not connected any more.`, { permanent: true });
+    throw new StepRefused(`${providerNames[provider]} is not connected any more.`, { permanent: true });
   if (integration.status === 'broken')
-    throw new StepRefused(`${names[provider]} has to be connected again.`, { permanent: true });
+    throw new StepRefused(`${providerNames[provider]} has to be connected again.`, { permanent: true });
   return { integration, credentials: credentialsOf({ ...integration, sealed }, secrets) };
 }
 

@@ -1,21 +1,12 @@
 /** Connects to GitHub with a token and a repository. */
-import { ConnectionRefused, type Connector } from '../base/connector.ts';
-import { GithubError, type Github, type GithubRepository } from './client.ts';
+import { ConnectionRefused, refusing, type Connector } from '../base/connector.ts';
+import type { Github, GithubRepository } from './client.ts';
 import { candidateCredentials } from '../../models/integrations/candidate.ts';
 import { credentialsOf, sealCredentials, signingPlace } from '../../models/integrations/integration.ts';
 import { githubExternal } from './rules.ts';
 
 export type GithubCredentials = { token: string };
 type Candidates = GithubCredentials & { webhook_secret?: string };
-
-async function refusing<T>(ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (!(error instanceof GithubError) || !(error.unauthorized || error.permanent)) throw error;
-    throw new ConnectionRefused(error.message, { unauthorized: error.unauthorized, cause: error });
-  }
-}
 
 /** Whose token it is, and the repository as the token sees it. */
 async function look(

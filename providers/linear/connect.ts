@@ -1,21 +1,11 @@
 /** Connects to Linear with an API key and a team. */
-import { ConnectionRefused, type Connector } from '../base/connector.ts';
-import { LinearError } from './client.ts';
+import { ConnectionRefused, refusing, type Connector } from '../base/connector.ts';
 import { candidateCredentials } from '../../models/integrations/candidate.ts';
 import { credentialsOf, sealCredentials, signingPlace } from '../../models/integrations/integration.ts';
 import { linearExternal } from './rules.ts';
 
 export type LinearCredentials = { api_key: string };
 type Candidates = LinearCredentials & { webhook_secret?: string };
-
-async function refusing<T>(ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (!(error instanceof LinearError) || !(error.unauthorized || error.permanent)) throw error;
-    throw new ConnectionRefused(error.message, { unauthorized: error.unauthorized, cause: error });
-  }
-}
 
 export const linearConnector: Connector = {
   async connect(candidate, _standing, { linear, secrets }, signal) {

@@ -1,5 +1,5 @@
 /** Connects to Slack: the code of a grant becomes a token, or another channel is chosen for the token that stands. */
-import { ConnectionRefused, type Connector, type ConnectorDeps } from '../base/connector.ts';
+import { ConnectionRefused, refusing, type Connector, type ConnectorDeps } from '../base/connector.ts';
 import { rotated, withSlackToken, type SlackCredentials } from './token.ts';
 import { SlackError } from './client.ts';
 import { candidateCredentials } from '../../models/integrations/candidate.ts';
@@ -9,15 +9,6 @@ import { slackExternal } from './rules.ts';
 
 /** A grant that was just given, or nothing, for another channel. */
 type Candidates = { code?: string; redirect_uri?: string };
-
-async function refusing<T>(ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (!(error instanceof SlackError) || !(error.unauthorized || error.permanent)) throw error;
-    throw new ConnectionRefused(error.message, { unauthorized: error.unauthorized, cause: error });
-  }
-}
 
 /** The channel's name; joins it, so that replies are told of. Private channels are joined by invitation only. */
 async function enter(token: string, id: string, { slack }: ConnectorDeps): Promise<Record<string, unknown>> {

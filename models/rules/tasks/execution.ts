@@ -3,7 +3,7 @@
  * workflows/tasks/taskexecution.ts tells the story, activities/tasks/ does the steps.
  */
 import type { ExecutionStatus } from './task.ts';
-import type { IntegrationStatus } from '../integrations/integration.ts';
+import { providerNames, type IntegrationStatus } from '../integrations/integration.ts';
 
 export const stepIntegrations = ['linear', 'github', 'slack', 'email'] as const;
 export type StepIntegration = (typeof stepIntegrations)[number];
@@ -34,13 +34,6 @@ export type Step = {
   delivered_at?: Date;
 };
 
-const names: Readonly<Record<StepIntegration, string>> = {
-  linear: 'Linear',
-  github: 'GitHub',
-  slack: 'Slack',
-  email: 'E-mail',
-};
-
 /** What decides over a task's steps. */
 export type Executable = {
   /** How the services that are connected, or were, stand. */
@@ -61,8 +54,9 @@ function obstacle(
     return mailable ? undefined : { status: 'skipped', error: 'There is nobody to mail it to.' };
   }
   const status = connections[integration] ?? 'disconnected';
-  if (status === 'disconnected') return { status: 'skipped', error: `${names[integration]} is not connected.` };
-  if (status === 'broken') return { status: 'failed', error: `${names[integration]} has to be connected again.` };
+  if (status === 'disconnected') return { status: 'skipped', error: `${providerNames[integration]} is not connected.` };
+  if (status === 'broken')
+    return { status: 'failed', error: `${providerNames[integration]} has to be connected again.` };
   return undefined;
 }
 
