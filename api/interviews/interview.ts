@@ -1,7 +1,15 @@
 /** Interviews as members see them, and how the API asks an interview's workflow for a move. */
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
-import { command, earlierAnswer, illegalTransition, intentTo, isGone, startSaved, type Start } from '../../workflows/start.ts';
+import {
+  command,
+  earlierAnswer,
+  illegalTransition,
+  intentTo,
+  isGone,
+  startSaved,
+  type Start,
+} from '../../workflows/start.ts';
 import { viewSegment } from './meeting.ts';
 import { newId } from '../../models/base/ids.ts';
 import {
