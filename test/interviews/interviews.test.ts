@@ -130,7 +130,7 @@ describe('every operation', () => {
           return operation;
         }),
       );
-      expect(outcomes).toHaveLength(9);
+      expect(outcomes).toHaveLength(10);
     },
   );
 
