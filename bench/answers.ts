@@ -1,7 +1,7 @@
 /**
- * Answers to customers in their own words: right, or honestly none. The whole system without a language model, the same by words
- * alone, and beside them BM25 and the bare embedding models, each peer with the threshold that suits it best on the very set it is
- * shown on.
+ * Answers to customers in their own words: right, or honestly none. It measures the whole system without a language
+ * model, the same by words alone, and two peers, BM25 and the bare embedding models, each with the threshold that suits
+ * it best on the same set.
  */
 import { createEmbedder } from '../clients/embedding/embedder.ts';
 import { widths } from '../clients/embedding/vectors.ts';
@@ -19,7 +19,7 @@ type Asked = { question: AskedQuestion; outcome: Outcome };
 type Passage = Said & { id: string };
 
 const lanes = 4;
-/** Of what nothing answers, this share may be answered: where the peers' thresholds are put. */
+/** The peers' thresholds are set so that they answer this share of the unanswerable questions. */
 const allowedFalse = 0.1;
 
 export async function run(): Promise<void> {
@@ -99,7 +99,7 @@ async function asQuestion(
   return accepted === -1 ? 'wrong' : 'somewhere';
 }
 
-/** The passages that an answer quotes, those of its first source before the others, the best first. */
+/** The passages that an answer quotes: those of its first source first, the best first. */
 function usedIn(body: { answer: string; sources: { id: string }[] }, candidates: readonly Candidate[]): Candidate[] {
   const answer = body.answer.replaceAll(/\s+/gu, ' ');
   const cited = candidates.filter(({ source_id }) => body.sources.some(({ id }) => id === source_id));
@@ -111,7 +111,10 @@ function usedIn(body: { answer: string; sources: { id: string }[] }, candidates:
   return [...quoted.filter((c) => c.source_id === first), ...quoted.filter((c) => c.source_id !== first)];
 }
 
-/** An answer that quotes no whole line, such as some columns of a row, rests on the passage that has most of its words and figures. */
+/**
+ * An answer without a whole line, such as some columns of a row, is attributed to the passage with most of its words
+ * and numbers.
+ */
 function nearestTo(answer: string, cited: readonly Candidate[]): Candidate[] {
   const wordsOf = (text: string): Set<string> => new Set(text.toLowerCase().match(/[\p{L}\p{N}.,]+/gu));
   const said = wordsOf(answer);
@@ -136,7 +139,7 @@ async function inChat(api: Api, { orgId, key }: Stage, question: AskedQuestion):
     const said =
       (seen.body.messages as { role: string; record?: { searched: string | null; escalate?: string } }[]) ?? [];
     const reply = said.find(({ role }) => role === 'ai');
-    // The answer is stored before the person is called whom it announces.
+    // The answer is stored before the person that it announces is called.
     const whole = reply && (reply.record?.escalate === undefined || conversation.ticket !== null);
     return whole && { conversation, answer: reply };
   }, `an answer to ${question.text}`);
@@ -147,7 +150,7 @@ async function inChat(api: Api, { orgId, key }: Stage, question: AskedQuestion):
   return talked && !called ? 'good' : 'bad';
 }
 
-/** Scores of all passages for a question, in their order. */
+/** The scores of all passages for a question, in the order of the passages. */
 type Scores = (question: AskedQuestion) => Promise<number[]>;
 
 async function bm25(search: Search, passages: readonly Passage[]): Promise<Scores> {
@@ -167,7 +170,7 @@ async function bm25(search: Search, passages: readonly Passage[]): Promise<Score
   };
 }
 
-/** The models' weighted cosines, without anything around them. */
+/** The weighted cosines of the models, without any other rule. */
 async function cosines(passages: readonly Passage[]): Promise<Scores> {
   const embedder = createEmbedder({ folder: await findEmbedding((line) => console.log(`  ${line}`)) });
   const vectors = await embedder.embed(passages.map(({ heading, text }) => ({ kind: 'passage', heading, text })));
@@ -180,7 +183,7 @@ async function cosines(passages: readonly Passage[]): Promise<Scores> {
   };
 }
 
-/** What a peer answers that shows its best passage wherever the score exceeds a threshold. */
+/** The outcomes of a peer that shows its best passage when the score exceeds a threshold. */
 async function byScores(set: AnswerSet, passages: readonly Passage[], scores: Scores): Promise<Asked[]> {
   const best: { question: AskedQuestion; score: number; passage: Passage }[] = [];
   for (const question of set.questions) {
@@ -189,7 +192,7 @@ async function byScores(set: AnswerSet, passages: readonly Passage[], scores: Sc
     const score = Math.max(...all);
     best.push({ question, score, passage: passages[all.indexOf(score)]! });
   }
-  // Scores of English questions and of others are of different models, so each have a threshold.
+  // English questions and others are scored by different models, so each kind has its own threshold.
   const threshold = ({ language }: AskedQuestion): number => {
     const alike = best.filter(({ question }) => (question.language === 'en') === (language === 'en'));
     const inVain = alike.filter(({ question }) => question.kind !== 'answered').map(({ score }) => score);
@@ -227,7 +230,7 @@ const goals: [name: string, of: (question: AskedQuestion) => boolean, outcomes: 
   ];
 })();
 
-/** What was reached beside what is asked for; a bound below 0 must not be exceeded. */
+/** Prints the results beside the goals; a bound below 0 is a maximum. */
 function compare(asked: readonly Asked[]): void {
   console.log('  asked for');
   for (const [name, of, outcomes, bound] of goals) {
@@ -240,7 +243,7 @@ function compare(asked: readonly Asked[]): void {
   }
 }
 
-/** A line for each kind and language: how many, and the shares of what came of them in percent. */
+/** Prints one line per kind and language: the number of questions and the share of each outcome in percent. */
 function report(title: string, asked: readonly Asked[]): void {
   console.log(`  ${title}`);
   const groups = Map.groupBy(asked, ({ question: { kind, language } }) => `${kind} ${language}`);

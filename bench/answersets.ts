@@ -1,6 +1,6 @@
 /**
- * Sets of questions to help centres, each with what may answer it: real bank customers' questions (their folder is named by
- * BANKING) and the fixtures of the tests. It only reads them.
+ * Sets of questions to help centres with the passages that may answer them: real bank customers' questions (in the
+ * folder BANKING) and the tests' fixtures.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 export const kinds = ['answered', 'unanswered', 'out_of_scope', 'courtesy', 'person', 'not_person'] as const;
 export type Kind = (typeof kinds)[number];
 
-/** What a passage says, wherever it was found. */
+/** The text of a passage, wherever it was found. */
 export type Said = { name: string; heading: string; text: string };
 
 export type AskedQuestion = {
@@ -39,7 +39,7 @@ async function readJson<T>(path: string): Promise<T> {
   return JSON.parse(await readFile(path, 'utf8')) as T;
 }
 
-/** Real customers' questions to a bank. Undefined when its folder is not there. */
+/** Real customers' questions to a bank; undefined when the folder is missing. */
 export async function readBanking(): Promise<AnswerSet | undefined> {
   const from = folder();
   const names = await readdir(join(from, 'articles')).catch(() => undefined);

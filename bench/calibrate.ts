@@ -1,8 +1,8 @@
 /**
- * `npm run calibrate`: makes models/rules/language/heads.json and models/rules/knowledge/relevance.json again and prints what the
- * latter is worth, on each set and from one set to another. `npm run calibrate -- reading` makes the former only,
- * `npm run calibrate -- tools` models/rules/mcp/fitting.json, and `npm run calibrate -- meetings FOLDER`
- * intelligence/offline/meetings/firmness.json, of meetings with labels as bench/meetings.ts reads them.
+ * `npm run calibrate`: makes models/rules/language/heads.json and models/rules/knowledge/relevance.json again, and
+ * prints how good the latter is on each set, and from one set to another. `npm run calibrate -- reading` makes only the
+ * former, `npm run calibrate -- tools` makes models/rules/mcp/fitting.json, and `npm run calibrate -- meetings FOLDER`
+ * makes intelligence/offline/meetings/firmness.json from labelled meetings, as bench/meetings.ts reads them.
  */
 import { writeFile } from 'node:fs/promises';
 import { readBanking, readFixtures } from './answersets.ts';
@@ -61,7 +61,7 @@ function calibrate(title: string, samples: readonly Sample[], views: readonly Vi
   return calibration;
 }
 
-/** What a calibration made of all sets but one is worth on that one, thresholds too. */
+/** How good a calibration on all other sets is on this one, thresholds included. */
 function transfer(corpora: readonly Corpus[], views: readonly View[]): void {
   for (const corpus of corpora) {
     const others = samplesOf(corpora.filter((other) => other !== corpus));

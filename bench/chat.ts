@@ -18,12 +18,12 @@ const target = { p50: 60, p99: 250, added: 50, memory: 1.5, actions: 3, reading:
 const warmUp = 40;
 const customers = 10;
 const messagesEach = 20;
-/** Between an answer and the next message, in ms. */
+/** The pause between an answer and the next message, in ms. */
 const pauseMs = 250;
 const crowd = 20;
 const crowdMessages = 10;
 const sockets = 2_000;
-/** Sessions and sockets that are being opened at the same time. */
+/** How many sessions and sockets are opened at the same time. */
 const lanes = 8;
 /** The help centre of test/fixtures answers each question; none needs an earlier one to be understood. */
 const questions = [
@@ -153,8 +153,8 @@ const p99 = (list: readonly number[]): number =>
   );
 
 /**
- * What the embedding models add to the first frame: the same questions with and without them, each message once only, since
- * vectors of recent ones are kept.
+ * The time that the embedding models add to the first frame: the same questions with and without them, each message
+ * only once, because vectors of recent messages are cached.
  */
 async function byMeaning(): Promise<string[]> {
   const first: number[] = [];
@@ -211,7 +211,7 @@ async function actionsOf({ temporalAddress }: Stage, clients: readonly ChatClien
   }
 }
 
-/** All customers write at the same moment, again each time all have been answered. */
+/** All customers write at the same moment, and again each time all have been answered. */
 async function atOnce(stage: Stage): Promise<string[]> {
   const clients = await Promise.all(Array.from({ length: crowd }, () => newCustomer(stage)));
   const seen: Seen[] = [];
@@ -300,9 +300,9 @@ async function chatUrls(stage: Stage, api: Api, count: number): Promise<string[]
 }
 
 /**
- * The memory that each of this many open sockets takes. Before the measurement the same number connects and
- * disconnects, a few at a time, so that loaded code and garbage of connecting are already there, and the growth is what
- * open sockets hold.
+ * The memory that each of this many open sockets takes. The same number connects and disconnects before the
+ * measurement, a few at a time, so that code and garbage of connecting are already in memory and only open sockets add
+ * to it.
  */
 async function perSocket(server: Watched, urls: readonly string[], frames: number): Promise<Alive> {
   await inLanes(urls, lanes, async (url) => closed(await opened(url, frames)));

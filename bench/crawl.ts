@@ -1,8 +1,7 @@
 /**
  * A crawl of a site with 1,000 addresses, beside Crawlee's CheerioCrawler, which only fetches and extracts, while ours
- * also indexes.
- * Asked: at least as fast; again without a change at least 5 times faster, with nothing indexed twice; memory flat; 0.1
- * actions a page.
+ * also indexes. Asked: at least as fast; without a change at least 5 times faster, with nothing indexed twice; memory
+ * flat; 0.1 actions a page.
  */
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
@@ -20,7 +19,7 @@ import { startProcess, type Running } from '../test/kit/processes.ts';
 
 const rounds = Number(process.argv[3] ?? 3);
 const { addresses } = siteShape;
-/** `growth`: of the live memory in the worker, from the first measurement to the last, as a share. */
+/** `growth`: how much the worker's live memory may grow from the first measurement to the last, as a share. */
 const target = { share: 1, recrawl: 5, actions: 0.1, growth: 0.05 };
 const lookEveryMs = 100;
 const marks = [100, 500, addresses];
@@ -108,8 +107,8 @@ async function compare(stage: Stage, { site, peer, temporal, mongo }: Parts): Pr
 }
 
 /**
- * Takes the pages for embedded, and waits until the background has ended what it had begun: the vectors of all would take it
- * most of an hour, and slow the crawls that follow.
+ * Marks the pages as embedded, and waits until running background work has ended: embedding all of them would take most
+ * of an hour and slow the following crawls.
  */
 async function endEmbedding({ mongo, temporal }: Pick<Parts, 'mongo' | 'temporal'>, orgId: string): Promise<void> {
   await mongo
@@ -145,7 +144,7 @@ type Memory = { worker: number; beside: number; at: number };
 type Look = (worker: number | undefined) => Promise<Omit<Memory, 'at'>>;
 type Crawled = { crawlId: string; seconds: number; outcome: string; memory: Memory[] };
 
-/** The time from the request to the end of the record, by which everything that was read can be searched. */
+/** The time from the request to the end of the crawl, when all pages can be found. */
 async function crawl({ api, org, token, worker }: Caller, url: string, look: Look): Promise<Crawled> {
   const began = performance.now();
   const body = { url, options: { max_pages: addresses } };
@@ -203,9 +202,7 @@ async function workerOf(stage: Stage): Promise<number | undefined> {
 /** The program that reads pages, as it is built (`workers/readers.ts`) or from its source. */
 const readsPages = /\/pages\.mjs|\/pages\/child\.ts/u;
 
-/**
- * The resident memory of the worker, and of all processes that read pages for it; NaN where the system does not tell.
- */
+/** The resident memory of the worker and of its page readers; NaN where the system does not report it. */
 async function residentIn(worker: number | undefined): Promise<Omit<Memory, 'at'>> {
   if (worker === undefined) return { worker: Number.NaN, beside: Number.NaN };
   let readers = 0;

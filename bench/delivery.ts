@@ -1,8 +1,8 @@
 /**
- * Ticket events on their way to receivers on this machine. Asked: at least 0.8 of the bare one-activity workflows a second
- * that the same Temporal completes in the same run; from event to receipt p50 under 60 ms when idle; at most 3 Temporal
- * actions a delivered event; each ticket in order; beside a destination that always times out, p99 of another one grows by
- * at most a fifth.
+ * Ticket events on their way to local receivers. Asked: at least 0.8 of the bare one-activity workflows a second that
+ * the same Temporal completes in the same run; from event to receipt p50 under 60 ms when idle; at most 3 Temporal
+ * actions a delivered event; each ticket in order; beside a destination that always times out, p99 of another one grows
+ * by at most a fifth.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
@@ -22,18 +22,20 @@ import { provideCustomer } from '../models/chat/customer.ts';
 import type { Act } from '../models/rules/chat/conversation.ts';
 
 const target = { share: 0.8, p50: 60, actions: 3, growth: 1.2 };
-/** Of each ticket: the first escalation makes two events, each further act one. */
+/** The acts on each ticket: the first escalation makes two events, each further act one. */
 const acts: readonly Act[] = ['escalate', 'resolve', 'escalate', 'resolve'];
 const eventsOfTicket = acts.length + 1;
-/** `npm run bench -- delivery small` is a tenth of it, to see that it runs; `delivery beside` is its last part alone. */
+/**
+ * `npm run bench -- delivery small` is a tenth of it, to see that it runs; `delivery beside` runs only the last part.
+ */
 const small = process.argv.includes('small');
 const onlyBeside = process.argv.includes('beside');
 const tickets = small ? 20 : 200;
 const idleEvents = small ? 20 : 100;
 const lanes = 16;
 /**
- * Each of two destinations gets this part of the events that this machine delivers at most, at random moments: together a third,
- * so that nothing piles up. Near the most, p99 would only say that there is twice as much to do.
+ * Each of two destinations gets this share of the highest rate of events, at random moments: together a third, so that
+ * nothing piles up. Near the highest rate p99 would only measure the load.
  */
 const pace = 0.15;
 const pacedTickets = small ? 25 : 200;
@@ -74,7 +76,7 @@ async function measure(stage: Stage, bench: Bench): Promise<string[]> {
   });
   try {
     const { orgId } = await outboxOf(bench.api).newOrg(receiver.url);
-    // Everybody is warm, and the destination has proven itself.
+    // Warm-up; after it the destination also counts as reliable.
     await inLanes(Array.from({ length: 20 }), 4, async () => void (await newTicket(bench, orgId, acts)));
     await arrived(receiver, 20 * eventsOfTicket);
     await bareWorkflows(bench, small ? 50 : 300);
@@ -95,7 +97,7 @@ async function act({ ctx }: Bench, { orgId, convId }: Ticket, what: Act): Promis
   return acted.ticket!.ticket_id;
 }
 
-/** A conversation of a new customer, with these acts done to it as an API process or an activity does them. */
+/** A conversation of a new customer with these acts, done like an API process or an activity does them. */
 async function newTicket(bench: Bench, orgId: string, done: readonly Act[]): Promise<Ticket> {
   const now = new Date();
   const customer = await provideCustomer(orgId, 'live', { externalId: newId('request'), name: 'Ada Example' }, now);
@@ -111,8 +113,8 @@ async function arrived({ received }: Receiver, count: number): Promise<void> {
 }
 
 /**
- * One-activity workflows, started as fast as the client can: how many a second, from the first start to the moment when the
- * last one was closed, by the server's clock. Nobody waits for single ones, as nobody does for a single event.
+ * The rate of one-activity workflows, started as fast as the client can: from the first start to the last close, by the
+ * server's clock. Nobody waits for single ones, as nobody waits for a single event.
  */
 async function bareWorkflows({ temporal }: Bench, count: number): Promise<number> {
   const run = newId('request');
@@ -156,7 +158,7 @@ async function idle(bench: Bench, receiver: Receiver, orgId: string): Promise<st
   return quantile(stored, 0.5) < target.p50 ? [] : ['p50 from event to receipt'];
 }
 
-/** What arrived of each ticket, by its events' numbers, is 1, 2, 3 … once each. */
+/** Counts the tickets whose events did not arrive as 1, 2, 3 …, once each. */
 function orderFaults(received: Receiver['received']): number {
   const seen = new Map<string, number>();
   let faults = 0;
@@ -168,7 +170,7 @@ function orderFaults(received: Receiver['received']): number {
   return faults;
 }
 
-/** All acts of so many tickets at once: the events a second until the last one has arrived. */
+/** Does all acts of this many tickets at once; returns the events a second until the last one has arrived. */
 async function burst(bench: Bench, receiver: Receiver, orgId: string, count: number) {
   const conversations = await newTickets(bench, orgId, count);
   receiver.received.length = 0;
@@ -182,7 +184,7 @@ async function burst(bench: Bench, receiver: Receiver, orgId: string, count: num
   return { rate: (count * eventsOfTicket) / ((performance.now() - began) / 1000), madeMs, ids };
 }
 
-/** Conversations to which nothing was done yet. */
+/** New conversations without any act. */
 async function newTickets(bench: Bench, orgId: string, count: number): Promise<Ticket[]> {
   const made: Ticket[] = [];
   await inLanes(Array.from({ length: count }), lanes, async () => void made.push(await newTicket(bench, orgId, [])));
@@ -195,7 +197,7 @@ async function throughput(
   orgId: string,
 ): Promise<{ rate: number; missed: string[] }> {
   const count = tickets * eventsOfTicket;
-  // The machine's speed changes by the minute: before and after.
+  // The machine's speed changes by the minute, so it measures before and after.
   const before = await bareWorkflows(bench, count);
   const { rate, madeMs, ids } = await burst(bench, receiver, orgId, tickets);
   const after = await bareWorkflows(bench, count);
@@ -229,7 +231,7 @@ async function actionsOf({ temporal }: Bench, ids: ReadonlySet<string>): Promise
   return actions;
 }
 
-/** One destination at a steady pace: alone, beside one that answers, beside one that never does. */
+/** One destination at a steady rate: alone, beside one that answers, and beside one that never does. */
 async function beside(bench: Bench, receiver: Receiver, orgId: string, most: number): Promise<string[]> {
   const other = await startReceiver(status(204));
   const { orgId: otherOrg } = await outboxOf(bench.api).newOrg(other.url);
@@ -268,7 +270,7 @@ async function beside(bench: Bench, receiver: Receiver, orgId: string, most: num
   return growth <= target.growth ? [] : ['p99 beside a destination that hangs'];
 }
 
-/** When things happen that nobody arranges: `count` moments in ms, at random, and the same ones in each run. */
+/** `count` random moments in ms, the same ones in each run. */
 function moments(count: number, perSecond: number, seed: number): number[] {
   let state = seed;
   const random = (): number => {
@@ -279,7 +281,7 @@ function moments(count: number, perSecond: number, seed: number): number[] {
   return Array.from({ length: count }, () => (at += (-Math.log(random()) * 1000) / perSecond));
 }
 
-/** Escalates these conversations at these moments; when each was, by conversation. */
+/** Escalates these conversations at these moments; returns the time of each. */
 async function actAt(
   bench: Bench,
   conversations: readonly Ticket[],

@@ -1,7 +1,7 @@
 /**
- * Vectors by the embedded models, as the product makes them: how long a question waits, idle and while passages are embedded, what
- * a passage costs, and what the two processes hold in memory. The peer is the same models called directly in one process, without a
- * process in between and without kept headings.
+ * Vectors of the embedded models: how long a question waits, idle and while passages are embedded, what a passage
+ * costs, and how much memory the two processes hold. The peer is the same models called directly in one process,
+ * without kept headings.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,9 +21,9 @@ const passageCount = 500;
 const questionCount = 300;
 /** The peer embeds each fifth passage. */
 const directShare = 5;
-/** Passages that one call embeds, as a batch of the background does. */
+/** How many passages one call embeds, like a batch of the background work. */
 const batch = 32;
-/** The longest that there can be: these show what a process holds at its peak. */
+/** The longest possible texts, which show a process's peak memory. */
 const longest: readonly string[] = ['card account '.repeat(maxCharacters), '漢字'.repeat(maxCharacters)];
 
 export async function run(): Promise<void> {
@@ -55,7 +55,7 @@ async function throughTheProduct(local: Local, passages: readonly Passage[], que
   const background = embedAll(local, passages).finally(() => done.abort());
   const meanwhile: number[] = [];
   for (let at = questionCount; !done.signal.aborted && at < questions.length; at += 1) {
-    // At moments that have nothing to do with the passages' beginnings and ends.
+    // At random moments, unrelated to when passages begin and end.
     await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 100));
     meanwhile.push(await timed(() => local.parts(questions[at]!, modelNames)));
   }
@@ -86,7 +86,7 @@ async function direct(folder: string, passages: readonly Passage[], questions: r
     times.push(await timed(() => opened.embed({ kind: 'question', text }, modelNames)));
   console.log(`the models directly: question ${described(times)}`);
   const before = process.cpuUsage();
-  // Spread over all of them: the first are of a help centre, and short.
+  // Spread over all passages: the first ones are of a help centre, and short.
   const some = passages.filter((_, at) => at % directShare === 0);
   for (const { text, heading } of some) {
     await opened.embed({ kind: 'passage', text }, modelNames);
@@ -129,7 +129,7 @@ async function cpuMs(pid: number | undefined): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** Passages as the product cuts them, with their headings, and questions of customers; abstracts fill up what is missing. */
+/** Passages with headings, as the product cuts them, and customers' questions; abstracts fill up the rest. */
 async function realTexts(): Promise<{ passages: Passage[]; questions: string[] }> {
   const sets = [await readBanking(), await readFixtures()].filter((set) => set !== undefined);
   const passages = (await Promise.all(sets.map(chunksOf))).flat();

@@ -1,6 +1,6 @@
 /**
- * Signed requests of other services at one API process. Asked: 500 a second, each answered with p99 under 50 ms and
- * processed once. `npm run bench -- inbound SECONDS`: how long requests are sent; 20 s unless told.
+ * Signed requests of other services to one API process. Asked: 500 a second, each answered with p99 under 50 ms and
+ * processed once. `npm run bench -- inbound SECONDS`: how long it sends; 20 s by default.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { onStage, quantile, type Stage } from './stage.ts';
 const target = { rate: 500, p99: 50 };
 const secret = 'bench-linear-secret';
 const warmUpSeconds = 3;
-/** Issues that the events are about: events of one issue are processed one after the other. */
+/** How many issues the events concern: events of one issue are processed one after the other. */
 const issues = 200;
 /** How long processing may take after the last request, in s. */
 const patience = 120;

@@ -14,7 +14,7 @@ import { startTestMcp, type TestMcp } from '../test/kit/mcp-server.ts';
 import { ChatClient } from '../test/kit/socket.ts';
 
 const target = { added: 25, append: 2, calls: 1_000 };
-/** So many of the calls are made one by one, each beside a direct one; the others in lanes. */
+/** This many calls are made one by one, each beside a direct one; the others run in parallel lanes. */
 const compared = 200;
 const lanes = 8;
 const warmUp = 24;
@@ -129,7 +129,7 @@ async function chatWith({ url, orgId, publishableKey }: Stage, lane: number): Pr
 }
 
 type Audited = { duration_ms: number };
-/** The calls that succeeded, all pages. The last one is audited a moment after its answer. */
+/** The successful calls, all pages. The last one is audited a moment after its answer. */
 async function audited(stage: Stage, query: string): Promise<Audited[]> {
   let found: Audited[] = [];
   let before = -1;
@@ -149,7 +149,7 @@ async function audited(stage: Stage, query: string): Promise<Audited[]> {
   return found;
 }
 
-/** How long one event takes after the other, in ms. */
+/** How long appending one event after another takes, in ms. */
 async function appending({ mongodbUri }: Stage): Promise<number[]> {
   await connectMongo(mongodbUri);
   try {

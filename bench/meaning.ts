@@ -1,7 +1,7 @@
 /**
- * What a crawl of 1,000 addresses does to others' questions: their p99 while nothing happens, while the site is read, and while its
- * passages wait for their vectors; when its pages are found by their words, and how fast the background makes them comparable by
- * meaning. No question is asked twice, so that each is embedded.
+ * How a crawl of 1,000 addresses affects others' questions: their p99 when idle, while the site is read, and while its
+ * passages wait for their vectors. Also: when its pages are found by words, and how fast the background embeds them. No
+ * question is asked twice, so each is embedded.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { siteShape } from './site.ts';
@@ -10,10 +10,10 @@ import { apiAt, until, type Api } from '../test/kit/harness.ts';
 import { startProcess } from '../test/kit/processes.ts';
 
 const idleMs = 20_000;
-/** How long questions are asked while passages wait; all vectors take longer. */
+/** How long questions are asked while passages wait; embedding all of them takes longer. */
 const backgroundMs = Number(process.argv[3] ?? 60) * 1000;
 const pauseMs = 50;
-/** Of p99, while passages are embedded, to idle. */
+/** The highest allowed ratio of p99 while passages are embedded to idle. */
 const target = 2;
 const settings = { SANDBOX_PAGES: '100000', EGRESS_ALLOW: '127.0.0.1' };
 /** The help centre of test/fixtures answers them. */
@@ -90,7 +90,7 @@ const after = (ms: number): (() => boolean) => {
   return () => performance.now() >= end;
 };
 
-/** Asks one question after another, with pauses, until it is over; gives the times in ms. */
+/** Asks one question after another, with pauses, until `over`; returns the times in ms. */
 async function askUntil(api: Api, { orgId, key }: Stage, over: () => boolean | Promise<boolean>): Promise<number[]> {
   const times: number[] = [];
   while (!(await over())) {
@@ -117,7 +117,7 @@ function told(what: string, times: readonly number[]): void {
   console.log(`  ${what}: p50 ${at(0.5)}, p99 ${at(0.99)} ms of ${times.length}`);
 }
 
-/** The title of a page, which nothing else has. */
+/** A page's title, which occurs nowhere else. */
 async function findsByWords(api: Api, { orgId, key }: Stage, site: string): Promise<string> {
   const html = await (await fetch(site)).text();
   const title = /<title>([^<]*)<\/title>/u.exec(html)?.[1] ?? '';
@@ -131,7 +131,7 @@ async function findsByWords(api: Api, { orgId, key }: Stage, site: string): Prom
   return found < 0 ? 'no' : `yes, at place ${found + 1}`;
 }
 
-/** Passages that wait for their vectors, of the metrics. */
+/** The number of passages that wait for their vectors, from the metrics. */
 async function waiting({ url }: Stage): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
   return [...text.matchAll(/^knowledge_passages_to_embed(?:\{[^}]*\})? (\d+)/gmu)].reduce(

@@ -1,7 +1,6 @@
 /**
- * Writes many documents into a system at once, with the result that the workers leave: record, chunks and index rows,
- * through the same models and the same client. It lets a benchmark ask questions without waiting for thousands of
- * uploads.
+ * Writes many documents at once, with the records, chunks and index rows that workers would write, through the same
+ * models and client, so that a benchmark need not wait for thousands of uploads.
  */
 import { createEmbedder } from '../clients/embedding/embedder.ts';
 import { vectorsName } from '../clients/embedding/vectors.ts';

@@ -1,7 +1,7 @@
 /**
- * 200 tasks are executed in Linear and GitHub (emulators on this machine) while a tenth of all requests to them fails: a third
- * by 500, a third is done and never answered, a third by 429 with `Retry-After`. Asked: all succeed, and exactly 200 issues
- * exist in each at the end.
+ * 200 tasks are executed in Linear and GitHub (local emulators) while a tenth of all requests fails: a third with 500,
+ * a third is executed and never answered, a third with 429 and `Retry-After`. Asked: all succeed, and exactly 200
+ * issues exist in each at the end.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
@@ -55,7 +55,7 @@ const faults: Readonly<Record<string, Fault>> = {
 };
 const kinds = Object.keys(faults);
 
-/** Has a tenth of the requests fail; counts them by kind. */
+/** Makes a tenth of the requests fail; counts them by kind. */
 function troubled({ linear, github }: Trackers): Map<string, number> {
   const random = numbers(14);
   const counts = new Map(kinds.map((kind) => [kind, 0]));
@@ -69,7 +69,7 @@ function troubled({ linear, github }: Trackers): Map<string, number> {
   return counts;
 }
 
-/** Returns what was not reached. */
+/** Returns the goals that were missed. */
 export async function measure(stage: Stage, { trackers }: ExecutionStage): Promise<string[]> {
   const api = apiAt(stage.url);
   const org = await api.newOrg();
@@ -124,7 +124,7 @@ export async function measure(stage: Stage, { trackers }: ExecutionStage): Promi
 const put = (api: ReturnType<typeof apiAt>, org: TestOrg, provider: string, body: unknown) =>
   api.request('PUT', `/orgs/${org.orgId}/integrations/${provider}`, { token: org.owner.token, body });
 
-/** Waits until all have ended; how long each took from the beginning on, in s, sorted. */
+/** Waits until all have ended; returns the duration of each, in s, sorted. */
 async function ends(stage: Stage, ids: readonly string[], began: number): Promise<number[]> {
   const mongo = await MongoClient.connect(stage.mongodbUri);
   try {
@@ -166,7 +166,7 @@ async function actionsOf(stage: Stage, ids: readonly string[]): Promise<number> 
   }
 }
 
-/** Without the one issue that the emulator begins with. */
+/** Without the one issue that the emulator starts with. */
 async function linearIssues(service: Service): Promise<number> {
   const query = 'query { issues(first: 1000) { nodes { description } } }';
   const nodes = (await linearCall(service, query)).data.issues.nodes as { description: string | null }[];

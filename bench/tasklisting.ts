@@ -7,7 +7,7 @@ import { quantile, type Stage } from './stage.ts';
 
 const count = 100_000;
 const pages = 1_000;
-/** 100,000 tasks are 1,000 pages of a filter that lets a third through, at so many a page. */
+/** 100,000 tasks give 1,000 pages of this size when a filter keeps a third. */
 const limit = 33;
 const statuses = ['pending', 'in_progress', 'completed'];
 
@@ -55,7 +55,7 @@ async function fill(mongodbUri: string, first: string): Promise<void> {
   const client = await MongoClient.connect(mongodbUri);
   try {
     const tasks = client.db().collection<{ _id: string }>('tasks');
-    // What is still to be started or announced for the first is not so for its copies.
+    // The first task's pending work must not be copied.
     const model = (await tasks.findOne({ _id: first }, { projection: { pending: 0, unannounced: 0 } }))!;
     const id = (n: number) => `${first.slice(0, 10)}${String(n).padStart(21, '0')}`;
     for (let from = 1; from < count; from += 1_000) {
@@ -90,7 +90,7 @@ async function walk(call: Call, filter: string, userId: string): Promise<void> {
   console.log(`    ${''.padEnd(30)} last 100 pages  ${shown(times.slice(-100))}`);
 }
 
-/** The first page, each time after a change: what was counted before no longer holds. */
+/** The first page, each time after a change, which makes the cached count invalid. */
 async function whileWritten(call: Call, first: string): Promise<void> {
   const times: number[] = [];
   for (let n = 0; n < 200; n += 1) {

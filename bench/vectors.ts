@@ -1,13 +1,13 @@
 /**
- * Made-up vectors with the parts of the embedded models: clustered, as those of texts are, and spread over fewer directions
- * than they have numbers. The same name gives the same vector in every process.
+ * Made-up vectors in the shape of the embedded models': clustered like those of texts, and spread over fewer directions
+ * than they have numbers. A name gives the same vector in every process.
  */
 import { widths } from '../clients/embedding/vectors.ts';
 
-/** Subjects of texts, and directions in which texts of a subject differ. */
+/** How many subjects texts have, and in how many directions texts of one subject differ. */
 const clusters = 400;
 const rank = 24;
-/** How far a text lies from the middle of its subject, and a question from its text. */
+/** The distance of a text from the centre of its subject, and of a question from its text. */
 const spread = 0.7;
 const off = 0.35;
 
@@ -26,7 +26,7 @@ const many = (count: number): Float32Array => Float32Array.from({ length: count 
 const middles = Array.from({ length: clusters }, () => many(rank));
 const directions = widths.map((width) => Array.from({ length: rank }, () => many(width)));
 
-/** The parts of a vector near a place among the directions. */
+/** The parts of a vector near this point. */
 const partsAt = (place: Float32Array): Float32Array[] =>
   directions.map((of, part) => {
     const values = new Float32Array(widths[part]!);
@@ -36,7 +36,7 @@ const partsAt = (place: Float32Array): Float32Array[] =>
     return values.map((value) => value / length);
   });
 
-/** The place of a text, by its number. */
+/** The point of a text, by its number. */
 function placeOf(text: number): Float32Array {
   const own = seeded(text * 2_654_435 + 17);
   const middle = middles[Math.floor((own() + 0.5) * clusters)]!;
@@ -46,13 +46,13 @@ function placeOf(text: number): Float32Array {
 export const passageVector = (text: number): Float32Array =>
   Float32Array.from(partsAt(placeOf(text)).flatMap((part) => Array.from(part)));
 
-/** Of a question that asks, in its own way, what a text says. */
+/** The parts of a question that asks in other words what a text says. */
 export function questionParts(text: number, asking: number): Float32Array[] {
   const own = seeded(asking * 40_503 + 29);
   return partsAt(placeOf(text).map((value) => value + off * own()));
 }
 
-/** The question that a sentence is in the benchmark, by the sentence alone. */
+/** The text and the wording that a benchmark's question stands for. */
 export function numbersOf(question: string): { text: number; asking: number } {
   let hash = 7;
   for (const letter of question) hash = Math.imul(hash, 31) + letter.codePointAt(0)!;

@@ -1,7 +1,4 @@
-/**
- * A help centre with questions to it as the platform keeps it, cut, indexed and embedded by the same code, but without database
- * and workers.
- */
+/** A help centre with questions, cut, indexed and embedded by the platform's code, but without database and workers. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
@@ -23,13 +20,13 @@ const readers: Record<string, (bytes: Buffer, limits: Limits) => Blocks | Promis
   '.txt': readText,
 };
 
-/** Made by the models that come with the platform. */
+/** Vectors of the models that come with the platform. */
 export type Embed = {
   question(text: string): Promise<readonly Float32Array[]>;
   passages(texts: readonly { heading: string; text: string }[]): Promise<Float32Array[]>;
 };
 
-/** A question and what a search finds for it. */
+/** A question with the passages that a search finds. */
 export type Posed = {
   question: AskedQuestion;
   found: { passage: Passage; candidate: Proposed['candidates'][number] }[];
@@ -39,7 +36,7 @@ export type Posed = {
 };
 export type Corpus = { name: string; passages: number; posed: Posed[] };
 
-/** Enough that no passage of a small help centre is left out. */
+/** High enough to return every passage of a small help centre. */
 const limit = 200;
 
 export async function readCorpus(set: AnswerSet, embed: Embed): Promise<Corpus> {

@@ -1,6 +1,6 @@
 /**
- * Makes models/rules/language/heads.json: softmax regressions, one over the vectors and words of the sentences of reading/, one
- * over the words alone of those and of words/.
+ * Trains the classifiers in models/rules/language/heads.json: softmax regressions, one over the vectors and words of
+ * the sentences of reading/, one over only the words of those and of words/.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,12 +20,15 @@ import {
 const path = join(import.meta.dirname, '../../models/rules/language/heads.json');
 const fixtures = join(import.meta.dirname, '../../test/fixtures');
 const classes = sentenceClasses.length;
-/** Chosen on the training sentences and the DEV questions: less forgets rare turns, more learns them by heart. */
+/**
+ * The strength of the ridge, chosen on the training sentences and the DEV questions: less of it learns rare phrases by
+ * heart, more of it forgets them.
+ */
 const ridge = 3e-5;
 const rounds = 250;
 const stepSize = 6;
 const momentum = 0.9;
-/** The first model's vectors lie close together, so they are drawn apart. */
+/** The first model's vectors lie close together, so their distances are enlarged. */
 const spread = { until: 384, by: 3 };
 
 type Row = { is: number; columns: Uint16Array; share: number; vector: Float64Array };
@@ -33,7 +36,7 @@ type Widths = { words: number; embedding: number };
 type Weights = { bias: Float64Array; words: Float64Array; embedding: Float64Array };
 const parts = ['bias', 'words', 'embedding'] as const;
 
-/** Makes the file. `embed` gives the vectors that messages are read by. */
+/** Trains and writes the file. `embed` makes the vectors by which messages are read. */
 export async function calibrateHeads(embed: (texts: readonly string[]) => Promise<Float32Array[]>): Promise<void> {
   const without = new Set((await heldOut()).map(keyOf));
   const examples = await readExamples('all', without);
@@ -49,7 +52,7 @@ export async function calibrateHeads(embed: (texts: readonly string[]) => Promis
   const shifted = bias.map(
     (start, k) => start - mean.reduce((sum, value, at) => sum + value * applied[k * mean.length + at]!, 0),
   );
-  // Words are compared in small letters anyway, so that sentences in small letters would only count twice.
+  // Words are compared in lower case, so sentences in lower case would only count twice.
   const spoken = [...examples, ...joined, ...(await readExamples('words', without))];
   const alone = train(
     spoken.map((example) => rowOf(example, wordViews.words)),
@@ -67,7 +70,7 @@ export async function calibrateHeads(embed: (texts: readonly string[]) => Promis
   console.log(`${path} is written.`);
 }
 
-/** The sentences that the heads are measured on. */
+/** The sentences on which the classifiers are measured. */
 async function heldOut(): Promise<string[]> {
   const texts = (value: unknown): string[] =>
     typeof value === 'string' ? [value] : typeof value === 'object' ? Object.values(value ?? {}).flatMap(texts) : [];
@@ -98,7 +101,10 @@ function rowOf({ is, text }: Example, view: WordView, { vector, mean } = unknown
   };
 }
 
-/** Gradient descent with Nesterov's momentum; a class counts by the root of its size. `widths.embedding` 0: of the words alone. */
+/**
+ * Gradient descent with Nesterov's momentum; a class is weighted by the root of its size. `widths.embedding` 0: words
+ * alone.
+ */
 function train(rows: readonly Row[], widths: Widths): Weights {
   const make = (): Weights => ({
     bias: new Float64Array(classes),

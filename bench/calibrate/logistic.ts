@@ -1,7 +1,7 @@
-/** A logistic model with a ridge, fitted by Newton's method: for a handful of features and some hundred samples. */
+/** A logistic model with a ridge, fitted by Newton's method, for a few features and some hundred samples. */
 
 export type Example = { values: readonly number[]; right: boolean; weight: number };
-/** Of the values as they are, not standardised. */
+/** Weights for the raw values, which are not standardised. */
 export type Fitted = { intercept: number; weights: number[] };
 
 const maxSteps = 50;
@@ -14,7 +14,7 @@ export function fitLogistic(examples: readonly Example[], ridge = 3): Fitted {
   const columns = Array.from({ length: width }, (_, at) => {
     const mean = examples.reduce((sum, { values, weight }) => sum + weight * values[at]!, 0) / all;
     const variance = examples.reduce((sum, { values, weight }) => sum + weight * (values[at]! - mean) ** 2, 0) / all;
-    // A column that is the same everywhere says nothing and gets no weight.
+    // A constant column carries no information and gets no weight.
     return { mean, deviation: Math.sqrt(variance) || Infinity };
   });
   const rows = examples.map(({ values }) => [
@@ -45,7 +45,7 @@ export function fitLogistic(examples: readonly Example[], ridge = 3): Fitted {
 
 export const sigmoid = (value: number): number => 1 / (1 + Math.exp(-value));
 
-/** Solves `matrix` x = `vector` by elimination with pivots. A row without a pivot has no say: its x is 0. */
+/** Solves `matrix` x = `vector` by elimination with pivots. A row without a pivot gives x = 0. */
 function solve(matrix: readonly (readonly number[])[], vector: readonly number[]): number[] {
   const rows = matrix.map((row, at) => [...row, vector[at]!]);
   const size = rows.length;

@@ -1,7 +1,7 @@
 /**
- * Makes models/rules/knowledge/relevance.json: how likely it is that the best passage answers, learned from sets of questions to
- * unlike help centres. A question that has an answer is also asked of its help centre without the passages that give it, since
- * what nothing answers is rare in the sets. Everything is judged by the platform's own code.
+ * Makes models/rules/knowledge/relevance.json: the probability that the best passage answers, learned from questions to
+ * different help centres. Each answerable question is also asked without its answering passages, because unanswerable
+ * ones are rare in the sets. The platform's own code judges everything.
  */
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -20,20 +20,23 @@ import { judge, selectOffers, selectTier, type Judged } from '../../models/rules
 /** A question asked of a help centre, whole or without the passages that answer it. */
 export type Sample = Posed & { set: string; group: string; without: boolean; english: boolean };
 
-/** Questions of an intent are asked alike, so they are held out together. */
+/** Questions of one intent are similar, so they are held out together. */
 const folds = 8;
-/** A question without its answer weighs less than one as it was asked: it is nearer to the passages that are left. */
+/**
+ * A question without its answer has a lower weight: it is nearer to the remaining passages than a real unanswerable
+ * one.
+ */
 const weightWithout = 0.3;
-/** Fitting and ranking depend on each other; after this many rounds nothing changes any more. */
+/** Fitting and ranking depend on each other; after this many rounds nothing changes. */
 const rounds = 3;
-/** Where ranking begins. */
+/** The calibration of the first round. */
 const start: Calibration = {
   weights: { intercept: 0, above: 1, share: 0.5, foreign: 0 },
   answer: 0,
   offer: 0,
 };
 
-/** Which cosines a calibration sees: of all parts, or of one that stands in for an unknown model. */
+/** Which cosines a calibration sees: those of all parts, or of one part that stands for an unknown model. */
 export type View = { kind: keyof Calibrations; part?: number };
 
 export function samplesOf(corpora: readonly Corpus[]): Sample[] {
@@ -52,7 +55,7 @@ export function samplesOf(corpora: readonly Corpus[]): Sample[] {
 
 export type Outcome = { sample: Sample; judged: Judged[]; features: Features; probability: number; right: boolean };
 
-/** What the platform makes of a sample. Undefined where a part knows no such language. */
+/** The platform's judgement of a sample. Undefined where a part does not know the language. */
 export function outcomeOf(sample: Sample, { kind, part }: View, calibration: Calibration): Outcome | undefined {
   const all = partWeights(sample.background[0]!.length, sample.english);
   if (part !== undefined && all[part] === 0) return undefined;
@@ -92,7 +95,7 @@ export function fit(samples: readonly Sample[], views: readonly View[]): Calibra
   return calibration;
 }
 
-/** Each sample judged by a model that has seen no question of its intent. */
+/** Judges each sample by a model that has seen no question of its intent. */
 export function heldOut(samples: readonly Sample[], views: readonly View[]): Outcome[] {
   const foldOf = ({ group }: Sample): number => createHash('md5').update(group).digest().readUInt32BE() % folds;
   return Array.from({ length: folds }, (_, fold) => {
@@ -105,19 +108,19 @@ export function heldOut(samples: readonly Sample[], views: readonly View[]): Out
   }).flat();
 }
 
-/** Of what nothing answers, at most these shares are answered, and answered or offered something. */
+/** At most these shares of the unanswerable questions are answered, and answered or offered something. */
 const allowed = {
   english: { answer: 0.065, offer: 0.5 },
-  // Few, and all of them hard: their say is smaller, and only in what is answered.
+  // These are few and all hard, so their limits are looser and apply only to answers.
   others: { answer: 0.12, offer: 1 },
 };
-/** So few questions say little about those of other help centres: it takes so much more to answer in other languages. */
+/** So few questions say little about other help centres, so thresholds for other languages are raised by this. */
 const caution = 0.025;
 
 export type Thresholds = Pick<Calibration, 'answer' | 'offer'>;
 const isEnglish = ({ sample: { question } }: Outcome): boolean => question.language === 'en';
 
-/** The lowest thresholds that keep what is allowed, in the set where that is hardest to keep. */
+/** The lowest thresholds that stay within the allowed shares, on the set where that is hardest. */
 export function thresholdsOf(
   outcomes: readonly Outcome[],
   { answer, offer }: Thresholds = allowed.english,
@@ -138,8 +141,8 @@ export function thresholdsOf(
 const logit = (probability: number): number => Math.log(probability / (1 - probability));
 
 /**
- * Thresholds of English questions, and the weight of another language so that the same thresholds fit it. With them come the
- * thresholds that the questions of each language had to reach before.
+ * Thresholds of English questions, and the weight of another language by which the same thresholds fit it. Returns also
+ * the thresholds of each language before that weight.
  */
 export function withThresholds(fitted: Calibration, outcomes: readonly Outcome[]) {
   const english = thresholdsOf(outcomes.filter(isEnglish));
@@ -155,7 +158,7 @@ export function withThresholds(fitted: Calibration, outcomes: readonly Outcome[]
   return { calibration: { weights, ...english }, english, others };
 }
 
-/** What came of the questions, in percent, for each set and language. */
+/** The outcomes of the questions in percent, for each set and language. */
 export function report(outcomes: readonly Outcome[], english: Thresholds, others: Thresholds): void {
   const asked = outcomes.filter(({ sample }) => !sample.without);
   const groups = Map.groupBy(asked, ({ sample: { set, question } }) => {

@@ -1,7 +1,8 @@
 /**
- * The sentences that the heads for reading messages are trained on: bench/calibrate/reading/LANGUAGE.txt, a class's name behind
- * `==`, then a sentence a line. `{a|b}` stands for either; of what a line stands for, a few are taken. Those of words/ are for the
- * head that has the words alone: it knows a kind of sentence only by words that it has met.
+ * The training sentences of the classifiers for reading messages: bench/calibrate/reading/LANGUAGE.txt, with a class's
+ * name behind `==` and then one sentence per line. `{a|b}` stands for either; of all sentences that a line stands for,
+ * a few are taken. The sentences of words/ are only for the classifier of words alone, which recognizes a kind of
+ * sentence only by words that it has seen.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +12,7 @@ import { fold } from '../../models/rules/language/words.ts';
 export type Example = { language: string; is: SentenceClass; text: string };
 
 const folders = { all: join(import.meta.dirname, 'reading'), words: join(import.meta.dirname, 'words') };
-/** Taken of one line; more where a mistake would silence the agent. */
+/** How many sentences are taken of one line; more where a mistake would silence the agent. */
 const mostOfLine = { no_person: 24, others: 8 };
 /** "and" between two sentences. */
 // prettier-ignore
@@ -75,7 +76,7 @@ export async function readExamples(of: keyof typeof folders, without: ReadonlySe
   return examples;
 }
 
-/** Of these a mistake is dear; a share of them is given in small letters too, as many people write. */
+/** A mistake about these is expensive; a share of them is also given in lower case, as many people write. */
 const writtenSmall: readonly SentenceClass[] = ['person', 'no_person'];
 const shareSmall = 0.2;
 
@@ -90,7 +91,7 @@ const bare = (text: string): string => text.replaceAll(/[\s.!?¿¡,…。！？]
 const small = (text: string): string =>
   /^(?:I\b|.?[\p{Lu}]{2})/u.test(text) ? text : text.slice(0, 1).toLowerCase() + text.slice(1);
 
-/** Sentences of two that people join with a comma or an "and": what the whole is, is what its weightier half is. */
+/** Two sentences joined with a comma or an "and". The class of the whole is that of the more important half. */
 export function joinedExamples(examples: readonly Example[]): Example[] {
   const random = randomNumbers(11);
   const joined: Example[] = [];

@@ -1,8 +1,11 @@
-/** A real Chromium for what people see, and a connection to the API that can be cut. Not for pages of others: it may connect anywhere. */
+/**
+ * A real Chromium for tests of pages, and a connection to the API that a test can cut. Not for foreign pages: it may
+ * connect anywhere.
+ */
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { launch, type Browser, type BrowserContext, type ElementHandle, type Page } from 'puppeteer';
 
-/** How long the browser and its pages are waited for, as `until` waits. */
+/** How long to wait for the browser and its pages, as `until` waits. */
 const patienceMs = 120_000;
 
 /** Starts the browser; the caller closes it. */
@@ -11,7 +14,7 @@ export async function startChromium(executablePath: string): Promise<Browser> {
     executablePath,
     headless: true,
     pipe: true,
-    // A loaded machine takes its time; what is waited for is a state.
+    // A loaded machine is slow; tests wait for a state.
     timeout: patienceMs,
     args: [
       '--disable-gpu',
@@ -24,7 +27,7 @@ export async function startChromium(executablePath: string): Promise<Browser> {
   });
 }
 
-/** The widget on a page, as a user of the page finds it. */
+/** The widget on a page, as its user sees it. */
 export type Chat = ReturnType<typeof chatOn>;
 
 export function chatOn(page: Page) {
@@ -69,7 +72,7 @@ export function chatOn(page: Page) {
   };
 }
 
-/** A page in a context of its own, as of another person's browser. */
+/** A page in its own browser context, like another person's browser. */
 export async function visit(
   browser: Browser,
   url: string,
@@ -84,12 +87,12 @@ export async function visit(
 }
 
 export type Wire = {
-  /** As the address behind it, with another port. */
+  /** The URL behind the wire, with another port. */
   url: string;
-  /** Breaks every connection and takes no others. */
+  /** Breaks every connection and accepts no new one. */
   cut(): void;
   mend(): void;
-  /** Connections from here on lead to this address: a process that is started anew has another port. */
+  /** Leads new connections to this URL: a restarted process has another port. */
   lead(target: string): void;
   close(): Promise<void>;
 };

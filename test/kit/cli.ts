@@ -1,10 +1,10 @@
-/** The command-line tool without the cost of a process, for tests of what its commands do. */
+/** Runs the command-line tool in this process, for tests of its commands. */
 import { PassThrough } from 'node:stream';
 import { run } from '../../cli/program.ts';
 
 export type Ended = { code: number; stdout: string; stderr: string };
 
-/** `env` is all of its environment; `HOME` is where it keeps logins. */
+/** `env` is its whole environment; it keeps logins in `HOME`. */
 export async function runCli(
   args: readonly string[],
   env: Record<string, string> & { HOME: string },

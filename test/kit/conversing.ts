@@ -1,4 +1,4 @@
-/** What tests of conversations do without a socket: customers who say something, and what is stored of it. */
+/** For tests of conversations without a socket: customers who write, and what is stored of it. */
 import { afterAll, beforeAll } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import pino from 'pino';
@@ -16,7 +16,7 @@ import type { Mode } from '../../models/rules/access/keys.ts';
 
 export type CustomerOptions = { mode?: Mode; productType?: string; context?: Record<string, unknown> };
 
-/** Customers of the system whose database has this name: `shared`, or that of a `systemEnv`. */
+/** Customers of the system with this database: `shared`, or that of a `systemEnv`. */
 export function conversing(name: string) {
   let ctx: Context;
   let connection: Connection;
@@ -55,21 +55,21 @@ export function conversing(name: string) {
       const accepted = await acceptMessage(ctx, principal, await conversation(), { body, clientMessageId });
       return accepted.messageId;
     }
-    /** The answer to a message, once everything about it is done. */
+    /** The answer to a message, once all its work is done. */
     const answered = (messageId: string): Promise<Message> =>
       until(async () => {
         const asked = await MessageModel.findById(messageId).lean();
         const answer = await MessageModel.findOne({ answers: messageId }).lean();
         return asked?.state === 'answered' && answer ? answer : undefined;
       }, `the answer to ${messageId}`);
-    /** Waits until nothing is outstanding. */
+    /** Waits until no work is left. */
     const settled = () =>
       until(async () => {
         const waiting = await MessageModel.countDocuments({
           conv_id: convId,
           $or: [{ state: 'waiting' }, { shown: false }],
         });
-        // Read after the messages: what an answer does to its conversation is stored before its message is settled.
+        // Read after the messages: an answer changes its conversation before its message is settled.
         const standing = await conversation();
         return waiting === 0 && standing.shown_version === standing.status_version && standing;
       }, 'everything to be attended to');
@@ -90,7 +90,7 @@ export function conversing(name: string) {
   return { newCustomer, ctx: () => ctx };
 }
 
-/** What a client that follows the frames ends up with: the text of each answer, as a client assembles it. */
+/** The text of each answer as a client assembles it from the frames. */
 export function shownBy(frames: readonly Frame[]) {
   const texts = new Map<string, { text: string; ends: number }>();
   for (const { type, body } of frames) {

@@ -1,10 +1,10 @@
-/** What tests of crawls ask of the API, for one organization of one system. */
+/** What tests of crawls ask the API, for one organization of one system. */
 import { expect } from '@jest/globals';
 import { said, until, type Api, type Reply, type TestOrg } from './harness.ts';
 
 export type Crawler = Awaited<ReturnType<typeof newCrawler>>;
 
-/** A fresh organization with a key, test mode unless told. */
+/** A new organization with a key; test mode by default. */
 export async function newCrawler(api: Api, at: { org?: TestOrg; mode?: 'test' | 'live' } = {}) {
   const org = at.org ?? (await api.newOrg());
   const { token } = await api.newKey(org, { mode: at.mode ?? 'test' });
@@ -39,7 +39,7 @@ export async function newCrawler(api: Api, at: { org?: TestOrg; mode?: 'test' | 
       return ended();
     },
     askToCancel,
-    /** Cancels, once the workflow can be told so. */
+    /** Cancels the crawl, once its workflow accepts it. */
     async cancel(): Promise<void> {
       let last: Reply | undefined;
       let unanswered = false;
@@ -47,7 +47,7 @@ export async function newCrawler(api: Api, at: { org?: TestOrg; mode?: 'test' | 
         last = await askToCancel();
         unanswered ||= last.status === 503;
         if (last.status === 202 || last.body.error !== 'No crawl is running.') return last.status === 202;
-        // A cancel without an answer in time may have been taken all the same.
+        // A cancel that got no answer in time may still have been accepted.
         if (unanswered && (await status()).status === 'cancelled') return true;
         throw new Error(`The crawl ended before it was cancelled: ${JSON.stringify(await status())}`);
       };

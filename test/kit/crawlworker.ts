@@ -1,9 +1,8 @@
 /**
- * The worker program in a world of the test's making: names are resolved by the test's name server (TEST_DNS, its port), a
- * public address leads to this machine (TEST_INTERNET) and none leads out of it, requests have the limits of TEST_LIMITS
- * (ms), and with HOLD_AT (JSON, n by organization) the worker says `held` when the n-th write to the index of that
- * organization is done, and goes on when told `go`.
- * Client, resolver, checks and sockets are the real ones.
+ * The worker program in a simulated Internet: the test's name server (TEST_DNS, its port) resolves names, a public
+ * address (TEST_INTERNET) leads to this machine, and no other leaves it. TEST_LIMITS sets the limits of requests (ms).
+ * With HOLD_AT (JSON, n by organization) the worker says `held` after the n-th index write of that organization, and
+ * continues when told `go`. Client, resolver, checks and sockets are the real ones.
  */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';

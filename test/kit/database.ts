@@ -1,10 +1,10 @@
-/** Databases for the tests of one file: that of the shared system, for what no route shows, and one of a test's own. */
+/** Databases for the tests of one file: the shared system's, for what no route shows, and separate ones. */
 import { afterAll, beforeAll } from '@jest/globals';
 import { MongoClient, type Db } from 'mongodb';
 import { everyRecord } from '../../models/base/define.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 
-/** Where the options stand among the arguments of a collection's functions that take a filter. */
+/** The position of the options among the arguments of a collection's functions that take a filter. */
 const optionsAt: Record<string, number> = {
   find: 1,
   findOne: 1,
@@ -38,8 +38,8 @@ const walking = <T extends object>(collection: T): T =>
   });
 
 /**
- * A database for a test's own looks and changes. The mongod of the tests refuses a query that no index serves, and a test looks for
- * records by whatever it knows of them, so each of its queries walks all of them by id.
+ * A database for a test's own queries. The tests' mongod refuses a query without an index, and a test looks for records
+ * by any field, so each of its queries walks the collection by id.
  */
 export const walked = <T extends object>(db: T): T =>
   replacing(db, (name, original) =>
@@ -54,7 +54,7 @@ export async function openClient(uri: string): Promise<MongoClient> {
   );
 }
 
-/** Connected for the tests of one file, and closed after them. */
+/** A database for the tests of one file; it is closed after them. */
 export function sharedDatabase(): () => Db {
   let client: MongoClient;
   beforeAll(async () => {
@@ -64,14 +64,14 @@ export function sharedDatabase(): () => Db {
   return () => client.db('shared');
 }
 
-/** As if these people had proven their addresses, where a mail would have to be read for that. */
+/** Marks these people's addresses as proven, without a mail. */
 export async function proveAddresses(db: Db, ...people: readonly { userId: string }[]): Promise<void> {
   await db
     .collection<{ _id: string }>('users')
     .updateMany({ _id: { $in: people.map(({ userId }) => userId) } }, { $set: { email_verified: true } });
 }
 
-/** Connects the models to a database of this name, unique in the run, for the tests of one file. */
+/** Connects the models to the database of this name (unique in the run) for the tests of one file. */
 export function modelsIn(name: string): void {
   beforeAll(async () => {
     const uri = new URL(process.env['TEST_MONGODB_URI']!);

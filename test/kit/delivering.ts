@@ -1,4 +1,4 @@
-/** Deliveries without workers: the activities on a database of their own, with a clock that the test moves. */
+/** Deliveries without workers: the activities on a separate database, with a clock that the test moves. */
 import { afterAll } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { MockActivityEnvironment } from '@temporalio/testing';
@@ -19,7 +19,7 @@ import { DeliveryModel, type Delivery } from '../../models/events/delivery.ts';
 import { findSupportConfig, saveSupportConfig, webhookSecretPlace } from '../../models/integrations/supportconfig.ts';
 import { outboxAfter, type SettingsPatch } from '../../models/rules/integrations/supportconfig.ts';
 
-/** To be called where hooks may be. `name`: of the database, unique in the run. */
+/** Call this where hooks may be registered. `name`: the database's name, unique in the run. */
 export function delivering(
   name: string,
   options: {
@@ -39,9 +39,9 @@ export function delivering(
   const deps: AttemptDeps = {
     http: { ...client, request: (url, request) => client.request(url, { ...request, ...options.limits }) },
     secrets,
-    // What is stored stays to be started, for tests that look at it.
+    // Nothing is started, so that tests can look at what waits.
     start: () => Promise.resolve(),
-    // Webhooks alone are sent here, unless told.
+    // Only webhooks are sent, by default.
     senders: { webhook },
     slack: undefined as never,
     slackApp: undefined,

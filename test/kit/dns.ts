@@ -1,12 +1,12 @@
-/** A name server on loopback for tests: it speaks DNS over UDP, answers A questions from a table, and knows nothing else. */
+/** A loopback name server for tests: it answers A questions over UDP from a table, and does nothing else. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
 export type TestDns = {
   port: number;
-  /** IPv4 addresses by name; a list is given out one by one, its last again and again. A name that is missing does not exist. */
+  /** IPv4 addresses by name. A list is given out one by one, the last one repeatedly; a missing name does not exist. */
   names: Record<string, string[]>;
-  /** The names that were asked for, in order; a question that is sent again because the answer was slow counts once. */
+  /** The names that were asked for, in order; a repeated question counts once. */
   asked: string[];
   close(): Promise<void>;
 };
@@ -27,14 +27,14 @@ function questionOf(query: Buffer): { name: string; end: number } {
 function answerTo(query: Buffer, address: string | undefined): Buffer {
   const { end } = questionOf(query);
   const header = Buffer.from(query.subarray(0, headerBytes));
-  // A recursive answer, without an error or "no such name"; one question, none or one answer.
+  // A recursive answer, either without an error or "no such name", with one question and at most one answer.
   header.writeUInt16BE(address === undefined ? 0x8183 : 0x8180, 2);
   header.writeUInt16BE(1, 4);
   header.writeUInt16BE(address === undefined ? 0 : 1, 6);
   header.writeUInt32BE(0, 8);
   const question = query.subarray(headerBytes, end);
   if (address === undefined) return Buffer.concat([header, question]);
-  // The name of the question, A, IN, not to be kept, four bytes.
+  // A pointer to the question's name, type A, class IN, TTL 0, four bytes.
   const record = Buffer.from([0xc0, headerBytes, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split('.').map(Number)]);
   return Buffer.concat([header, question, record]);
 }

@@ -1,6 +1,6 @@
-/** The queries and commands in the documents, as a reader would copy them. */
+/** Finds the queries and commands in the documents, as a reader would copy them. */
 
-/** What a span or a line of a block begins with when it is a command. */
+/** A span or a line that begins with one of these is a command. */
 const programs = new Set(
   'bash curl docker git go kubectl mongosh mvn node npm npx openssl pip python3 sh support-platform temporal'.split(
     ' ',
@@ -11,7 +11,7 @@ const isCommand = (text: string): boolean => programs.has(/^\S+/.exec(text)?.[0]
 /** `output`: what the document shows below the command. */
 export type Documented = { text: string; output: string };
 
-/** The texts of code spans, also of those between two backquotes, which may hold one. */
+/** The texts of code spans; a span between two backquotes may contain one. */
 const spansIn = (text: string): string[] =>
   [...text.matchAll(/(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)/g)].map(([, , span]) => span!.trim());
 
@@ -25,7 +25,7 @@ function split(text: string): { prose: string; blocks: Block[] } {
   return { prose, blocks };
 }
 
-/** A block of a shell is one script. In the other blocks a command stands behind `$`, or begins a line. */
+/** A block marked `sh` is one script. In other blocks a command follows `$`, or begins a line. */
 function commandsOf({ language, lines }: Block): Documented[] {
   if (language === 'sh') return [{ text: lines.join('\n'), output: '' }];
   const found: Documented[] = [];
@@ -48,18 +48,18 @@ export function commandsIn(text: string): Documented[] {
   return [...blocks.flatMap(commandsOf), ...spans.map((span) => ({ text: span, output: '' }))];
 }
 
-/** Filters of workflows, as the Temporal UI takes them: a name, an operator, a value. */
+/** Filters of workflows as the Temporal UI accepts them: a name, an operator, a value. */
 export function queriesIn(text: string): string[] {
   return spansIn(split(text).prose).filter((span) =>
     /^`?[A-Z][a-z]\w*`? (?:=|!=|[<>]=?|IN|IS|BETWEEN|STARTS_WITH) .+$/.test(span),
   );
 }
 
-/** The beginning of a command of the command-line tool in a span of its own page, such as `inbox list --assigned-to me`. */
+/** Commands of the command-line tool without its name, as its own page writes them: `inbox list --assigned-to me`. */
 export const abbreviatedIn = (text: string, nouns: ReadonlySet<string>): string[] =>
   spansIn(split(text).prose).filter((span) => nouns.has(span.split(' ')[0]!) && span.includes(' '));
 
-/** The words of a command as a shell gives them; what it reads from a file is left out. */
+/** The words of a command as a shell splits them, without redirections. */
 export const wordsOf = (command: string): string[] =>
   [...command.replace(/ < \S+$/, '').matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, plain]) => double ?? single ?? plain!,
@@ -67,7 +67,7 @@ export const wordsOf = (command: string): string[] =>
 
 export type DocumentedRequest = { method: string; path: string };
 
-/** Requests that stand in spans, such as `PUT …/server`; what a path is given behind a `?` is left out. */
+/** Requests in spans, such as `PUT …/server`, without the part behind `?`. */
 export const requestsIn = (text: string): DocumentedRequest[] =>
   spansIn(split(text).prose).flatMap((span) => {
     const [, methods, path] = /^((?:GET|POST|PUT|PATCH|DELETE)(?:\|[A-Z]+)*) ([^\s?]+)/.exec(span) ?? [];

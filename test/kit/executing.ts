@@ -1,4 +1,4 @@
-/** Tasks that are executed in the services of a system (serviced.ts): made, executed, and what came of them. */
+/** Creates tasks, executes them in the services of a system (serviced.ts), and waits for the results. */
 import { expect } from '@jest/globals';
 import { until, type TestOrg, type TestUser } from './harness.ts';
 import type { serviced } from './serviced.ts';
@@ -9,7 +9,10 @@ export type Step = { integration: string; status: string; attempts: number; url?
 export type Result = { execution_status: string; steps: Step[]; executed_at: string | null };
 export type LinearIssue = { id: string; title: string; description: string; priority: number; dueDate: string | null };
 
-/** `channel`: the channel of Slack that organizations choose. `newOwner`: where not everybody may own a live organization. */
+/**
+ * `channel`: the Slack channel that organizations choose. `newOwner`: needed where not everybody may own a live
+ * organization.
+ */
 export function executing(
   system: ReturnType<typeof serviced>,
   channel: () => string,

@@ -1,6 +1,7 @@
 /**
- * schemathesis, an independent fuzzer, against the whole API from its own OpenAPI document: no 5xx, no status, header or
- * body that the document does not promise, no refusal or acceptance against it. As an owner, as an API key, as a customer.
+ * Runs schemathesis, an independent fuzzer, against the whole API with its own OpenAPI document: as an owner, with an
+ * API key, and as a customer. It fails on a 5xx, and on any status, header, body, refusal or acceptance that the
+ * document does not promise.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -13,8 +14,8 @@ import { routeGroups } from '../../api/routes.ts';
 const api = system();
 const routes: readonly Route[] = Object.values(routeGroups).flat();
 /**
- * How much is tried. A run is bounded by this work and not by time, so that every machine tries the same. `examples`: of
- * each route in each of the phases. `stateful`: sequences of calls that build on each other.
+ * How much is tried. Work and not time bounds a run, so that every machine tries the same. `examples`: for each route
+ * in each phase. `stateful`: sequences of calls that build on each other.
  */
 export type Effort = { phases: string; examples: number; stateful?: number };
 
@@ -67,21 +68,21 @@ const rulesBeyondTheSchema = [
   ...routes.filter((route) => 'cursor' in (route.query?.shape ?? {})).map(({ name }) => name),
 ];
 
-/** Where another service is asked, which the fuzzer's addresses do not reach: the answer says so with 502 or 503. */
+/** Routes that call another service, which the fuzzer's addresses do not reach: they answer 502 or 503. */
 const asksElsewhere = ['connectEmail', 'connectGithub', 'connectLinear', 'discoverTools', 'putToolServer'];
-/** Where one of the values of a parameter has a path, and methods, of its own. */
+/** Routes with a parameter that has a value with a path of its own. */
 const besideOwnPaths = ['disconnectIntegration'];
 
 type Values = Record<string, string[]>;
-/** Who fuzzes, and the ids that mean something to them: of every route, and of single ones. */
+/** A caller of the fuzzer, with ids that exist for it: for every route, and for single ones. */
 type Caller = { common: Values; of: Record<string, Values>; headers: Record<string, string> };
-/** How often a bound parameter takes a bound value. A key is refused every mode but its own. */
+/** How often a parameter gets an existing value. A key is refused every mode but its own. */
 const probabilities: Record<string, number> = { 'path.orgId': 0.9, 'query.mode': 1, 'query.environment': 1 };
 
-/** Any 4xx refuses; which ones a route may use, the check of documented statuses knows. */
+/** Any 4xx counts as a refusal; the check of documented statuses knows which ones a route may use. */
 const general = '[checks.negative_data_rejection]\nexpected-statuses = ["4xx"]';
 
-/** schemathesis' configuration: real ids most of the time, so that handlers are reached and not only their 404. */
+/** The configuration of schemathesis: mostly ids that exist, so that it reaches handlers and not only 404. */
 function configuration({ common, of, headers }: Caller, names: readonly string[], stateful: number): string {
   const sets: string[] = [];
   const bind = (values: Values): string =>
@@ -111,7 +112,7 @@ function configuration({ common, of, headers }: Caller, names: readonly string[]
 
 type Outcome = { code: number | string; output: string };
 
-/** Runs the fuzzer over these routes as this caller; one that hangs is killed before the test's time of `endsMs` is up. */
+/** Runs the fuzzer over these routes as this caller. A hanging run is killed before the test's time `endsMs` is up. */
 async function fuzz(fuzzed: readonly Route[], caller: Caller, effort: Effort, endsMs: number): Promise<Outcome> {
   const names = fuzzed.map(({ name }) => name);
   const folder = await mkdtemp(join(tmpdir(), 'support-fuzz-'));
@@ -123,7 +124,7 @@ async function fuzz(fuzzed: readonly Route[], caller: Caller, effort: Effort, en
       seed: 1,
       'max-examples': effort.examples,
       'generation-database': 'none',
-      // More threads would gain nothing, and Python 3.11's own parser does not survive them.
+      // More threads gain nothing, and crash Python 3.11's parser.
       workers: 1,
     };
     const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
@@ -145,7 +146,7 @@ async function fuzz(fuzzed: readonly Route[], caller: Caller, effort: Effort, en
   }
 }
 
-/** An organization with something to find, and something to lose that nothing else needs. */
+/** An organization with data to find, and data to delete that nothing else needs. */
 async function populated() {
   const org = await api.newOrg();
   const [key, spare, doomed, left] = await Promise.all([
@@ -170,7 +171,7 @@ async function populated() {
   return { org, key, spare, doomed, left, documents, tasks };
 }
 
-/** The fuzzer must not remove what it needs itself: its own key, its documents, its own membership. */
+/** The fuzzer must not remove what it needs: its key, its documents, its membership. */
 async function callers() {
   const { org, key, spare, doomed, left, documents, tasks } = await populated();
   const [session, ended, erased] = [
@@ -214,13 +215,13 @@ async function callers() {
   };
 }
 
-/** What a failed run shows: schemathesis' own report. A run that left a route out counts as failed. */
+/** What a failed run shows: the report of schemathesis. A run that left a route out counts as failed. */
 function report({ code, output }: Outcome, fuzzed: readonly Route[]): string {
   const complete = Number(/Tested: (\d+)/.exec(output)?.[1]) === fuzzed.length;
   return code === 0 && complete ? 'nothing found' : `exit ${code}\n${output}`;
 }
 
-/** They would end the login that the fuzzer itself has. */
+/** These routes would end the fuzzer's own login. */
 const endsTheCaller = ['endLogins'];
 
 /** The routes that each kind of caller may call. */
@@ -236,7 +237,7 @@ const routesOf: Record<Who, readonly Route[]> = {
 };
 export type Who = keyof Awaited<ReturnType<typeof callers>>;
 
-/** Fuzzes all routes that this caller may call: `nothing found`, or what was. */
+/** Fuzzes all routes that this caller may call. Returns `nothing found`, or the findings. */
 export async function fuzzAs(who: Who, effort: Effort, endsMs: number): Promise<string> {
   const fuzzed = routesOf[who];
   return report(await fuzz(fuzzed, (await callers())[who], effort, endsMs), fuzzed);

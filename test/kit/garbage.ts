@@ -1,13 +1,13 @@
 /**
- * Requests to the inbound routes that no service sends: random bytes, halves of events, tokens and signatures of nobody. What is
- * sent follows from a number, so that a failure can be repeated.
+ * Requests to the inbound routes that no service would send: random bytes, halves of events, invalid tokens and
+ * signatures. A number determines each request, so that a failure can be repeated.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { appId, appPassword, type BotFramework } from './botframework.ts';
 import type { Api, Reply } from './harness.ts';
 
-/** What an API needs in its environment so that each route verifies what comes. */
+/** The environment in which an API verifies each inbound route. */
 export const verifyingEnv = (microsoft: BotFramework): Record<string, string> => ({
   SLACK_SIGNING_SECRET: 'slack-signing-secret',
   TEAMS_OPENID_URL: `${microsoft.url}/openid`,
@@ -23,7 +23,7 @@ export const verifyingEnv = (microsoft: BotFramework): Record<string, string> =>
 
 const paths = ['linear', 'slack', 'teams', 'email/inbound', 'recall', 'attendee'].map((name) => `/webhooks/${name}`);
 
-/** Numbers that follow from a seed and a purpose. */
+/** Random numbers that a seed and a purpose determine. */
 const pickerOf =
   (seed: number) =>
   (purpose: string, below: number): number =>
@@ -113,7 +113,10 @@ async function headersOf(pick: Pick): Promise<Record<string, string>> {
   return { 'content-type': types[pick('type', types.length)]!, ...chosen };
 }
 
-/** Sends this many, each route its share; gives how often each status was the answer. `first`: the number that it begins with. */
+/**
+ * Sends `count` requests, spread over the routes, and returns how often each status came back. `first`: the number of
+ * the first request.
+ */
 export async function sendGarbage(api: Api, count: number, first = 0): Promise<Record<number, number>> {
   const seen: Record<number, number> = {};
   let next = first;

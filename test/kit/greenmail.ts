@@ -1,4 +1,4 @@
-/** A real mail server of a test file's own: takes any mail over SMTP, and shows over HTTP what it took. */
+/** A real mail server for one test file: it accepts any mail over SMTP and shows it over HTTP. */
 import { spawn } from 'node:child_process';
 import { z } from 'zod';
 import { until } from './harness.ts';
@@ -6,15 +6,15 @@ import { accepts, freePort } from '../../engines/ports.ts';
 
 export type GreenMail = {
   smtpPort: number;
-  /** The mails of a mailbox as they arrived, the oldest first; none where the mailbox does not exist (yet). */
+  /** The mails of a mailbox, oldest first; empty when the mailbox does not exist yet. */
   mailsOf(address: string): Promise<string[]>;
   close(): void;
 };
 
-/** What every user logs in with. */
+/** The password of every user. */
 const password = 'secret';
 
-/** `users`: those who can log in; without any, everybody can, with any password. */
+/** `users`: who can log in; without any, everybody can, with any password. */
 export async function startGreenMail(users: readonly string[] = []): Promise<GreenMail> {
   const [smtpPort, apiPort] = [await freePort(), await freePort()];
   const options = {
@@ -52,8 +52,8 @@ export async function startGreenMail(users: readonly string[] = []): Promise<Gre
 }
 
 /**
- * Read by the server's API and not over IMAP: a login there makes the mailbox, and the server fails when a mail that arrives at
- * that moment makes it, too.
+ * Reads by the server's HTTP API and not over IMAP: an IMAP login creates the mailbox, and the server fails when an
+ * arriving mail creates it at the same time.
  */
 async function mailsOf(port: number, address: string): Promise<string[]> {
   const answer = await fetch(`http://127.0.0.1:${port}/api/user/${encodeURIComponent(address)}/messages`);

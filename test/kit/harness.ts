@@ -1,4 +1,4 @@
-/** What a test speaks to the system with: real requests, fresh people, organizations and keys, and waiting for a state. */
+/** How tests use the system: real requests, new people, organizations and keys, and waiting for a state. */
 import { randomUUID } from 'node:crypto';
 import type { Scope } from '../../models/rules/access/keys.ts';
 import type { Role } from '../../models/rules/access/roles.ts';
@@ -12,7 +12,7 @@ export type RequestOptions = {
   body?: unknown;
   form?: FormData;
   headers?: Record<string, string>;
-  /** Sent as it is, with the content type of `headers`. */
+  /** Sent unchanged, with the content type of `headers`. */
   raw?: string | Uint8Array<ArrayBuffer>;
 };
 
@@ -48,7 +48,7 @@ export function apiAt(url: string) {
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
   }
 
-  /** A new person, unique in the run. */
+  /** A new user, unique in the run. */
   async function newUser(email = `${randomUUID()}@example.com`): Promise<TestUser> {
     const password = 'correct horse battery';
     const { status, body } = await request('POST', '/auth/register', {
@@ -58,7 +58,7 @@ export function apiAt(url: string) {
     return { userId: body.data.user.userId, email, password, token: body.data.token };
   }
 
-  /** An organization in the sandbox, with its owner. */
+  /** A sandbox organization with its owner. */
   async function newOrg(owner?: TestUser): Promise<TestOrg> {
     const user = owner ?? (await newUser());
     const { status, body } = await request('POST', '/orgs', { token: user.token, body: { name: 'Test Organization' } });
@@ -67,8 +67,8 @@ export function apiAt(url: string) {
   }
 
   /**
-   * Takes somebody, or a new person, into an organization: by the link that the owner hands over, as a system without a mail server
-   * has it, or at once where the address is proven.
+   * Adds somebody, or a new user, to an organization: by the invitation link that the owner hands over when there is no
+   * mail server, or at once where the address is proven.
    */
   async function join(org: TestOrg, role: Role = 'member', user?: TestUser): Promise<TestUser> {
     const person = user ?? (await newUser());
@@ -82,7 +82,7 @@ export function apiAt(url: string) {
     return person;
   }
 
-  /** A secret key; all scopes and test mode unless told. */
+  /** A secret key; all scopes and test mode by default. */
   async function newKey(
     org: TestOrg,
     options: { scopes?: Scope[]; mode?: 'test' | 'live' } = {},
@@ -95,7 +95,7 @@ export function apiAt(url: string) {
     return { token: body.data.token, keyId: body.data.key.key_id };
   }
 
-  /** A customer's session, in test mode and of somebody new unless told. `key` is a secret key's token. */
+  /** A customer's session; test mode and a new customer by default. `key` is a secret key's token. */
   async function newSession(
     org: TestOrg,
     options: { key?: string; mode?: 'test' | 'live'; body?: Record<string, unknown> } = {},
@@ -147,15 +147,15 @@ export function apiAt(url: string) {
   return { url, request, newUser, newOrg, join, newKey, newSession, goLive, upload, processed };
 }
 
-/** An answer in the words of a failure. */
+/** A reply as text for a failure message. */
 export const said = (reply: Reply | undefined): string => `${reply?.status} ${JSON.stringify(reply?.body)}`;
 
-/** At first 40 times a second, then less often, so that waiting takes little processor time from what is waited for. */
+/** 40 times a second at first, then less often, so that waiting does not take processor time from the system. */
 const lookEveryMs = { first: 25, last: 250 };
 
 /**
- * Waits until `look` returns a value; fails after two minutes with what was awaited. `what` is a function where the
- * failure is to say what was seen last.
+ * Waits until `look` returns a value; after two minutes it fails and says what it waited for. `what` may be a function,
+ * to say what was seen last.
  */
 export async function until<T>(look: () => Promise<T | undefined | false>, what: string | (() => string)): Promise<T> {
   const began = performance.now();

@@ -1,4 +1,4 @@
-/** The bank's help centre in `fixtures`, cut as the workers cut it and put into an index of its own: no database is needed. */
+/** The bank's help centre in `fixtures`, cut as the workers cut it, in a separate index, without a database. */
 import { readFile } from 'node:fs/promises';
 import { readCsv } from '../../clients/files/csv.ts';
 import { readDocx } from '../../clients/files/docx.ts';
@@ -25,7 +25,7 @@ const files: Record<string, Reader> = {
 };
 
 export type HelpCentre = {
-  /** What is found, and the answer that the sources' own sentences make. */
+  /** The passages that are found, and the answer made of the sources' own sentences. */
   ask(question: string): Promise<{ retrieval: Retrieval<Passage>; answer: ExtractiveAnswer | undefined }>;
   close(): void;
 };

@@ -1,4 +1,4 @@
-/** What tests send to the inbound routes: signed as the services sign, and connections as members make them. */
+/** Requests to the inbound routes, signed like the services sign them, and connections like members make them. */
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Api, Reply } from './harness.ts';
 import { until } from './harness.ts';
@@ -6,9 +6,9 @@ import { createSecretBox } from '../../models/base/secretbox.ts';
 import { connectIntegration, sealCredentials, signingPlace } from '../../models/integrations/integration.ts';
 import { linearExternal } from '../../providers/linear/rules.ts';
 
-/** Of every system that `systemEnv` describes. */
+/** The secret in every system that `systemEnv` describes. */
 export const linearSecret = 'linear-deployment-secret';
-/** Seals as processes with the key of `systemEnv` do. */
+/** Seals values like processes with the key of `systemEnv`. */
 export const box = createSecretBox([Buffer.from('a1'.repeat(32), 'hex')]);
 
 export const hmac = (secret: string, ...parts: (string | Uint8Array)[]): string => {
@@ -20,13 +20,13 @@ export const hmac = (secret: string, ...parts: (string | Uint8Array)[]): string 
 export type LinearOptions = {
   secret?: string;
   delivery?: string;
-  /** In place of the headers that go with the body. */
+  /** Replaces the headers that go with the body. */
   headers?: Record<string, string>;
-  /** Sent in place of what was signed. */
+  /** Replaces the body after signing. */
   sent?: string;
 };
 
-/** An event as Linear sends it; `webhookTimestamp` is now unless told. */
+/** An event as Linear sends it; `webhookTimestamp` is now by default. */
 export const linearEvent = (event: Record<string, unknown>): string =>
   JSON.stringify({ webhookTimestamp: Date.now(), webhookId: 'hook', createdAt: new Date().toISOString(), ...event });
 
@@ -74,7 +74,7 @@ export function connectLinear(
   );
 }
 
-/** What arrived for an organization, the newest first, once `count` of them are settled. */
+/** The inbound events of an organization, newest first, once `count` of them are settled. */
 export async function arrivedAt(api: Api, orgId: string, token: string, count: number) {
   let seen: Reply | undefined;
   return until(

@@ -1,12 +1,12 @@
-/** An Internet of a test's own, for the process that it is called in. */
+/** A simulated Internet for the process that calls this. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Resolver } from 'node:dns';
 import type { Lookup } from '../../clients/http/http.ts';
 
 /**
- * Lets the connections of this process to `address` end at 127.0.0.1, and refuses those that would leave the machine. It
- * is done below everything that decides about addresses: where the system is asked to connect.
+ * Redirects this process's connections to `address` to 127.0.0.1, and refuses connections that would leave the machine.
+ * It works below all code that decides about addresses: at the system call.
  */
 export async function simulateInternet(address: string | undefined): Promise<void> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -21,7 +21,7 @@ export async function simulateInternet(address: string | undefined): Promise<voi
   server.close();
 }
 
-/** Asks the name server at this port each time, and ignores the system's own table of hosts. */
+/** Asks the name server at this port each time, and ignores the system's hosts file. */
 export function lookupAt(port: number | string): Lookup {
   const resolver = new Resolver();
   resolver.setServers([`127.0.0.1:${port}`]);

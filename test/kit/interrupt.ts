@@ -1,9 +1,9 @@
 /**
- * Ends the process it runs in, a program under test, at a chosen write: by FAULT_SIGNAL (SIGKILL unless told; SIGSTOP has it
- * stand still until it is told to go on) the first time the write is met, or after FAULT_AFTER such writes. With FAULT_OF
- * (ids, separated by commas) only writes that name one of them count, so that the work of others is done meanwhile. With
- * FAULT_SIGNAL=sleep only the activity that is writing stands still, without a heartbeat, until the parent sends `wake`: it is
- * believed dead as that of a stopped process is, whose pollers would swallow work for a minute.
+ * Stops the process in which it runs, a program under test, at a chosen write. FAULT_SIGNAL is the signal (SIGKILL by
+ * default; SIGSTOP pauses it until it is continued), sent at the first such write, or after FAULT_AFTER of them. With
+ * FAULT_OF (ids, separated by commas) only writes that name one of them count. With FAULT_SIGNAL=sleep only the
+ * activity that writes is paused, without a heartbeat, until the parent sends `wake`: Temporal takes it for dead, while
+ * the process keeps polling; the pollers of a stopped process would swallow work for a minute.
  */
 import { Context } from '@temporalio/activity';
 
@@ -22,7 +22,7 @@ async function fall(): Promise<void> {
     return;
   }
   Object.assign(Context.current(), { heartbeat: () => undefined });
-  // After this nothing wakes it.
+  // After this nothing can wake it.
   process.on('disconnect', () => process.exit(1));
   await new Promise<void>((resolve) => {
     process.on('message', (message: { type?: string }) => {
@@ -31,7 +31,7 @@ async function fall(): Promise<void> {
   });
 }
 
-/** Comes to a point once: before or after a write whose arguments, as JSON, have this in them. */
+/** Reaches a point once: before or after a write whose arguments, as JSON, contain this text. */
 export function interrupt(collection: unknown, command: keyof Collection, has: string, when: 'before' | 'after'): void {
   const target = collection as Collection;
   const write = target[command].bind(target);

@@ -1,4 +1,6 @@
-/** Interviews in tests: over HTTP as a member does, and as the room speaks to the workflow and stores what is said. */
+/**
+ * Interviews in tests: over HTTP like a member, and through the workflow like the room, which also stores what is said.
+ */
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import type { Db } from 'mongodb';
@@ -34,7 +36,7 @@ export async function interviewing(env: SystemEnv, url = process.env['TEST_API_U
   const temporal = new Client({ connection });
   const db: Db = mongo.db();
 
-  /** What a member of `org` does. */
+  /** What a member of `org` can do. */
   function of(org: TestOrg) {
     const call = (method: string, path = '', body?: unknown, headers?: Record<string, string>): Promise<Reply> =>
       api.request(method, `/orgs/${org.orgId}/interviews${path}`, {
@@ -54,7 +56,7 @@ export async function interviewing(env: SystemEnv, url = process.env['TEST_API_U
         const seen = await get(id);
         return seen.status === status ? seen : undefined;
       }, `interview ${id} to be ${status}`);
-    /** Stores answers of the candidate, as the room does. */
+    /** Stores answers of the candidate, like the room. */
     async function answer(id: string, answers?: readonly string[]): Promise<void> {
       const { questions } = await get(id);
       const texts = answers ?? questions.map((_, n) => goodAnswer(n));
@@ -72,7 +74,7 @@ export async function interviewing(env: SystemEnv, url = process.env['TEST_API_U
       }));
       await db.collection<{ _id: string }>('transcript_segments').insertMany(segments);
     }
-    /** Has it moved on. A busy machine may answer 503, and whether it moves all the same is seen only later. */
+    /** Moves the interview on. A busy machine may answer 503 although the move happens later. */
     async function move(id: string, path: string, to: InterviewStatus): Promise<void> {
       await until(async () => {
         if ((await get(id)).status === to) return true;
@@ -81,7 +83,7 @@ export async function interviewing(env: SystemEnv, url = process.env['TEST_API_U
         return false;
       }, `${id} to be ${to}`);
     }
-    /** Brings an interview into a state, the shortest way. */
+    /** Brings an interview into a state by the shortest way. */
     async function bring(status: InterviewStatus, body: object = {}): Promise<string> {
       const future = { scheduled_at: new Date(Date.now() + 86_400_000).toISOString() };
       const id = await create({ ...(status === 'scheduled' ? future : {}), ...body });
@@ -108,7 +110,7 @@ export async function interviewing(env: SystemEnv, url = process.env['TEST_API_U
     return { org, call, get, create, reached, answer, bring };
   }
 
-  /** What the room asks the workflow; resolves when the record says so. */
+  /** Sends the workflow a command of the room; resolves when the record shows it. */
   async function room(id: string, command: InterviewCommand, cause?: string): Promise<void> {
     const { seq } = await temporal.workflow
       .getHandle(interviewWorkflowId(id))

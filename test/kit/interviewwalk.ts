@@ -1,6 +1,6 @@
 /**
- * Random walks: members, candidates and rooms ask for anything at any time, and each answer is held against the table as a
- * model of one line, `next`. The same seed asks for the same.
+ * Random walks: members, candidates and rooms send any operation at any time, and each answer is compared with a model
+ * of one line, the table `next`. A seed determines the walk.
  */
 import { expect } from '@jest/globals';
 import { said, type Reply } from './harness.ts';
@@ -33,7 +33,7 @@ const asked: Partial<Record<Operation, [method: string, path: string, body?: obj
   scorecard: ['PUT', '/scorecard', { criteria: {} }],
   cancel: ['POST', '/cancel', { reason: 'A reason.' }],
 };
-/** Ends come less often than the rest, so that walks get far. */
+/** Operations that end an interview are rare, so that walks get far. */
 const steps: readonly Operation[] = [
   ...([
     'update',
@@ -52,7 +52,7 @@ const steps: readonly Operation[] = [
   ...(['join', 'join', 'join', 'refuse'] as const),
 ];
 
-/** Where an operation leads by the table; a time for a scheduled one is an update. */
+/** The state to which an operation leads by the table; a time for a scheduled interview is an update. */
 const expected = (status: InterviewStatus, operation: Operation): InterviewStatus | undefined =>
   operation === 'schedule' && status === 'scheduled' ? 'scheduled' : next(status, operation);
 /** The moves that an operation leaves in the history. */

@@ -1,6 +1,6 @@
 /**
- * Linear's GraphQL schema, made again from the types that its own library is published with. Those types are generated from the
- * schema: one for each type of it, and one for the arguments of each field that takes some.
+ * Linear's GraphQL schema, rebuilt from the types of its own library. Those types are generated from the schema: one
+ * for each of its types, and one for the arguments of each field.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,11 +19,11 @@ function graphqlType(type: string): string {
   return `${/^Scalars\["(\w+)"\]$/.exec(type)?.[1] ?? type}!`;
 }
 
-/** Definitions by name; of two with one name the first, since the library's own operations come after the schema. */
+/** Definitions by name; the first of two with one name, because the library's own operations follow the schema. */
 const byName = (found: Iterable<RegExpExecArray>): Map<string, string> =>
   new Map([...found].map(([, name, body]) => [name!, body!] as const).toReversed());
 
-/** Fields, or arguments, with their types. */
+/** The names of fields, or arguments, with their types. */
 const fieldsOf = (body: string): [name: string, type: string][] =>
   [...body.matchAll(/^ {2}(\w+)\??: (.+);$/gm)]
     .map(([, name, type]): [string, string] => [name!, graphqlType(type!)])
@@ -37,7 +37,7 @@ export async function linearSchema(): Promise<GraphQLSchema> {
   const unions = byName(text.matchAll(/^type (\w+) = (\w+(?: \| \w+)+);$/gm));
 
   const definitions = new Map<string, string>();
-  /** Names a type, and defines it with all that it leads to. */
+  /** Refers to a type, and defines it with all types that it uses. */
   function use(type: string, kind: 'type' | 'input'): string {
     const name = type.replaceAll(/[[\]!]/g, '');
     if (definitions.has(name) || builtIn.has(name)) return type;

@@ -1,4 +1,4 @@
-/** Amazon's SNS and S3 on this machine, by LocalStack: topics that sign, subscribe and deliver, and buckets that keep. */
+/** Amazon's SNS and S3 on this machine, by LocalStack: signed topics with subscriptions, and buckets. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,17 +9,17 @@ import { freePort } from '../../engines/ports.ts';
 
 export type LocalStack = {
   url: string;
-  /** The name that a topic has, before it is made as well. */
+  /** The ARN of a topic, which need not exist yet. */
   topicArn(name: string): string;
-  /** A call of SNS; gives the text of its answer. Throws when it is refused. */
+  /** Calls SNS and returns the text of its answer. Throws when SNS refuses. */
   sns(action: string, fields: Record<string, string>): Promise<string>;
-  /** Stores an object; its bucket is made when it is not there. */
+  /** Stores an object; creates its bucket when it is missing. */
   put(bucket: string, key: string, body: string): Promise<void>;
   close(): Promise<void>;
 };
 
 const credentials = { accessKeyId: 'test', secretAccessKey: 'test', region: 'us-east-1' };
-/** What LocalStack takes as the environment of a call with these credentials. */
+/** The environment variables with the credentials that LocalStack accepts. */
 export const awsEnv = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: credentials.region };
 const account = '000000000000';
 
@@ -42,7 +42,7 @@ export async function startLocalStack(): Promise<LocalStack> {
       LOCALSTACK_HOST: host,
       FILESYSTEM_ROOT: folder,
       LOCALSTACK_VOLUME_DIR: folder,
-      // It reaches for nothing outside this machine.
+      // LocalStack must not reach other machines.
       DNS_ADDRESS: '0',
       DISABLE_EVENTS: '1',
       SKIP_SSL_CERT_DOWNLOAD: '1',

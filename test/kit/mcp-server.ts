@@ -1,6 +1,6 @@
 /**
- * MCP servers for tests: one of the revision 2026-07-28 made with the official package, whose tools and behaviour a test
- * changes while it runs, and the protocol's own example server as a process.
+ * MCP servers for tests: one of the revision 2026-07-28, made with the official package, whose tools and behaviour a
+ * test changes while it runs, and the protocol's own example server as a process.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ type Answer = {
   structuredContent?: Record<string, unknown>;
   isError?: boolean;
 };
-/** What a tool asks back, and the answers that it was called with after that. */
+/** A tool's question back. */
 type AskBack = ReturnType<typeof inputRequired>;
 type Answers = Record<string, { action: string; content?: Record<string, unknown> }>;
 export type TestTool = {
@@ -24,7 +24,7 @@ export type TestTool = {
   description?: string;
   inputSchema?: Record<string, unknown>;
   outputSchema?: Record<string, unknown>;
-  /** What a call answers; by default its arguments as JSON. */
+  /** The result of a call; by default its arguments as JSON. */
   answer?: (
     given: Record<string, unknown>,
     meta: Record<string, unknown>,
@@ -36,7 +36,7 @@ export type TestMcp = {
   tools: TestTool[];
   /** The calls that arrived, in their order. */
   calls: { name: string; arguments: Record<string, unknown>; meta: Record<string, unknown> }[];
-  /** Headers of each request. */
+  /** The headers of each request. */
   heads: Record<string, string | string[] | undefined>[];
   /** Answers a request itself when it returns true. */
   intercept:
@@ -46,7 +46,7 @@ export type TestMcp = {
 
 const anything = { type: 'object', properties: {} };
 
-/** A server of the revision 2026-07-28; every request is served by a fresh instance with the tools as they are then. */
+/** A server of the revision 2026-07-28. A new instance with the current tools serves each request. */
 export async function startTestMcp(...tools: TestTool[]): Promise<TestMcp> {
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy());
@@ -110,7 +110,7 @@ export async function startTestMcp(...tools: TestTool[]): Promise<TestMcp> {
   return state;
 }
 
-/** `@modelcontextprotocol/server-everything`, of the older revisions, with an empty environment. */
+/** `@modelcontextprotocol/server-everything`, which speaks older revisions, with an empty environment. */
 export async function startEverything(): Promise<{ url: string; close(): Promise<void> }> {
   const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json');
   const preload = fileURLToPath(new URL('loopback.cjs', import.meta.url));

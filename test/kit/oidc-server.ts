@@ -1,4 +1,4 @@
-/** A real identity provider (oidc-provider) on loopback, which logs in whoever a test says is sitting at the browser. */
+/** A real identity provider (oidc-provider) on loopback, which signs in the person that a test names. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,7 +14,7 @@ export type IdentityProvider = {
   close(): Promise<void>;
 };
 
-/** `idTokenClaims`: whether the e-mail is in the ID token; else only the userinfo endpoint tells it. */
+/** `idTokenClaims`: whether the ID token has the e-mail; if not, only the userinfo endpoint has it. */
 export async function startIdentityProvider(
   redirectUris: string[],
   { idTokenClaims = false } = {},

@@ -1,6 +1,6 @@
 /**
- * A loopback server that speaks the OpenAI protocol as compatible endpoints do: chat completions (whole and streamed) and
- * embeddings. Tests script its failures and read what it was sent. It knows nothing of the code under test.
+ * A loopback server with the OpenAI protocol, like compatible endpoints: chat completions (whole and streamed) and
+ * embeddings. Tests script its failures and read the requests. It knows nothing of the code under test.
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -13,7 +13,7 @@ export type ChatRequest = {
   stream?: boolean;
   response_format?: unknown;
 };
-/** A reply that calls functions; their arguments are sent as JSON, or as they are when they are a text. */
+/** A reply that calls functions; their arguments are sent as JSON, a text unchanged. */
 export type FunctionCalls = { calls: { name: string; arguments: unknown }[] };
 export type RecordedRequest = {
   path: string;
@@ -21,7 +21,7 @@ export type RecordedRequest = {
   body: ChatRequest & { input?: string[] };
 };
 
-/** What happens to the next request. Scripts are used up one by one; without one the server answers normally. */
+/** What happens to the next request. Each script is used once; without one the server answers normally. */
 export type Script =
   | { kind: 'reply'; content: string | FunctionCalls }
   | { kind: 'status'; status: number; message?: string; headers?: Record<string, string> }
@@ -50,10 +50,10 @@ export type OpenAiServer = {
   close(): Promise<void>;
 };
 
-/** Length of the vectors it gives. */
+/** The length of its vectors. */
 const embeddingSize = 512;
 
-/** Words hashed into buckets, and their first letters too, so that texts that share words or word stems are near. */
+/** Words and their first letters, hashed into buckets, so that texts with common words or stems are near. */
 export function hashEmbedding(text: string): number[] {
   const vector = Array.from({ length: embeddingSize }, () => 0);
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {

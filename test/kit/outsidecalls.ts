@@ -1,9 +1,9 @@
-/** Interviews in calls elsewhere: a server that speaks as the bots' service does, and a system of its own that knows it. */
+/** Interviews in outside calls: a server with the API of the bots' service, and a system that uses it. */
 import { startBotService, type BotService } from './botservice.ts';
 import { interviewing } from './interviewing.ts';
 import { removeDataDir, startProcess, systemEnv } from './processes.ts';
 
-/** `name`: of the system, unique in the run. */
+/** `name`: the system's name, unique in the run. */
 export async function outsideCalls(name: string, settings: (service: BotService) => Record<string, string>) {
   const service = await startBotService();
   const env = systemEnv(name, {

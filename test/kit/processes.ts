@@ -1,4 +1,4 @@
-/** Starts the real API and worker programs as processes of their own, against the engines of the test run. */
+/** Starts the real API and worker programs as processes, with the engines of the test run. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, mkdtempSync } from 'node:fs';
@@ -10,29 +10,29 @@ import type { Queue } from '../../models/rules/base/work.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Where a program of the sources stands in the folder of built ones (programs.ts). */
+/** The name of a program in the folder of built programs (programs.ts). */
 export const builtName = (program: string): string => program.replace(/\.ts$/u, '.mjs');
 
 export type Running = {
   child: ChildProcess;
-  /** The address an API listens at; empty for a worker. */
+  /** The URL of an API; empty for a worker. */
   url: string;
-  /** What the process wrote to its log so far. */
+  /** What the process has logged so far. */
   output(): string;
-  /** SIGTERM, then waits for the end; fails when the process did not end cleanly. */
+  /** Sends SIGTERM and waits for the end; fails when the process did not end cleanly. */
   stop(): Promise<void>;
-  /** SIGKILL, as the death of a machine. */
+  /** Sends SIGKILL, like the crash of a machine. */
   kill(): Promise<void>;
 };
 
 /** The environment of one system: its own database, queues and folder, so that systems of different tests never meet. */
 export type SystemEnv = Record<string, string> & { DATA_DIR: string };
 
-/** Nobody listens there: the connection is refused at once. */
+/** Nobody listens here, so a connection is refused at once. */
 const nowhere = 'http://127.0.0.1:1';
 /**
- * Where the services of others are unless a test says where its own are, so that no test ever reaches a real one. Each variable
- * that names such a place stands here (test/house/systems.test.ts).
+ * Addresses of other services for every test that sets none, so that no test reaches a real one. Each variable with
+ * such an address is listed here (test/house/systems.test.ts).
  */
 const servicesNowhere = {
   SLACK_API_URL: nowhere,
@@ -60,7 +60,7 @@ export function systemEnv(name: string, extra: Record<string, string> = {}): Sys
     // The sites that tests let crawl are on this machine.
     EGRESS_ALLOW: '127.0.0.1',
     PUPPETEER_EXECUTABLE_PATH: process.env['TEST_CHROMIUM']!,
-    // Answers by words alone, unless a test turns the models on: `withEmbedding`.
+    // Words alone answer, unless a test turns the models on with `withEmbedding`.
     EMBEDDING: 'off',
     TEST_WORKFLOW_BUNDLE: process.env['TEST_WORKFLOW_BUNDLE']!,
     TEST_PROGRAMS: process.env['TEST_PROGRAMS']!,
@@ -83,17 +83,17 @@ export function systemEnv(name: string, extra: Record<string, string> = {}): Sys
   };
 }
 
-/** What a system needs besides to compare by meaning, with the models that `npm test` obtained. */
+/** Further environment for comparing by meaning, with the models that `npm test` obtained. */
 export const withEmbedding = (): Record<string, string> => ({
   EMBEDDING: 'embedded',
   EMBEDDING_FOLDER: process.env['TEST_EMBEDDING']!,
-  // Beside busy cores a process at low priority hardly gets on, and tests wait for its vectors.
+  // On busy cores a process with low priority hardly runs, and tests wait for its vectors.
   EMBEDDING_NICENESS: '0',
 });
 
 /**
- * Puts what workers build of the sources, the run's workflow bundle and readers, where a worker of this data folder finds it:
- * building takes seconds of a processor.
+ * Copies what workers build (the run's workflow bundle and readers) into this data folder: building takes seconds of a
+ * processor.
  */
 export async function giveBuilt(dataDir: string): Promise<void> {
   const built = process.env['TEST_BUILT']!;
@@ -110,10 +110,13 @@ export async function removeDataDir(env: SystemEnv): Promise<void> {
 
 const jitter = join(root, 'test/kit/jitter.cjs');
 
-/** Each hands work to the fleet beside it when much comes at once, so that a test without that one waits in vain now and then. */
+/**
+ * Each fleet passes work on to another one when it has too much, so a test without that one would sometimes wait for
+ * ever.
+ */
 const overflow: Partial<Record<Queue, Queue>> = { documents: 'backlog', deliveries: 'slowdeliveries' };
 
-/** @throws when a fleet is named without the one that it hands work to. */
+/** @throws when a fleet is named without the one that takes its overflow. */
 function checkFleets(fleets: readonly string[]): void {
   for (const [fleet, other] of Object.entries(overflow))
     if (fleets.includes(fleet) && !fleets.includes(other))
@@ -124,8 +127,8 @@ function checkFleets(fleets: readonly string[]): void {
 const passedOn = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE'];
 
 /**
- * Starts a program and waits until it says it is ready: as the test run built it, or from its sources in a benchmark. `program`
- * is a path from the root of the project.
+ * Starts a program and waits until it is ready: the build of the test run, or in a benchmark the sources. `program` is
+ * a path from the project's root.
  */
 export async function startProcess(program: string, env: SystemEnv): Promise<Running> {
   checkFleets((env['FLEETS'] ?? '').split(','));
@@ -153,7 +156,7 @@ export async function startProcess(program: string, env: SystemEnv): Promise<Run
   const url = await Promise.race([
     ready,
     ended.then(async ([code, signal]) => {
-      // What it said comes by another way than the news of its end.
+      // Its output arrives separately from its exit.
       if (code !== null) await closed;
       throw new Error(`${program} ended before it was ready (${code ?? signal}):\n${output}`);
     }),
@@ -176,7 +179,7 @@ export async function startProcess(program: string, env: SystemEnv): Promise<Run
   };
 }
 
-/** SIGKILL for one of several processes: it may have ended with another of them a moment before. */
+/** Sends SIGKILL to a process that may already have ended. */
 export function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
@@ -185,17 +188,14 @@ export function killIfThere(pid: number): void {
   }
 }
 
-/** Moves the clock of a process of chatapi.ts so many milliseconds ahead; resolves once the process goes by it. */
+/** Moves the clock of a chatapi.ts process this many milliseconds ahead; resolves once the process uses it. */
 export async function moveClock({ child }: Running, ahead: number): Promise<void> {
   const moved = once(child, 'message');
   child.send({ ahead });
   await moved;
 }
 
-/**
- * The signal by which a faulty program dies. Work that was left from before may kill it before it reports that it is
- * ready.
- */
+/** The signal that ended a faulty program. Earlier work may kill it before it reports that it is ready. */
 export async function deathOf(starting: ReturnType<typeof startProcess>): Promise<unknown> {
   try {
     const { child } = await starting;

@@ -1,6 +1,6 @@
 /**
- * The programs that tests start many times, each built into one file: Node opens a few modules in place of two thousand and more
- * and strips no types, which takes a third off the processor time of a start. What `npm start` starts is the sources themselves.
+ * Builds the programs that tests start often into one file each: Node then opens a few modules instead of more than two
+ * thousand and strips no types, which saves a third of a start's processor time. `npm start` starts the sources.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { build, type Plugin } from 'esbuild';
 import { builtName } from './processes.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** Below the packages' folder, where those that stay outside are found. */
+/** Below node_modules, where external packages are found. */
 const kept = join(root, 'node_modules', '.cache', 'test-programs');
 
 const programs = [
@@ -22,10 +22,10 @@ const programs = [
   'test/kit/worker.ts',
 ];
 
-/** Packages with native code, or which look for files beside their own. */
+/** External packages: with native code, or with files beside their own. */
 const outside = ['*.node', '@temporalio/*', '@lancedb/lancedb-*', '@node-rs/argon2', 'onnxruntime-node', 'puppeteer'];
 
-/** Modules keep their own address, by which they find files; and only the program that was started is the main one. */
+/** Modules keep their own URL, by which they find files, and only the started program is the main module. */
 const addresses: Plugin = {
   name: 'addresses',
   setup({ onLoad }) {
@@ -41,11 +41,11 @@ const addresses: Plugin = {
   },
 };
 
-/** What is loaded is kept compiled for the next start; a process that is killed would keep nothing. */
+/** Keeps the compiled code for the next start; a killed process would keep nothing. */
 const started = (program: string): string =>
   `import ${JSON.stringify(`./${program}`)};\nimport { flushCompileCache } from 'node:module';\nflushCompileCache();\n`;
 
-/** Builds all programs, and returns the address of the folder in which they stand under their `builtName`. */
+/** Builds all programs and returns the URL of the folder with them, under their `builtName`. */
 export async function buildPrograms(): Promise<string> {
   const { outputFiles } = await build({
     absWorkingDir: root,
@@ -59,10 +59,10 @@ export async function buildPrograms(): Promise<string> {
     platform: 'node',
     target: 'node24',
     logLevel: 'error',
-    // Workflows are started by the names of their functions.
+    // Workflows are started by their function names.
     keepNames: true,
     external: outside,
-    // For packages that are no ES modules.
+    // For packages in CommonJS.
     banner: {
       js: `import { createRequire as $require } from 'node:module'; const require = $require(${JSON.stringify(pathToFileURL(join(root, 'package.json')).href)});`,
     },
@@ -85,14 +85,14 @@ export async function buildPrograms(): Promise<string> {
   return pathToFileURL(`${folder}/`).href;
 }
 
-/** Whether the folder is there. It counts as used now. */
+/** Whether the folder exists; marks it as used now. */
 const touched = (folder: string): Promise<boolean> =>
   utimes(folder, new Date(), new Date()).then(
     () => true,
     () => false,
   );
 
-/** Completely or not at all: another run may build the same. */
+/** Writes all files or none: another run may build the same. */
 async function write(folder: string, files: readonly { path: string; contents: Uint8Array }[]): Promise<void> {
   const draft = `${folder}.${process.pid}`;
   for (const { path, contents } of files) {
@@ -103,7 +103,7 @@ async function write(folder: string, files: readonly { path: string; contents: U
   await rename(draft, folder).catch(() => rm(draft, { recursive: true, force: true }));
 }
 
-/** How long programs of other sources stay: a run that uses them may be under way. */
+/** How long programs built from other sources are kept: a run may still use them. */
 const keptMs = 24 * 3_600_000;
 
 async function removeOld(): Promise<void> {

@@ -108,14 +108,14 @@ export function comparable(sources: readonly Source[], limit: number): string[] 
  */
 const enoughWords = 0.6;
 
-/** Whether words alone find the answer in the first passage, which is then the best one. */
+/** Whether words alone find the answer in the first passage, which is then taken as the best one. */
 export function wordsSuffice(question: string, [first]: readonly Source[]): boolean {
   if (first === undefined) return true;
   const about = asking(question);
   return score(about, [first]).some((unit) => unit.score >= enoughWords);
 }
 
-/** What is known of a question while sentences are compared with it. */
+/** What sentences are compared with. */
 type Asked = {
   terms: readonly Term[];
   forms: readonly { shows: RegExp }[];
@@ -123,7 +123,7 @@ type Asked = {
   closeness: ReadonlyMap<string, number> | undefined;
 };
 
-/** The units of the sources with what speaks for each, in their order. */
+/** The units of the sources with their scores, in their order. */
 function score({ terms: asked, forms: wanted, speaksOf, closeness }: Asked, sources: readonly Source[]): Scored[] {
   const all = sources.flatMap(({ text }, source) => unitsOf(text).map((unit) => ({ ...unit, source })));
   const said = all.map((unit) => speaksOf(unit.text));
@@ -143,20 +143,21 @@ function score({ terms: asked, forms: wanted, speaksOf, closeness }: Asked, sour
     }
     let score = total === 0 ? 0 : words / total;
     if (closeness) score += closenessWeight * Math.max(0, closeness.get(text) ?? 0);
-    // A question is seldom answered by a question, nor by a label alone.
+    // A question, or a label alone, rarely answers a question.
     if (text.endsWith('?')) score *= 0.5;
     if (wanted.some(({ shows }) => shows.test(text))) score *= formBonus;
     if (unit.order === 0) score *= firstBonus;
     const beside = closeness ? nextPassage.meaning : nextPassage.words;
-    // Where meaning has found a passage, its beginning answers as far as nothing is known of its sentences.
+    // When meaning has found a passage and nothing is known of its sentences, its beginning counts as the answer.
     return { ...unit, spoken, score: Math.max(score, closeness ? 1e-6 : 0) * beside ** source };
   });
 }
 
 /**
- * Chooses the best sentences of the best passage, with what they lean on and the list that they introduce. The best is the one
- * that speaks of most of the question (rare words count more; the heading it stands under counts partly) and is closest to it.
- * `sources` are the relevant passages, most relevant first. Undefined when none of them says anything of the question.
+ * Chooses the best sentences of the best passage, with the sentences they refer back to and the list they introduce.
+ * The best sentence has most of the question's words (rare words count more, words of its heading partly) and is
+ * closest to it in meaning. `sources` are the relevant passages, most relevant first. Undefined when none of them says
+ * anything about the question.
  */
 export function extract(
   question: string,
@@ -174,7 +175,7 @@ export function extract(
   const newer = newerOf(first, scored, considered);
   const best = newer?.unit ?? first;
   const source = considered[best.source]!;
-  // What the older document says is not quoted beside it.
+  // The older document's contradicting statement is not quoted.
   const quotable = newer ? scored.filter((unit) => considered[unit.source]!.source_id === source.source_id) : scored;
   const { units, cut } = choose(
     best,
@@ -193,8 +194,8 @@ export function extract(
 }
 
 /**
- * What a second passage says under another heading. By meaning, passages are handed on only when they are nearly as likely to
- * answer: which of two is meant, or that both are, often only the reader can tell.
+ * A quote from a second passage under another heading. Passages found by meaning are passed on only when they are
+ * nearly as likely to answer, and often only the reader can tell which one is meant.
  */
 function besideOf(
   best: Scored,
@@ -232,7 +233,7 @@ function asking(question: string, closeness?: ReadonlyMap<string, number>): Aske
   };
 }
 
-/** `And for students?` asks for one sentence of what was said: the one that speaks of most of its own words. */
+/** `And for students?` asks for one sentence of the former answer: the one with most of the new question's words. */
 function narrowed(
   own: string,
   source: number,
@@ -252,7 +253,7 @@ function answerOf(units: readonly Scored[], sources: readonly Source[], text: st
   return { text, quotes, used: [...new Set(quotes.map(({ id }) => id))] };
 }
 
-/** The units as a text: rows with the columns that were asked for, and under their heading where they need it. */
+/** The units as text: rows with the columns that were asked for, and a heading where the text needs one. */
 function phrase(units: readonly Scored[], { heading }: Source, about: Asked): string {
   const text = joined(units.map((unit) => ({ unit, text: phraseUnit(unit, about) })));
   const quoted = new Set(units.flatMap(({ spoken }) => [...spoken])).size;
@@ -267,7 +268,7 @@ function phraseUnit({ kind, cells, text }: Unit, about: Asked): string {
   return shorten(phraseRow(cells, (cell) => wanted.has(cell)));
 }
 
-/** The cells that were asked for: by the name of their column or, where none is named, by their form and by meaning. */
+/** The cells that were asked for: by their column's name, else by their form and by meaning. */
 function wantedCells(cells: readonly Cell[], { speaksOf, forms: wanted, closeness }: Asked): ReadonlySet<Cell> {
   const named = cells.filter(({ name }) => speaksOf(name).size > 0);
   const spoken = cells.filter(({ value }) => speaksOf(value).size > 0);
@@ -286,7 +287,10 @@ const isRepeated = (text: string, said: readonly string[]): boolean =>
 const isSaid = (text: string, said: readonly string[]): boolean =>
   said.some((body) => normal(body).includes(normal(text)));
 
-/** What the passage says besides what was said already; undefined when that was all. A row has only further columns. */
+/**
+ * What the passage says beyond what was already said; undefined when there is nothing more. Of a row, only further
+ * columns.
+ */
 function further(
   best: Scored,
   scored: readonly Scored[],

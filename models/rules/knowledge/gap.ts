@@ -1,9 +1,12 @@
-/** Questions the knowledge base could not answer: why, and what became of them. Pure. */
+/** Questions that the knowledge base could not answer: the reason and the state of each. Pure. */
 
 export const gapStatuses = ['open', 'acknowledged', 'resolved'] as const;
 export type GapStatus = (typeof gapStatuses)[number];
 
-/** `out_of_segment`: another segment could have answered. `not_relevant`: passages share words but not the point. */
+/**
+ * `out_of_segment`: another segment could have answered. `not_relevant`: passages share words with the question but do
+ * not answer it.
+ */
 export const gapReasons = ['nothing_found', 'not_relevant', 'out_of_segment'] as const;
 export type GapReason = (typeof gapReasons)[number];
 
@@ -14,12 +17,12 @@ export function gapReason(candidates: number, anywhere: boolean): GapReason {
 }
 
 /**
- * Two questions whose vectors (Universal Sentence Encoder) have this cosine ask the same: of real customers' questions that it
- * brings together, nine of ten pairs have the same intent (390 questions of 38 intents, four languages).
+ * Two questions whose vectors (Universal Sentence Encoder) have at least this cosine count as the same. Of the pairs of
+ * real customers' questions above it, nine of ten have the same intent (390 questions of 38 intents, four languages).
  */
 const sameQuestion = 0.77;
 
-/** The group of the known question that is nearest in meaning; undefined when none asks the same. */
+/** The group of the known question that is nearest in meaning; undefined when no known question asks the same. */
 export function nearestGroup(
   vector: Float32Array,
   known: readonly { group: string; vector: Float32Array }[],
@@ -33,7 +36,7 @@ export function nearestGroup(
   return best.group;
 }
 
-/** Where questions cannot be compared by meaning, wordings of one meet here: the same content words in any order. */
+/** Without vectors, questions with the same content words, in any order, form a group. */
 export function gapGroup(stems: readonly string[], question: string): string {
   return [...new Set(stems)].sort().join(' ') || question.trim().toLowerCase();
 }

@@ -1,7 +1,6 @@
 /**
- * Holds a model's answer against the passages that it cites: numbers, names and codes that do not stand there are made up, and
- * the sentence that has one is dropped. Pure. It compares what is the same in every language; a false sentence without any of
- * them passes.
+ * Checks a model's answer against the passages that it cites: a sentence with a number, name or code that they do not
+ * contain is dropped as invented. Pure. It works alike in every language; a false sentence without any of these passes.
  */
 import { languageOf } from '../language/language.ts';
 import { figuresIn, numbersIn } from '../language/numbers.ts';
@@ -11,19 +10,22 @@ import { fold, stem } from '../language/words.ts';
 export type Grounds = {
   /** The texts of the cited passages, with their headings, names and addresses. */
   cited: readonly string[];
-  /** What the customer said and what is known of the situation: names may come from there, and numbers beside a cited one. */
+  /**
+   * What the customer said and what is known of the situation: names may come from there, and numbers beside a cited
+   * number.
+   */
   told: readonly string[];
 };
 export type Held = { text: string; /** The sentences that are not supported. */ dropped: string[] };
 
-/** The signs of money as codes. */
+/** Currency signs and their codes. */
 const signs: readonly (readonly [sign: string, code: string])[] = [
   ['€', 'eur'],
   ['$', 'usd'],
   ['£', 'gbp'],
   ['¥', 'jpy'],
 ];
-/** Words with a capital that are no names: days and months, as English writes them, and "I". */
+/** Capitalized words that are no names: days and months in English, and "I". */
 const calendar = new Set(
   (
     'i mon tue wed thu fri sat sun monday tuesday wednesday thursday friday saturday sunday january february march april may ' +
@@ -32,17 +34,17 @@ const calendar = new Set(
 );
 
 const word = /[\p{L}\p{N}][\p{L}\p{M}\p{N}'’.&+-]*[\p{L}\p{N}]|[\p{L}\p{N}]/gu;
-/** Capitals and digits within a word: `IBAN`, `PayPal`, `T-500`. */
+/** Words with inner capitals or digits: `IBAN`, `PayPal`, `T-500`. */
 const isCode = (token: string): boolean =>
   /\p{Lu}.*\p{Lu}|\p{Ll}\p{Lu}/u.test(token) ||
   (/\p{L}/u.test(token) && /\d/u.test(token) && /^[\p{Lu}\p{N}-]+$/u.test(token));
 const isCapital = (token: string): boolean => /^\p{Lu}/u.test(token);
-/** Where a capital is the beginning's, not a name's. */
+/** Whether a capital letter marks the beginning of a sentence and not a name. */
 const begins = (text: string, at: number): boolean => /(?:^|[.:!?…>›→"'“„«(\n–—-])\s*$/u.test(text.slice(0, at));
-/** The number of a step, or the mark of an item. */
+/** A step's number or a list item's bullet. */
 const mark = /^\s*(?:\d{1,2}[.)]|[-–•*])\s+/u;
 
-/** The answer without the sentences that its passages do not bear out; an empty text when that is all of it. */
+/** The answer without the sentences that the passages do not support; empty when none is left. */
 export function holdAgainst(text: string, { cited, told }: Grounds): Held {
   const known = {
     numbers: numbersIn(cited.join('\n')),
@@ -79,7 +81,7 @@ function isSupported(sentence: string, known: Known): boolean {
   if (others.length > 0 && (borne.length === 0 || !others.every((forms) => stands(forms, known.toldNumbers))))
     return false;
   const language = languageOf(sentence);
-  // In German every noun has a capital; and names of things are translated, other names and codes are not.
+  // German capitalizes every noun, and translation changes the names of things; codes and numbers stay.
   const capitalsTell =
     language !== 'de' && (language === undefined || known.language === undefined || language === known.language);
   for (const { 0: token, index } of sentence.matchAll(word)) {

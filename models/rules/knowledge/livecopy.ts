@@ -1,8 +1,8 @@
-/** What an organization has in live mode, and what it would take over from test mode. Pure. */
+/** What an organization has in live mode, and what it can copy from test mode. Pure. */
 import { checkQuota, type Quotas } from './quota.ts';
 import { defaultSettings, type SupportSettings } from '../integrations/supportconfig.ts';
 
-/** How many settings are other than they are at the beginning; they hold in both modes. */
+/** How many settings differ from their defaults; settings hold in both modes. */
 export const settingsChanged = (settings: SupportSettings): number =>
   (Object.keys(defaultSettings) as (keyof SupportSettings)[]).filter(
     (name) => JSON.stringify(settings[name]) !== JSON.stringify(defaultSettings[name]),
@@ -10,13 +10,13 @@ export const settingsChanged = (settings: SupportSettings): number =>
 
 type Told = { key: string };
 
-/** How many of these live mode does not have yet. */
+/** How many of these are missing in live mode. */
 export function missing(there: readonly Told[], live: readonly Told[]): number {
   const known = new Set(live.map(({ key }) => key));
   return there.filter(({ key }) => !known.has(key)).length;
 }
 
-/** Throws when live mode has no room for all of it: half a knowledge base answers worse than people expect. */
+/** Throws when live mode has no room for everything: half a knowledge base answers worse than people expect. */
 export function checkRoom(
   quotas: Quotas,
   { documents, pages }: Record<'documents' | 'pages', { live: number; missing: number }>,

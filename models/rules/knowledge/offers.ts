@@ -1,6 +1,6 @@
 /**
- * Offers: passages that may help where none surely answers. Each is shown by its heading, and asking that heading answers with that
- * passage. Pure.
+ * Offers: passages that may help when none surely answers. An offer is shown by its heading, and a customer who asks
+ * that heading gets that passage. Pure.
  */
 import type { SourceType } from './authority.ts';
 import type { Passage } from './retrieval.ts';
@@ -10,11 +10,11 @@ import type { Language } from '../language/language.ts';
 import { terms } from '../language/words.ts';
 
 export const maxOffers = 3;
-/** What is offered, as it is shown and stored; `passage` is the chunk's id, which stays inside. */
+/** An offer as it is shown and stored; `passage` is the chunk's id, which customers do not see. */
 export type Offer = {
-  /** What it is about, as its document says. */
+  /** The passage's heading in its document. */
   heading: string;
-  /** To be asked as it is: the passage answers it. */
+  /** The question to send, unchanged, to get the passage. */
   question: string;
   source: { type: SourceType; id: string; name: string; url?: string };
   passage: string;
@@ -27,12 +27,12 @@ export const shownOffer = ({ heading, question, source }: Offer): Omit<Offer, 'p
   source,
 });
 
-/** A heading's last part of fewer words than this is shown with the part above it: `Cash – In the euro area`. */
+/** A last heading of fewer words than this is shown with its parent: `Cash – In the euro area`. */
 const tellingWords = 3;
-/** Characters of a heading as it is shown; longer ones are no headings. */
+/** The longest heading that is shown, in characters; longer ones are no headings. */
 const maxLabelLength = 160;
 
-/** What a heading's path is shown as. */
+/** How a heading path is shown. */
 export function labelOf(heading: string): string {
   const parts = heading.split(' > ').map((part) => part.trim());
   const last = parts.at(-1)!;
@@ -41,11 +41,11 @@ export function labelOf(heading: string): string {
   return label.length <= maxLabelLength ? label : `${label.slice(0, maxLabelLength - 1)}…`;
 }
 
-/** What stands first in each row of a passage: what the row is about. */
+/** The first cell of each row of a passage: what the row is about. */
 const rowNames = (text: string): string[] =>
   unitsOf(text).flatMap(({ kind, cells }) => (kind === 'row' && cells[0] ? [cells[0].value] : []));
 
-/** `row` is the row of the passage that comes nearest, where it has rows. */
+/** `row` is the passage's row that is nearest to the question, if it has rows. */
 export function offerOf({ id, type, source_id, name, url, heading, text }: Passage, row?: string): Offer {
   const named = row === undefined ? undefined : unitsOf(text).find((unit) => unit.kind === 'row' && unit.text === row);
   const label = named?.cells[0]?.value ?? (labelOf(heading) || name);
@@ -57,7 +57,7 @@ export function offerOf({ id, type, source_id, name, url, heading, text }: Passa
   };
 }
 
-/** Each heading once: a section in several parts is one offer. */
+/** One offer per heading: a section in several parts is one offer. */
 export const distinctOffers = (offers: readonly Offer[]): Offer[] =>
   [...new Map(offers.toReversed().map((offer) => [plain(offer.heading), offer])).values()]
     .toSorted((a, b) => offers.indexOf(a) - offers.indexOf(b))
@@ -65,7 +65,9 @@ export const distinctOffers = (offers: readonly Offer[]): Offer[] =>
 
 const plain = (text: string): string => text.normalize('NFC').toLowerCase().replace(/\s+/gu, ' ').trim();
 
-/** Whether a question is a passage's heading, or what one of its rows is about: then that passage answers. */
+/**
+ * Whether a question equals the heading of a passage or the first cell of one of its rows: then that passage answers.
+ */
 export function isNamed(question: string, { heading, text }: Pick<Passage, 'heading' | 'text'>): boolean {
   const asked = plain(question);
   if (asked.length > maxLabelLength + 1 || asked === '') return false;
@@ -73,10 +75,10 @@ export function isNamed(question: string, { heading, text }: Pick<Passage, 'head
   return names.some((name) => plain(name) === asked);
 }
 
-/** The offer that a message takes, of those that were made before it, the newest first. */
+/** The earlier offer that a message accepts, newest first. */
 export const takenOffer = (message: string, offers: readonly Offer[]): Offer | undefined =>
   offers.find(({ question }) => plain(question) === plain(message));
 
-/** The offers as a message, in the customer's language; what they are called stays in that of the documents. */
+/** The offers as a message in the customer's language; headings stay in the documents' language. */
 export const offerText = (offers: readonly Offer[], language: Language): string =>
   [ownSentences.mayHelp[language], ...offers.map(({ heading }) => `- ${heading}`)].join('\n');

@@ -1,12 +1,15 @@
-/** How quotations are put so that they read well: a row as a sentence, a heading where a quotation needs one. Pure; no word is its own. */
+/**
+ * Puts quotations together so that they read well: a row becomes a sentence, and a quotation gets its heading where it
+ * needs one. Pure; it adds no words.
+ */
 import { isValue } from './tablehead.ts';
 import type { Cell, Unit } from './units.ts';
 import { isRemark, isUnit, pointsBack } from '../language/frame.ts';
 import { terms } from '../language/words.ts';
 
-/** Characters of one quote; a sentence beyond it is cut at a word and ends in an ellipsis. */
+/** The longest quote, in characters; a longer sentence is cut at a word and ends with an ellipsis. */
 const maxQuoteLength = 600;
-/** Shorter than this, in characters, a line without a full stop is a fragment. */
+/** A line without a full stop that is shorter than this, in characters, is a fragment. */
 const maxFragmentLength = 80;
 const fullStop = /[.!?…。！？][\p{Pe}\p{Pf}"']*$/u;
 
@@ -18,10 +21,10 @@ export function shorten(text: string): string {
     .replace(/\s+\S*$/u, '')}…`;
 }
 
-/** What a heading's path ends in: of `Cards > Lost card` the last part. */
+/** The last part of a heading path: `Lost card` of `Cards > Lost card`. */
 export const lastOf = (heading: string): string => heading.split(' > ').at(-1)!.trim();
 
-/** What stands behind the name of the row: of which row, and the columns that are `wanted`, in the sheet's words. */
+/** A row as a sentence: its name, then the `wanted` columns under their names. */
 export function phraseRow(cells: readonly Cell[], wanted: (cell: Cell) => boolean): string {
   const [first, ...others] = cells;
   const shown = shownCells(others, wanted).map(said).join('; ');
@@ -32,7 +35,10 @@ export function phraseRow(cells: readonly Cell[], wanted: (cell: Cell) => boolea
 
 const said = ({ name, value }: Cell): string => (name === '' ? value : `${name}: ${value}`);
 
-/** The wanted cells, what says per what they are, and remarks, for these change what a value means; all when none is wanted. */
+/**
+ * The wanted cells, with units ("charged per") and remarks, because these change what a value means; all cells when
+ * none is wanted.
+ */
 function shownCells(cells: readonly Cell[], wanted: (cell: Cell) => boolean): readonly Cell[] {
   const chosen = new Set(cells.filter(wanted));
   if (chosen.size === 0) return cells;
@@ -42,12 +48,12 @@ function shownCells(cells: readonly Cell[], wanted: (cell: Cell) => boolean): re
   });
 }
 
-/** The last heading of a path, as it stands before what it is about. */
+/** The last heading of a path, as a label before a quotation. */
 export const labelOf = (heading: string): string => lastOf(heading).replace(/[:：.\s]+$/u, '');
 
 /**
- * The heading that a quotation has to stand under to be understood: it points back at nothing that is quoted, is a fragment, or
- * does not name its subject, `spoken` being the words of the question that it has, and those of its heading.
+ * The heading that a quotation needs to be understood: when it refers back to something that is not quoted, is a
+ * fragment, or does not name its subject. `spoken`: the words of the question in the quotation and in its heading.
  */
 export function headingFor(
   heading: string,
@@ -66,11 +72,11 @@ export function headingFor(
 
 const isStepOrBullet = (text: string): boolean => /^(?:[-–•*]|\d{1,2}[.)])\s/u.test(text);
 
-/** A heading before a quotation; a question stands by itself. */
+/** Puts a heading before a quotation; a question needs none. */
 export const underHeading = (label: string, text: string): string =>
   /[?？!！]$/u.test(label) ? `${label} ${text}` : `${label}: ${text}`;
 
-/** Sentences run on; rows and list items stand on lines of their own, and so does another paragraph. */
+/** Sentences of a paragraph follow each other on one line; rows, list items and new paragraphs begin a line. */
 export function joined(parts: readonly { unit: Unit; text: string }[]): string {
   return parts.reduce((text, { unit, text: next }, index) => {
     const before = parts[index - 1]?.unit;

@@ -1,4 +1,4 @@
-/** Whether there is room for one more: the allowance an organization has, and what is said when it is used up. Pure. */
+/** Whether an organization has room for one more record, and what is said when it has none. Pure. */
 import { Problem } from '../base/errors.ts';
 import type { Environment, Mode } from '../access/keys.ts';
 
@@ -6,7 +6,7 @@ export const features = ['documents', 'knowledge_pages'] as const;
 export type Feature = (typeof features)[number];
 export type Quotas = Record<Environment, Record<Feature, number>>;
 
-/** Whose allowance holds: test mode has that of the sandbox, also in an organization that is live. */
+/** Which quota holds: test mode has the sandbox's, even in an organization that is live. */
 export function quotaEnvironment(mode: Mode, environment: Environment): Environment {
   return mode === 'live' ? environment : 'sandbox';
 }
@@ -23,7 +23,7 @@ export type FreeSlots = { count: number; slot(nth: number): number };
  */
 export function freeSlots(limit: number, taken: readonly (number | undefined)[]): FreeSlots {
   const held = taken.filter((slot) => slot !== undefined).sort((a, b) => a - b);
-  // Free are slots below `end`. Each record that holds none of those leaves room for one less.
+  // Slots below `end` are free. Each record that holds none of them leaves room for one less.
   let end = limit - (taken.length - held.length);
   while (held.length > 0 && held.at(-1)! >= end) {
     held.pop();
@@ -31,14 +31,14 @@ export function freeSlots(limit: number, taken: readonly (number | undefined)[])
   }
   return {
     count: Math.max(0, end - held.length),
-    // The slot before which `nth` slots are free: it moves up by one for each held slot that it meets.
+    // The slot that has `nth` free slots before it: it moves up by one for each held slot before it.
     slot: (nth) => held.reduce((slot, next) => (next <= slot ? slot + 1 : slot), nth),
   };
 }
 
 /**
- * Throws when `used` fills the allowance: `SANDBOX_LIMIT` in the sandbox, `BETA_LIMIT_REACHED` with `feature` in production.
- * `used` is what exists now, so that deleting gives room back.
+ * Throws when `used` reaches the quota: `SANDBOX_LIMIT` in the sandbox, `BETA_LIMIT_REACHED` with `feature` in
+ * production. `used` counts what exists now, so deleting makes room again.
  */
 export function checkQuota(quotas: Quotas, environment: Environment, feature: Feature, used: number): void {
   const limit = quotas[environment][feature];

@@ -1,35 +1,35 @@
-/** What the index has to be told so that it agrees with the records again. Pure. */
+/** Compares the index with the records, and says what to change in the index. Pure. */
 import type { Authority } from './authority.ts';
 
-/** Rows of one batch of a source in the index, as they are tagged there. */
+/** The rows of one batch of a source in the index, with their tags there. */
 export type IndexedSource = {
   source_id: string;
   /** The batch: `batchOf`. */
   generation: string;
-  /** Rows; each is of one chunk. */
+  /** The number of rows; each belongs to one chunk. */
   chunks: number;
   segments: string[];
   authority: string;
 };
 
-/** Which of the rows of a source answer, and which may be about to. */
+/** Which rows of a source answer questions, and which may soon. */
 export type Generations = {
-  /** The one that was begun last. */
+  /** The newest generation. */
   generation: number;
-  /** The attempt that claimed it last; absent where every claim takes a generation of its own. */
+  /** The attempt that last claimed it; absent where every claim makes a new generation. */
   claimed?: number;
-  /** The one that answers, or will when its set is swapped in. */
+  /** The generation that answers, or will when its set of pages is swapped in. */
   live_generation?: number;
-  /** The attempt that wrote the rows which answer; absent when their generation had one writer only. */
+  /** The attempt that wrote the answering rows; absent when the generation had only one writer. */
   live_attempt?: number;
 };
 
-/** A source as its record has it. */
+/** A source in its record's state. */
 export type Standing = Generations & {
   source_id: string;
   /** Whether questions may be answered from it now. */
   answers: boolean;
-  /** Of the generation that answers. */
+  /** The number of chunks of the answering generation. */
   chunk_count: number;
   segments: readonly string[];
   authority: Authority;
@@ -43,14 +43,14 @@ export type Standing = Generations & {
 export const batchOf = (generation: number, attempt?: number): string =>
   attempt === undefined ? String(generation) : `${generation}.${attempt}`;
 
-/** The generation that a batch is of. */
+/** The generation of a batch. */
 export const generationOf = (batch: string): number => Number(batch.split('.')[0]);
 
 /** The rows that answer; undefined before the first generation is published. */
 export const liveBatch = ({ live_generation, live_attempt }: Generations): string | undefined =>
   live_generation === undefined ? undefined : batchOf(live_generation, live_attempt);
 
-/** Whether a generation answers or may still be published. All others never will be: numbers only grow. */
+/** Whether a generation answers or may still be published. An older one never will be, because numbers only grow. */
 export const isCurrent = (
   source: { generation: number; live_generation?: number | undefined },
   generation: number,
@@ -61,15 +61,15 @@ export const isCurrentBatch = (source: Generations, batch: string): boolean =>
   batch === liveBatch(source) || batch === batchOf(source.generation, source.claimed);
 
 export type Differences = {
-  /** Rows of sources that are gone, or of batches that answer no more or never will. */
+  /** Rows of sources that are gone, or of batches that no longer answer and never will. */
   outdated: { source_id: string; batch: string }[];
-  /** Sources that answer and have other tags in the index. */
+  /** Answering sources whose tags differ in the index. */
   retagged: string[];
-  /** What answers and has not one row a chunk: none, some missing, or some twice. */
+  /** Answering sources that do not have exactly one row per chunk: rows are missing or doubled. */
   miscounted: { source_id: string; generation: number }[];
 };
 
-/** The differences as of when both were read. The caller reads a record again right before it acts on one. */
+/** The differences at the time of reading. The caller reads a record again right before it changes anything. */
 export function compareIndex(standing: readonly Standing[], rows: readonly IndexedSource[]): Differences {
   const records = new Map(standing.map((source) => [source.source_id, source]));
   const outdated = new Map<string, { source_id: string; batch: string }>();
@@ -93,8 +93,8 @@ export function compareIndex(standing: readonly Standing[], rows: readonly Index
 }
 
 /**
- * The same for vectors, which are of a generation, whichever attempt indexed its words. Only those of `embedded` have to be
- * complete: the others are still waiting for theirs.
+ * The same for vectors, which belong to a generation, whichever attempt indexed its words. Only the vectors of
+ * `embedded` must be complete: the others still wait for theirs.
  */
 export function compareVectors(
   standing: readonly Standing[],

@@ -1,63 +1,63 @@
 /**
- * How likely it is that a passage answers a question, judged by meaning: a logistic model over a few numbers that a search
- * gives. Its weights and thresholds stand in relevance.json, which `npm run calibrate` makes.
+ * The probability that a passage answers a question, judged by meaning: a logistic model over a few numbers of the
+ * search. Its weights and thresholds are in relevance.json, which `npm run calibrate` makes.
  */
 import calibrations from './relevance.json' with { type: 'json' };
 
 /**
- * The parts of an embedded vector in their order: how much each counts, how far its cosines spread, and which cosine a question
- * usually has with the passages of a help centre (all measured on two of them).
+ * The parts of an embedded vector, in order. For each part: its weight, the spread of its cosines, and the usual cosine
+ * of a question with the passages of a help centre (all measured on two of them).
  */
 const embeddedParts = [
   { name: 'me5', weight: 1, spread: 0.026, usual: 0.83, englishOnly: false },
   { name: 'use', weight: 0.4, spread: 0.1, usual: 0.11, englishOnly: false },
   { name: 'bge', weight: 1.5, spread: 0.06, usual: 0.54, englishOnly: true },
 ] as const;
-/** What is usual elsewhere counts as much as so many passages: a small table says little about what is usual in it. */
+/** The usual values elsewhere count like this many passages: a small table says little about what is usual in it. */
 const priorPassages = 16;
-/** Of an unknown model nothing is known but its cosines in the table: with fewer passages than these, words alone decide. */
+/** Of an unknown model only its cosines in the table are known: with fewer passages than this, words alone decide. */
 const fewestPassages = 8;
 
 export type Calibration = {
   weights: { intercept: number } & Record<keyof Features, number>;
-  /** From this probability on, a passage answers … */
+  /** A passage answers from this probability on. */
   answer: number;
-  /** … and from this one on, it is offered. */
+  /** A passage is offered from this probability on. */
   offer: number;
 };
 /** `embedded`: of the models that come with the platform. `endpoint`: of an unknown model, whose vectors have one part. */
 export type Calibrations = Record<'embedded' | 'endpoint', Calibration>;
 
-/** What is compared of a passage: the cosine of each part with the question's, and BM25. */
+/** What a passage is compared by: the cosine of each part with the question's, and BM25. */
 export type Compared = { cosines: readonly number[]; text_score?: number };
 
-/** What the probability is made of. */
+/** The inputs of the logistic model. */
 export type Features = {
-  /** How far the passage lies above what is usual in the table, in spreads of the cosines; with its words. */
+  /** How far the passage lies above what is usual in the table: a z-score of the cosines, plus its words. */
   above: number;
-  /** The share of the question's rare words that it speaks of: 0 to 1. */
+  /** The share of the question's rare words that the passage has: 0 to 1. */
   share: number;
-  /** 1 when the model that knows English only is left out. */
+  /** 1 when the English-only model is left out. */
   foreign: number;
 };
 
-/** How the passages of one question are compared. */
+/** The scale on which the passages of one question are compared. */
 export type Scale = {
   calibration: Calibration;
-  /** Of the cosines. */
+  /** The weights of the cosines. */
   weights: readonly number[];
   /** The weighted cosines of a usual passage. */
   usual: number;
   foreign: boolean;
 };
 
-/** How much each part counts when passages are sought for a question. */
+/** The weight of each part in a search for passages. */
 export function partWeights(parts: number, english: boolean): number[] {
   if (parts === 1) return [1];
   return embeddedParts.slice(0, parts).map((part) => (part.englishOnly && !english ? 0 : part.weight / part.spread));
 }
 
-/** What a point of BM25 counts, in spreads of the cosines: words are sure where they match, but seldom do. */
+/** The weight of one point of BM25, in z-score units: a match of words is strong evidence, but rare. */
 export const wordsWeight = 0.04;
 
 const weighted = (weights: readonly number[], cosines: readonly number[]): number =>
@@ -98,7 +98,7 @@ export function scaleOf(
   };
 }
 
-/** How far a passage lies above what is usual, in spreads of the cosines. */
+/** How far a passage lies above what is usual, as a z-score of the cosines. */
 export const aboveUsual = (scale: Scale, { cosines, text_score = 0 }: Compared): number =>
   weighted(scale.weights, cosines) - scale.usual + wordsWeight * text_score;
 

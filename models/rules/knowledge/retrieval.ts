@@ -1,6 +1,6 @@
 /**
- * Which passages answer a question: candidates of the index are ranked, judged for relevance and cut to one authority tier
- * (spec 4.7, authority rules). agent/knowledge/retrieve.ts searches and reads them.
+ * Which passages answer a question: it ranks the candidates of the index, judges their relevance and keeps one
+ * authority tier (spec 4.7, authority rules). agent/knowledge/retrieve.ts searches and reads them.
  */
 import { authorities } from './authority.ts';
 import type { Authority, SourceType } from './authority.ts';
@@ -10,7 +10,7 @@ import { aboveUsual, featuresOf, probabilityOf, wordsWeight, type Features, type
 import { matchWords, wordRule } from './wordmatch.ts';
 import { terms } from '../language/words.ts';
 
-/** What the index proposes: found by the question's words, by its meaning, or by both. */
+/** A candidate from the index, found by the question's words, by its meaning, or by both. */
 export type Candidate = {
   id: string;
   authority: Authority;
@@ -22,15 +22,15 @@ export type Candidate = {
 
 /** A question's vector. */
 export type QuestionVector = {
-  /** What made it. Vectors of two models are never compared. */
+  /** The model that made it. Vectors of two models are never compared. */
   model: string;
-  /** Side by side, one an embedding model, each of unit length. */
+  /** One vector of unit length for each embedding model. */
   parts: readonly Float32Array[];
 };
 
-/** A question's vector, as it is compared. */
+/** A question's vector with the weights for comparing it. */
 export type Meaning = QuestionVector & {
-  /** How much the cosine of each part counts when passages are sought; 0: not at all. */
+  /** The weight of each part's cosine in the search; 0: not used. */
   weights: readonly number[];
 };
 
@@ -38,58 +38,60 @@ export type Meaning = QuestionVector & {
 export type Proposed = {
   candidates: Candidate[];
   /**
-   * The cosines of the question's parts with a sample of the passages that have vectors, at most 256: what is usual here.
-   * Empty without vectors.
+   * The cosines of the question's parts with a sample of the passages that have vectors, at most 256: what is usual in
+   * this table. Empty without vectors.
    */
   background: readonly (readonly number[])[];
   /** The vectors could not be read, so words alone proposed. */
   degraded?: boolean;
 };
 
-/** A chunk joined with its source, both as the database has them now: the material of an answer. */
+/** A chunk joined with its source, both as the database has them now: what answers are made of. */
 export type Passage = {
   id: string;
   source_id: string;
   type: SourceType;
   /** The source's name, for citations. */
   name: string;
-  /** Where people can read it, of a website. */
+  /** The URL of the source, for pages of a website. */
   url?: string;
   heading: string;
   text: string;
-  /** When it was uploaded, of a document; of a page it is not known since when it says what it says. */
+  /** When a document was uploaded; a page has no such time. */
   dated?: Date;
   segments: readonly string[];
   authority: Authority;
 };
 
-/** How sure it is that what was found answers. */
+/** How sure it is that the passages answer. */
 export const confidences = ['high', 'low', 'none'] as const;
 export type Confidence = (typeof confidences)[number];
 
-/** What was made of one passage; every number of the decision is here, so that `explain` can show it. */
+/** A judged passage, with every number of the decision, so that `explain` can show it. */
 export type Judged<P extends Passage = Passage> = {
   passage: P;
   candidate: Candidate;
-  /** The share of the question's content words, weighted by rarity among the candidates, that it speaks of: 0 to 1. */
+  /**
+   * The share of the question's content words, weighted by rarity among the candidates, that the passage has: 0 to 1.
+   */
   coverage: number;
-  /** Its BM25 score beside the best candidate's: 0 to 1. */
+  /** Its BM25 score relative to the best candidate's: 0 to 1. */
   strength: number;
-  /** What its meaning says; undefined where words alone decide. */
+  /** The features by meaning; undefined where words alone decide. */
   features?: Features;
-  /** 0 to 1: what `score` of a source shows, and the order. By meaning, the probability that it answers. */
+  /** 0 to 1: the `score` of a source, and the order. By meaning, it is the probability that the passage answers. */
   relevance: number;
   relevant: boolean;
 };
 
-/** How far, in `above`, a passage may lie behind the best one … */
+/** How far, in `above`, a passage may lie behind the best passage. */
 const reach = {
-  /** … of all tiers, to count as relevant: a higher tier may answer a little worse. */
+  /** Behind the best of all tiers, to count as relevant: a higher tier may answer a little worse. */
   tier: 1,
-  /** … of its own tier, to be handed on beside it: two near ones are often two halves of an answer. */
+  /** Behind the best of its own tier, to be passed on beside it: two near ones are often two halves of an answer. */
   hit: 0.5,
 } as const;
-/** Passages that are read of each tier: of those with a vector and of those without. */
+/** How many passages of each tier are read: of those with a vector and of those without. */
 const readOfTier = 8;
 export const maxOffers = 3;
 
@@ -105,12 +107,12 @@ function byRelevance(a: Judged, b: Judged): number {
   return b.relevance - a.relevance || byScore(a.candidate, b.candidate);
 }
 
-/** How far a candidate lies above what is usual, where it can be compared by meaning. */
+/** How far a candidate lies above what is usual, if it can be compared by meaning. */
 function aboveOf(scale: Scale | undefined, { cosines, text_score = 0 }: Candidate): number | undefined {
   return scale === undefined || cosines === undefined ? undefined : aboveUsual(scale, { cosines, text_score });
 }
 
-/** A passage that answers because it was asked for by its name, not because it was found. */
+/** A passage that answers because the question names it, and not because a search found it. */
 export const chosen = <P extends Passage>(passage: P): Judged<P> => ({
   passage,
   candidate: { id: passage.id, authority: passage.authority },
@@ -121,8 +123,8 @@ export const chosen = <P extends Passage>(passage: P): Judged<P> => ({
 });
 
 /**
- * Judges every passage against the questions, each by itself, and against the best of all tiers; the most relevant first. With a
- * scale, passages that have a vector are judged by their meaning, the others by their words.
+ * Judges every passage against each question and against the best of all tiers, most relevant first. With a scale,
+ * passages with a vector are judged by meaning and the others by words.
  */
 export function judge<P extends Passage>(
   questions: readonly string[],
@@ -158,11 +160,11 @@ export function judge<P extends Passage>(
 export type Tiered<J> = {
   /** The tier that answers; undefined when nothing is relevant. */
   authority: Authority | undefined;
-  /** Its best passage and those nearly as good, most relevant first. */
+  /** The best passage of the tier and those nearly as good, most relevant first. */
   hits: J[];
 };
 
-/** The highest tier with a relevant passage answers alone: nothing of the lower ones is handed on. */
+/** The highest tier with a relevant passage answers alone: nothing from lower tiers is passed on. */
 export function selectTier<J extends Judged>(judged: readonly J[]): Tiered<J> {
   const relevant = judged.filter((item) => item.relevant);
   const authority = authorities.find((tier) => relevant.some((item) => item.passage.authority === tier));
@@ -174,7 +176,7 @@ export function selectTier<J extends Judged>(judged: readonly J[]): Tiered<J> {
   };
 }
 
-/** The passages that come nearest, each heading once: what is offered where none surely answers. */
+/** The nearest passages, one per heading: the offers when none surely answers. */
 export function selectOffers<J extends Judged>(judged: readonly J[], offer: number): J[] {
   const near = judged.filter(({ features }) => features !== undefined).sort(byRelevance);
   if (near[0] === undefined || near[0].relevance < offer) return [];
@@ -186,7 +188,10 @@ export function selectOffers<J extends Judged>(judged: readonly J[], offer: numb
   return [...headings.values()].slice(0, maxOffers);
 }
 
-/** What a message, read in the way that is answered best, was answered with. `worth`: how well, beside its other readings. */
+/**
+ * The reading of a message that is answered best, with its answer. `worth`: how good it is, compared with the other
+ * readings.
+ */
 export type Answered<P extends Passage> = Omit<Asking, 'readings'> &
   Tiered<Judged<P>> & { reading: Reading; judged: Judged<P>[]; offers: Judged<P>[]; worth: number };
 
@@ -206,27 +211,27 @@ export function bestReading<P extends Passage>(
   return read.reduce((best, next) => (next.worth > best.worth ? next : best));
 }
 
-/** Most of what it says is found, and of much rather than of little. */
+/** A high share of the question's words must be found, and more words count more. */
 function worthOfWords({ text }: Reading, hits: readonly Judged[]): number {
   const said = terms(text).reduce((sum, { weight }) => sum + weight, 0);
   return Math.max(-1, ...hits.map(({ coverage }) => said * coverage ** 2));
 }
 
-/** An answer is worth more than none; beside others of its kind, the more likely one. */
+/** An answer is worth more than none; between two answers, the more likely one is. */
 function worthOfMeaning(judged: readonly Judged[], hits: readonly Judged[]): number {
   const likely = judged.filter(({ features }) => features !== undefined).map(({ relevance }) => relevance);
   return hits.length > 0 ? 1 + Math.max(...hits.map(({ relevance }) => relevance)) : Math.max(-1, ...likely);
 }
 
-/** Whether a passage, as it is now, may be shown to the one who asked. `asked`: from `askedSegments`. */
+/** Whether the asker may see a passage in its present state. `asked`: from `askedSegments`. */
 export const stillReachable = (
   { segments }: Passage,
   { asked, strict }: { asked: readonly string[] | undefined; strict: boolean },
 ): boolean => reachable({ segments, asked, strict });
 
 /**
- * The higher tiers that the first search may have hidden: it came back full, what it left out may still be strong enough to be
- * relevant, and there is none of that tier among them. Where the tiers differ, a second search costs next to nothing.
+ * The higher tiers that the first search may have hidden: it returned as many as it may, none of that tier is among
+ * them, and one that was left out could still be relevant. A second search costs almost nothing where the tiers differ.
  */
 export function crowdedOut(found: readonly Candidate[], limit: number, scale?: Scale): Authority[] {
   const hidden = scale === undefined ? hidesByWords(found, limit) : hidesByMeaning(found, limit, scale);
@@ -240,7 +245,9 @@ function hidesByWords(found: readonly Candidate[], limit: number): boolean {
   return scores.length >= limit && Math.min(...scores) >= wordRule.strengthOfBest * Math.max(...scores);
 }
 
-/** What was left out is no nearer by meaning than the last of as many as were asked for, and has no better words than theirs. */
+/**
+ * A passage that was left out is no nearer by meaning than the last of those returned, and matches no better by words.
+ */
 function hidesByMeaning(found: readonly Candidate[], limit: number, scale: Scale): boolean {
   const last = (values: readonly number[]): number | undefined => values.toSorted((a, b) => b - a)[limit - 1];
   const compared = found.flatMap(({ cosines }) => (cosines === undefined ? [] : [aboveUsual(scale, { cosines })]));
@@ -251,7 +258,7 @@ function hidesByMeaning(found: readonly Candidate[], limit: number, scale: Scale
   return furthest + wordsWeight * words >= best - reach.tier || hidesByWords(found, limit);
 }
 
-/** Two searches, or an index that was fed twice, may name a chunk more than once: each once. */
+/** Removes duplicates: two searches, or an index that was written twice, may return a chunk more than once. */
 export function distinct(found: readonly Candidate[]): Candidate[] {
   const byId = new Map<string, Candidate>();
   for (const candidate of found) byId.set(candidate.id, { ...candidate, ...byId.get(candidate.id) });
