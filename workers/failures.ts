@@ -1,13 +1,13 @@
 /**
- * What Temporal keeps of an activity that failed. Messages of errors may quote what was being stored, sent or read, so that only
- * the error's name and place go into a workflow's history; the whole error goes to the log.
+ * What Temporal stores of a failed activity. Error messages may quote stored, sent or read data, so only the error's
+ * name and place go into a workflow's history; the whole error goes to the log.
  */
 import type { Context } from '@temporalio/activity';
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import type { ActivityInterceptors } from '@temporalio/worker';
 import type { Logger } from 'pino';
 
-/** Errors that speak about servers alone; operators read in the Temporal UI which one is away. */
+/** Errors about servers only; operators read in the Temporal UI which server is down. */
 const aboutServers: ReadonlySet<string> = new Set([
   'MongoNetworkError',
   'MongoNetworkTimeoutError',
@@ -16,7 +16,7 @@ const aboutServers: ReadonlySet<string> = new Set([
   'ServiceAway',
 ]);
 
-/** The name, the code, and where it was thrown: nothing that was ever data. */
+/** The error's name, code and place, which never contain data. */
 export function failureOf(error: unknown): ApplicationFailure {
   const {
     name,
@@ -35,7 +35,7 @@ export function failureOf(error: unknown): ApplicationFailure {
 
 const toError = () => ({ name: 'Error', message: '', stack: '', code: undefined });
 
-/** For each activity of a worker. What was decided, and cancellations, pass as they are. */
+/** Wraps every activity of a worker. Decided failures and cancellations pass unchanged. */
 export const guardFailures =
   (log: Logger) =>
   ({ info, cancellationSignal }: Context): ActivityInterceptors => ({

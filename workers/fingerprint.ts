@@ -1,4 +1,4 @@
-/** What a program that was built from sources is known by. */
+/** Identifies a program that is built from the sources. */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * Builds the programs that read strangers' files and pages, each with the packages that it needs, into plain JavaScript. A process
- * reads one file and ends, so its start is most of its work: it then opens a few files in place of hundreds and strips no types.
+ * Builds the programs that read foreign files and pages into plain JavaScript, each with the packages that it needs. A
+ * process reads one file and ends, so most of its work is its start: a built program opens a few files instead of
+ * hundreds and strips no types.
  */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -16,7 +17,7 @@ const sources = { files: 'clients/files/child.ts', pages: 'clients/crawl/site/pa
 /** The paths of the built programs. */
 export type Readers = Record<keyof typeof sources, string>;
 
-/** Workers of an earlier version may still start processes from theirs. */
+/** Older workers may still start processes from their own version. */
 const keptVersions = 3;
 
 /**
@@ -32,21 +33,24 @@ export async function buildReaders(folder: string): Promise<Readers> {
   return { files: join(real, 'files.mjs'), pages: join(real, 'pages.mjs') };
 }
 
-/** Whether it is there. It counts as used now. */
+/** Whether the folder exists; marks it as used now. */
 const touched = (folder: string): Promise<boolean> =>
   utimes(folder, new Date(), new Date()).then(
     () => true,
     () => false,
   );
 
-/** Completely or not at all. In a process of its own, since the bundler leaves one behind for as long as its caller lives. */
+/**
+ * Writes all files or none, in a separate process, because the bundler leaves a process of its own behind as long as
+ * its caller lives.
+ */
 async function buildInto(folder: string, kept: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const draft = join(folder, `readers.${randomUUID()}.draft`);
   try {
     const args = ['--disable-warning=ExperimentalWarning', fileURLToPath(import.meta.url), draft];
     await promisify(execFile)(process.execPath, args);
-    // Fails when another worker was faster, with the same.
+    // Fails when another worker was faster, with the same result.
     await rename(draft, kept).catch(() => undefined);
   } finally {
     await rm(draft, { recursive: true, force: true });
@@ -64,7 +68,7 @@ async function removeOld(folder: string): Promise<void> {
 }
 
 if (import.meta.main) {
-  // Imported here because a worker that finds them built does not need it.
+  // Imported here because a worker that finds the programs built does not need it.
   const { build, stop } = await import('esbuild');
   const requiring = JSON.stringify(pathToFileURL(join(root, 'package.json')).href);
   await build({
@@ -78,8 +82,8 @@ if (import.meta.main) {
     platform: 'node',
     target: 'node24',
     logLevel: 'error',
-    // No `keepNames`: it has each function named when it is made, also in a loop, and a page then takes twice as long.
-    // For packages that are no ES modules.
+    // `keepNames` is off: it names each function whenever it is made, also in loops, which doubles the time for a page.
+    // The banner serves packages in CommonJS.
     banner: { js: `import { createRequire as $require } from 'node:module'; const require = $require(${requiring});` },
   });
   await stop();

@@ -6,7 +6,7 @@ import cors from '@koa/cors';
 import type { Middleware } from 'koa';
 import type { Route } from './route.ts';
 
-/** What a page may send beside what every page may, and what it may read of an answer beside its body. */
+/** Headers that a page may send, and headers of an answer that it may read, beyond the defaults. */
 const allowHeaders = ['authorization', 'content-type', 'idempotency-key', 'x-request-id'];
 const exposeHeaders = ['x-request-id', 'retry-after', 'ratelimit', 'ratelimit-policy', 'idempotent-replayed'];
 /**

@@ -1,4 +1,4 @@
-/** Says in sentences, for the person who sent it, why a schema refuses a value; never the validator's own text. */
+/** Says in sentences, for the caller, why a schema refuses a value; never the validator's own text. */
 import type { z } from 'zod';
 import { fieldName, type Detail } from '../../models/rules/base/errors.ts';
 
@@ -24,7 +24,7 @@ export function check<S extends z.ZodType>(schema: S, value: unknown, place: str
   return { faults: faultsOf(issues, place, unknownSentence(schema, place)) };
 }
 
-/** What is wrong with a parameter that stands in the address several times, which no route takes, is that. */
+/** A parameter that occurs several times gets that fault, because no route accepts it. */
 function ofParameter(issue: z.core.$ZodIssue, query: unknown): z.core.$ZodIssue {
   const [name] = issue.path;
   const isRepeated = name !== undefined && Array.isArray((query as Record<PropertyKey, unknown>)[name]);
@@ -133,7 +133,7 @@ const nouns: Record<string, string> = {
 
 type NumberRule = { isWhole?: boolean; least?: string; most?: string; from?: number; to?: number };
 
-/** The whole rule for a number, whichever part of it was broken; undefined when the issue is not about a number. */
+/** The whole rule for a number, whichever part of it was violated; undefined when the issue is not about a number. */
 function numberSentence(issue: z.core.$ZodRawIssue, schema: z.core.$ZodType): string | undefined {
   const expected = 'origin' in issue ? issue.origin : 'expected' in issue ? issue.expected : undefined;
   if (expected !== 'number' && expected !== 'int') return undefined;

@@ -22,14 +22,14 @@ const ownLeaseMs = 15_000;
 const renewals = 3;
 const maxKeyLength = 255;
 
-/** `until`: the end of the answer's usefulness; after it the key no longer returns the answer. */
+/** `until`: when the answer becomes useless; after it the key no longer returns the answer. */
 export type Reply = { status: number; body: string; until?: Date | undefined };
-/** `fingerprints`: of the request, by each secret key, the newest first. */
+/** `fingerprints`: hashes of the request with each secret key, newest first. */
 export type KeyedRequest = { credential: string; route: string; key: string; fingerprints: readonly string[] };
 
 const hashOf = (parts: readonly unknown[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 
-/** The same for the same request under the same key. */
+/** The same id for the same request under the same key. */
 export const commandIdOf = ({ credential, route, key, fingerprints }: KeyedRequest): string =>
   hashOf([credential, route, key, fingerprints[0]]);
 

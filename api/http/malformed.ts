@@ -14,7 +14,7 @@ export function refuseUnreadable(server: Server, log: Logger): void {
   const refused = new WeakSet<Duplex>();
   server.on('request', (request, response) => answers.set(request.socket, response));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // What follows of it is as unreadable; the answer may still be on its way.
+    // The rest of the input is unreadable too, and the answer may still be on its way.
     if (refused.has(socket)) return;
     const answer = answers.get(socket);
     const begun = answer?.headersSent === true && !answer.writableFinished;

@@ -30,7 +30,7 @@ export function createMetrics(passagesToEmbed: () => Promise<number> = async () 
     help: 'Passages of all organizations that are found by their words alone as yet; counted up to 10,000 documents and as many pages.',
     registers,
     async collect() {
-      // A database that is away must not take the other metrics with it.
+      // When the database is down, the other metrics must still be served.
       this.set(await passagesToEmbed().catch(() => Number.NaN));
     },
   });

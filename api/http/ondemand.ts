@@ -1,6 +1,6 @@
-/** Values that not every process needs. */
+/** Values that only some processes need. */
 
-/** Made when it is first asked for, and kept. */
+/** A value that is made on its first use and kept. */
 export function onDemand<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => (made ??= { value: make() }).value;

@@ -1,17 +1,17 @@
-/** Pages on which connecting to another service ends in the browser: whether it is connected, or why not. */
+/** The pages on which connecting to another service ends in the browser: whether it is connected, or why not. */
 import type { Router } from '@koa/router';
 
 export type OutcomePage = {
   path: string;
-  /** What is said of each outcome; `connected` is the good one. */
+  /** The sentence for each outcome; `connected` is the successful one. */
   sentences: Readonly<Record<string, string>>;
-  /** What is said before an outcome that is not in the table, which is shown as it is. */
+  /** The sentence before an outcome that the table does not have; that outcome is shown unchanged. */
   otherwise: string;
 };
 
 const escape = (text: string): string => text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.codePointAt(0)};`);
 
-/** The address at which a page tells this outcome. */
+/** The URL of a page that shows this outcome. */
 export const outcomeAt = ({ path }: OutcomePage, outcome: string): string =>
   `${path}?outcome=${encodeURIComponent(outcome)}`;
 

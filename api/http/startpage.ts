@@ -1,6 +1,6 @@
 /**
- * The page at `/`: where things are and the first calls. It is public, so it shows no secret: of the organization that `npm
- * start` makes only what stands in every page that embeds its chat.
+ * The page at `/`, with links and the first calls. It is public, so it shows no secret: of the demo organization only
+ * what every page with its chat contains.
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -30,7 +30,7 @@ const policy = `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; b
 const demo = z.object({ org_id: z.string(), publishable_key: z.string() });
 type Demo = z.infer<typeof demo>;
 
-/** What `npm start` has kept of its organization; undefined where there is none. */
+/** The demo organization that `npm start` has stored; undefined when there is none. */
 async function readDemo(dataDir: string): Promise<Demo | undefined> {
   try {
     return demo.parse(JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8')));

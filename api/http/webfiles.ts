@@ -1,6 +1,6 @@
 /**
- * Files of web/ as browsers get them: TypeScript whose types are blanked out once, nothing bundled, each with a
- * tag of its content. What is served here is public; it asks for no credential and shows nobody's data.
+ * Serves the files of web/ to browsers: TypeScript with its types blanked out, not bundled, each with an ETag of its
+ * content. These files are public: they need no credential and contain nobody's data.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,17 +10,17 @@ import type Koa from 'koa';
 
 export type WebFile = { type: string; body: Buffer; gzip: Buffer; etag: string };
 export type WebModules = {
-  /** Hexadecimal; another one as soon as any of the files is another one. */
+  /** Hexadecimal; it changes when any of the files changes. */
   version: string;
-  /** By name, such as `main.ts`. */
+  /** By file name, such as `main.ts`. */
   sources: Map<string, string>;
 };
 
 const web = new URL('../../web/', import.meta.url);
 export const javascript = 'text/javascript; charset=utf-8';
-/** Of what has its version in its address. */
+/** For files whose URL contains their version. */
 export const forever = 'public, max-age=31536000, immutable';
-/** Of what names that address: how long after an update pages may still load the former one. */
+/** For files that refer to such URLs: how long pages may load the former version after an update. */
 export const briefly = 'public, max-age=300';
 
 export function fileOf(type: string, text: string): WebFile {
@@ -30,12 +30,12 @@ export function fileOf(type: string, text: string): WebFile {
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 20);
 
-/** A file of web/ as it stands. */
+/** A file of web/, unchanged. */
 export const readWeb = (path: string): string => readFileSync(new URL(path, web), 'utf8');
 
 /**
- * The modules of a folder of web/ together with those of `live/`, which pages with a socket share: they are served as one
- * folder. The first call of a process takes 100 ms, most of it for the parser of TypeScript.
+ * The modules of a folder of web/ and those of `live/`, which pages with a socket share, served as one folder. The
+ * first call of a process takes 100 ms, mostly for loading the TypeScript parser.
  */
 export function readModules(folder: string): WebModules {
   const paths = [folder, 'live'].flatMap((name) =>
@@ -50,11 +50,11 @@ export function readModules(folder: string): WebModules {
   return { version: digest(JSON.stringify([...sources])), sources };
 }
 
-/** Without what only people read: blanks in place of types, and comments that stand for themselves. */
+/** Removes types and the comments on lines of their own. */
 const served = (source: string): string =>
   source.replaceAll(/^ *\/\*\*[\s\S]*?\*\/$/gm, '').replaceAll(/[ \t]+$/gm, '');
 
-/** Pages of any origin may use it, also those that only take what says so. */
+/** Allows pages of any origin to use the file, even pages that isolate themselves (CORP). */
 export function allowAnybody(koa: Koa.Context): void {
   koa.set('access-control-allow-origin', '*');
   koa.set('cross-origin-resource-policy', 'cross-origin');

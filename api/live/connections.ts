@@ -1,4 +1,7 @@
-/** The open sockets of a process: how many there are of each network and of each credential, and whether there is room. */
+/**
+ * The open sockets of a process: the number of each network and of each credential, and whether there is room for
+ * another one.
+ */
 import type { LiveSocket } from './socket.ts';
 import type { Config } from '../../config.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
@@ -8,7 +11,7 @@ export type Connections = ReturnType<typeof createConnections>;
 export function createConnections({ maxSockets, socketsPerAddress }: Pick<Config, 'maxSockets' | 'socketsPerAddress'>) {
   const open = new Set<LiveSocket>();
   const fromNetwork = new Map<string, number>();
-  /** Of one kind of stream: arrays, since most have one entry, and a set of one takes several times the memory. */
+  /** Arrays, because most have one entry, and a set of one entry takes several times the memory. */
   const byCredential = new Map<LiveSocket['kind'], Map<string, LiveSocket[]>>();
 
   const ofKind = (kind: LiveSocket['kind']): Map<string, LiveSocket[]> => {
@@ -25,7 +28,7 @@ export function createConnections({ maxSockets, socketsPerAddress }: Pick<Config
       ofKind(kind).get(credential)?.slice() ?? [],
     credentials: (kind: LiveSocket['kind']): string[] => [...ofKind(kind).keys()],
 
-    /** Why no further socket of this network can be taken now. */
+    /** Why this network can have no further socket now. */
     full(network: string): Problem | undefined {
       if (open.size >= maxSockets) return noRoom();
       if ((fromNetwork.get(network) ?? 0) < socketsPerAddress) return undefined;
@@ -40,7 +43,7 @@ export function createConnections({ maxSockets, socketsPerAddress }: Pick<Config
       fromNetwork.set(socket.network, (fromNetwork.get(socket.network) ?? 0) + 1);
     },
 
-    /** Counts a socket as its client's. @throws Problem RATE_LIMITED when the credential has as many as it may. */
+    /** Counts a socket for its client. @throws Problem RATE_LIMITED when the credential has too many. */
     identify<C>(socket: LiveSocket<C>, client: C): void {
       const { credentials } = socket.kind!;
       const sockets = ofKind(socket.kind);
@@ -71,7 +74,7 @@ export function createConnections({ maxSockets, socketsPerAddress }: Pick<Config
   };
 }
 
-/** This process takes no further sockets. */
+/** This process accepts no further sockets. */
 export const noRoom = (): Problem =>
   new Problem('UNAVAILABLE', {
     message: 'This process takes no further sockets; try again.',

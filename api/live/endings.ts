@@ -1,4 +1,7 @@
-/** Ends the sockets of credentials and streams that are no more, also of those that ended while nobody listened. */
+/**
+ * Closes the sockets of credentials and streams that have ended, including those that ended while the change stream was
+ * down.
+ */
 import type { Connections } from './connections.ts';
 import type { LiveSocket } from './socket.ts';
 import type { StreamKind } from './stream.ts';
@@ -17,7 +20,7 @@ export function createEndings(
     for (const socket of connections.of(kind, id)) socket.refuse(kind.credentials.ended());
   }
 
-  /** Looks for credentials that ended while nobody listened. */
+  /** Looks for credentials that ended while the change stream was down. */
   async function lookForMissed(): Promise<void> {
     try {
       for (const kind of kinds) {
@@ -39,12 +42,12 @@ export function createEndings(
         for (const socket of followersOf(id)) socket.refuse(kind.streams.ended());
       }
     },
-    /** Nobody listened for a while. */
+    /** The change stream was down for a while. */
     missed(): void {
       doubtful = true;
       void lookForMissed();
     },
-    /** To be called every second. */
+    /** Call this every second. */
     retry(): void {
       if (doubtful) void lookForMissed();
     },

@@ -1,11 +1,11 @@
-/** A frame of a client: read, checked, and handed to its slice. Nothing is answered here but what is wrong with it. */
+/** Reads and checks a client's frame and passes it to its slice. It answers only to say what is wrong with a frame. */
 import { closeCodeOf, type LiveSocket } from './socket.ts';
 import type { Context } from '../context.ts';
 import { toProblem } from '../http/errors.ts';
 import { check } from '../http/faults.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** Takes one frame of an open socket. Never rejects: the socket is told what is wrong with it. */
+/** Handles one frame of an open socket. Never rejects: the socket is told what is wrong. */
 export async function takeFrame<C>({ log }: Pick<Context, 'log'>, socket: LiveSocket<C>, text: string): Promise<void> {
   const { kind, client } = socket;
   if (!kind || client === undefined) return;
@@ -24,7 +24,7 @@ export async function takeFrame<C>({ log }: Pick<Context, 'log'>, socket: LiveSo
   kind.metrics.received.inc({ type });
   try {
     const checked = check(kind.frame, given, 'frame');
-    // A frame of the kind `error` has no details, so it names the first fault alone.
+    // An `error` frame has no details, so it names only the first fault.
     if ('faults' in checked) throw new Problem('VALIDATION', { details: checked.faults.details.slice(0, 1) });
     await kind.take(socket, client, checked.value);
   } catch (error) {

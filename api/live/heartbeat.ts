@@ -2,11 +2,11 @@
 import { WebSocket } from 'ws';
 import type { LiveSocket } from './socket.ts';
 
-/** As many missed pings in a row end a connection. */
+/** This many missed pings in a row end a connection. */
 const missedPings = 2;
 const everyMs = 1_000;
 
-/** Starts it. Every second it calls `each`, and `check` for each socket. Gives what stops it. */
+/** Starts the timer. Every second it calls `each`, and `check` for each socket. Returns the function that stops it. */
 export function startHeartbeat(
   open: ReadonlySet<LiveSocket>,
   pingEveryMs: number,

@@ -1,18 +1,18 @@
-/** What a socket's client sends: bounded in number, queued, and taken one frame after the other. */
+/** Frames from a socket's client: limited in number, queued, and handled one after the other. */
 import { WebSocket, type RawData } from 'ws';
 import { takeFrame } from './frames.ts';
 import type { LiveSocket } from './socket.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** Of any type, a socket and minute; a slice limits by itself what costs more. */
+/** For each socket, all types together; a slice itself limits frames that cost more. */
 const framesPerMinute = 300;
-/** Frames that arrived in one piece while another was being taken. */
+/** How many frames may wait while another one is handled. */
 const maxQueued = 100;
 
-/** `state.draining`: what was not begun is left; the client repeats it elsewhere. */
+/** `state.draining`: queued frames are left; the client repeats them at another process. */
 export function createIntake(ctx: Pick<Context, 'log'>, state: Readonly<{ draining: boolean }>) {
-  /** Takes what is queued, one frame after the other. Never rejects. */
+  /** Handles queued frames one after the other. Never rejects. */
   async function work(socket: LiveSocket): Promise<void> {
     while (!state.draining && socket.readyState === WebSocket.OPEN) {
       const text = socket.queue?.shift();
@@ -45,7 +45,7 @@ export function createIntake(ctx: Pick<Context, 'log'>, state: Readonly<{ draini
   return { work, receive };
 }
 
-/** Counts a frame; whether there were too many in this minute. */
+/** Counts a frame; returns whether there were too many in this minute. */
 function isFlood(socket: LiveSocket): boolean {
   const now = performance.now();
   if (now - socket.countedFrom >= 60_000) {

@@ -1,6 +1,6 @@
 /**
- * The WebSockets of a process, of every kind of stream: accepted, opened, kept alive and drained here. Who may connect and
- * what frames mean is said by each kind (stream.ts); what sockets show comes from the frame log (tail.ts).
+ * Accepts, opens, keeps alive and drains the WebSockets of a process, for every kind of stream. Each kind (stream.ts)
+ * says who may connect and what frames mean; the frame log (tail.ts) supplies what sockets show.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -18,10 +18,13 @@ import { addressOf, networkOf } from '../http/address.ts';
 import { toProblem } from '../http/errors.ts';
 
 export type Live = {
-  /** Whether a request that asks for an upgrade is for a stream; the others are ordinary requests. */
+  /** Whether an upgrade request is for a stream; all others are ordinary requests. */
   wants(request: IncomingMessage): boolean;
   upgrade(request: IncomingMessage, raw: Duplex, head: Buffer): void;
-  /** Takes no further frames, sends every socket what it is owed, and closes it with 1012: its client connects again. */
+  /**
+   * Accepts no further frames, sends every socket its outstanding frames, and closes it with 1012, so that its client
+   * connects again.
+   */
   close(): Promise<void>;
 };
 
@@ -35,7 +38,7 @@ const serverOptions = {
   WebSocket: LiveSocket,
   clientTracking: false,
   maxPayload: maxFrameBytes,
-  // Compression needs a window for each socket, which is more memory than all else that a socket needs.
+  // Compression needs a window for each socket, which is more memory than everything else of a socket.
   perMessageDeflate: false,
   closeTimeout: closeTimeoutMs,
 };
@@ -103,7 +106,7 @@ export function createLive(
     ctx.log.info({ ...(client === undefined ? {} : kind!.logged(client)), code }, 'socket closed');
   }
 
-  /** Listeners with the socket as `this`: thousands of sockets share these, and none holds a function of its own. */
+  /** Listeners with the socket as `this`: thousands of sockets share them, so that none needs its own functions. */
   const on = {
     message(this: WebSocket, data: RawData, isBinary: boolean): void {
       intake.receive(this as LiveSocket, data, isBinary);
@@ -114,11 +117,11 @@ export function createLive(
     close(this: WebSocket, code: number): void {
       onClose(this as LiveSocket, (this as LiveSocket).closedWith ?? code);
     },
-    // What breaks a connection also closes it.
+    // An error that breaks a connection also closes it.
     error: (): void => undefined,
   };
 
-  /** Sends a socket what it is owed, and closes it. */
+  /** Sends a socket its outstanding frames and closes it. */
   async function drain(socket: LiveSocket): Promise<void> {
     const closed = new Promise((resolve) => socket.once('close', resolve));
     const owed = Promise.resolve(socket.work).then(() => tail.catchUp(socket));

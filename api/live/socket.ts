@@ -1,6 +1,6 @@
 /**
- * One open socket: what it holds, how it sends, and how it is refused. There may be thousands in a process, so it has no
- * timer of its own and keeps nothing that can be read again.
+ * One open socket: its state, how it sends, and how it is refused. A process may have thousands, so a socket has no
+ * timer and stores nothing that can be read again.
  */
 import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
@@ -12,7 +12,7 @@ import { errorTable, type Problem } from '../../models/rules/base/errors.ts';
 
 /** Largest frame a client may send, in bytes. */
 export const maxFrameBytes = 64 * 1024;
-/** What waits to be sent to a reader before it counts as too slow, in bytes; some hundred full answers. */
+/** A reader counts as too slow when more bytes than this wait to be sent to it: some hundred full answers. */
 const maxBufferedBytes = 1024 * 1024;
 /** A close reason may have 123 bytes; ours are error codes. */
 const closeCodes: Readonly<Record<number, number>> = { 500: 1011, 503: 1013 };
@@ -24,33 +24,33 @@ export const closeCodeOf = ({ status }: Pick<Problem, 'status'>): number => clos
 export const restartCode = 1012;
 const malformedCode = 4400;
 
-/** Codes that we close with, and those of connections that ended without one of ours: left, gone, none, broken. */
+/** Our own close codes, and those of connections that ended without one. */
 const codes: ReadonlySet<number> = new Set(
   Object.values(errorTable).map(closeCodeOf).concat(1000, 1001, 1005, 1006, restartCode, malformedCode),
 );
-/** Whether a close code is one that we know; a client may send any other. */
+/** Whether a close code is one of ours; a client may send any other. */
 export const isKnownCode = (code: number): boolean => codes.has(code);
 
-/** `C`: what the slice keeps with each socket. */
+/** `C`: the data that the slice keeps with each socket. */
 export class LiveSocket<C = unknown> extends WebSocket implements Follower, StreamSocket {
   /** The id of the stream it follows; empty until it is open. */
   stream = '';
-  /** The number of the last frame it was given. */
+  /** The number of the last frame that it was sent. */
   seq = 0;
-  /** Once it was let in. */
+  /** Set once the client was admitted. */
   client: C | undefined;
   /** The code that it was closed with here. A client that does not answer in time is cut off, which `ws` reports as 1006. */
   closedWith: number | undefined;
   kind: StreamKind<C> | undefined;
-  /** Whether its kind was told that it came. */
+  /** Whether its kind's `came` was called. */
   came = false;
-  /** Where it comes from, as limits count. */
+  /** The network that limits count by. */
   network = '';
   /** The connection underneath. */
   raw: Duplex | undefined;
-  /** Frames that wait until the current one is done. */
+  /** Frames that wait for the current one. */
   queue: string[] | undefined;
-  /** The work on the current frame, so that frames of one socket are taken in their order. */
+  /** The work on the current frame, so that a socket's frames are handled in order. */
   work: Promise<void> | undefined;
   /** When it was last pinged, on the monotonic clock, and how many pings were not followed by anything. */
   pingedAt = performance.now();
@@ -63,7 +63,7 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
     return this.kind?.metrics;
   }
 
-  /** Sends a frame that is not in the log; it carries the last number that was. */
+  /** Sends a frame that is not in the log; it carries the number of the last logged frame. */
   tell(type: string, body: Record<string, unknown> = {}): void {
     this.write(type, JSON.stringify({ type, seq: this.seq, ...body }));
   }
@@ -74,7 +74,7 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
     this.write(type, JSON.stringify({ type, seq, ...body }));
   }
 
-  /** Settles when the connection has taken what it was given, or is gone. */
+  /** Resolves when the connection has accepted everything that was sent, or is gone. */
   async ready(): Promise<void> {
     const { raw } = this;
     if (!raw?.writableNeedDrain || raw.destroyed) return;
@@ -89,20 +89,20 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
     });
   }
 
-  /** Says what is wrong and ends the connection. */
+  /** Sends what is wrong and closes the connection. */
   refuse(problem: Problem): void {
     this.complain(problem);
     this.close(closeCodeOf(problem), problem.code);
   }
 
-  /** Ends the connection of a client that does not speak the protocol. */
+  /** Closes the connection of a client that violates the protocol. */
   refuseFrame(code: 'TOO_LARGE' | 'BINARY_FRAME' | 'MALFORMED_JSON' | 'UNKNOWN_TYPE', message: string): void {
     this.metrics?.received.inc({ type: 'invalid' });
     this.tell('error', { code, message });
     this.close(malformedCode, code);
   }
 
-  /** Says what is wrong with what was sent. */
+  /** Sends what is wrong with a frame; the connection stays open. */
   complain(problem: Problem, clientMessageId?: string): void {
     const retryAfter = Number(problem.headers['Retry-After']);
     this.tell('error', {
@@ -128,7 +128,7 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
   private write(type: string, text: string): void {
     if (this.readyState !== WebSocket.OPEN) return;
     if (this.bufferedAmount > maxBufferedBytes) {
-      // A close frame would wait behind what is not read; the client connects again and resumes.
+      // A close frame would wait behind the unread data; the client connects again and resumes.
       this.terminate();
       return;
     }

@@ -1,6 +1,7 @@
 /**
- * What a slice says of its streams so that `createLive` can serve them: who may connect, which stream a socket follows, and
- * what a client's frame means. Sockets, heartbeat, limits, the tail of the frame log and refusals are api/live's.
+ * What a slice declares about its streams so that `createLive` can serve them: who may connect, which stream a socket
+ * follows, and what a client's frames mean. api/live does the rest: sockets, heartbeat, limits, the tail of the frame
+ * log and refusals.
  */
 import type { z } from 'zod';
 import type { SocketMetrics } from '../http/metrics.ts';
@@ -10,7 +11,7 @@ import type { Problem } from '../../models/rules/base/errors.ts';
 
 /** A handshake. */
 export type ConnectRequest = {
-  /** What `path` captured. */
+  /** The named groups of `path`. */
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
   /** The `Origin` header. */
@@ -19,58 +20,64 @@ export type ConnectRequest = {
   address: string;
 };
 
-/** What a slice uses of a socket. */
+/** The part of a socket that a slice uses. */
 export type StreamSocket = {
-  /** The number of the last frame of the log it was given. */
+  /** The number of the last logged frame that it was sent. */
   seq: number;
-  /** Where it comes from, as limits count. */
+  /** The network that limits count by. */
   readonly network: string;
-  /** Sends a frame that is not in the log; it carries the last number that was. */
+  /** Sends a frame that is not in the log; it carries the number of the last logged frame. */
   tell(type: string, body?: Record<string, unknown>): void;
-  /** Says what is wrong and ends the connection. */
+  /** Sends what is wrong and closes the connection. */
   refuse(problem: Problem): void;
 };
 
-/** `C`: what the slice keeps with each socket. `F`: the frames that a client may send. */
+/** `C`: the data that the slice keeps with each socket. `F`: the frames that a client may send. */
 export type StreamKind<C, F extends { type: string } = { type: string }> = {
-  /** The address without its query, with named groups. No two kinds may fit one address. */
+  /** The URL's path, with named groups. No two kinds may match one path. */
   path: RegExp;
   metrics: SocketMetrics;
   /** The records whose ids are the streams. */
   streams: WatchedRecords & {
-    /** What the sockets of one that ended are told before they are closed. */
+    /** What the sockets of an ended stream are told before they are closed. */
     ended(): Problem;
   };
-  /** The records that let clients in. */
+  /** The records that admit clients. */
   credentials: WatchedRecords & {
     ended(): Problem;
     of(client: C): string;
-    /** Sockets that one may have in a process. */
+    /** How many sockets one credential may have in a process. */
     maxSockets: number;
-    /** Which of these have ended: asked after a time in which nobody listened. */
+    /** Which of these have ended: called after the change stream was down. */
     endedAmong(ids: readonly string[]): Promise<string[]>;
   };
-  /** Who connects. @throws Problem for one who may not. */
+  /** Returns the client. @throws Problem when it may not connect. */
   admit(request: ConnectRequest): Promise<C>;
   /**
-   * Tells a socket where it is, sets its `seq`, and gives the id of its stream: it is given every frame after that number.
-   * @throws Problem.
+   * Tells a socket its position, sets its `seq`, and returns the id of its stream: it gets every frame after that
+   * number. @throws Problem.
    */
   open(socket: StreamSocket, client: C, request: ConnectRequest): Promise<string>;
-  /** Whether this is the type of a frame that clients send, and the frame itself. */
+  /** `isType`: whether clients may send frames of this type; `frame`: the schema. */
   isType(type: unknown): type is F['type'];
   frame: z.ZodType<F>;
   /** Whether a client may see a frame of its stream; without it, everybody sees every frame. */
   shows?(client: C, frame: Frame): boolean;
-  /** Does what a frame asks for. @throws Problem, which is told to the socket. */
+  /** Handles a frame. @throws Problem, which is sent to the socket. */
   take(socket: StreamSocket, client: C, frame: F): Promise<void>;
-  /** What the log says of a client. */
+  /** What the log says about a client. */
   logged(client: C): Record<string, string>;
-  /** Called for each socket that was opened: after `open`, and once it is closed. They start what takes long, and never throw. */
+  /**
+   * Called for each opened socket: after `open`, and when it is closed. They start long work without waiting, and never
+   * throw.
+   */
   came?(client: C): void;
   left?(client: C): void;
   /** Called when all sockets are closed and the process ends. */
   close?(): Promise<void>;
-  /** Called for each socket once a second: whether its client may stay. It starts what takes long, and never throws. */
+  /**
+   * Called for each socket once a second to check whether its client may stay. It starts long work without waiting, and
+   * never throws.
+   */
   check(socket: StreamSocket, client: C): void;
 };

@@ -1,6 +1,7 @@
 /**
- * The tail of the frame log, one in each API process: the followers of a stream are given its frames in order, each once,
- * whichever process appended them. What the change stream did not bring is read from the log, so losing it loses nothing.
+ * The tail of the frame log, one in each API process: it sends each stream's followers its frames in order, each once,
+ * whichever process appended them. It reads from the log what the change stream missed, so losing the change stream
+ * loses nothing.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import pLimit from 'p-limit';
@@ -10,42 +11,48 @@ import { framesAfter, type Frame } from '../../models/live/frame.ts';
 
 export type Follower = {
   readonly stream: string;
-  /** The number of the last frame it was given; the tail moves it on. */
+  /** The number of the last frame that it was sent; the tail increases it. */
   seq: number;
   deliver(frame: Frame): void;
-  /** Settles when it can take more; asked between the batches of what it missed. */
+  /** Resolves when it can accept more; called between batches of missed frames. */
   ready(): Promise<void>;
 };
 
 export type Tail<F extends Follower> = {
   followersOf(stream: string): F[];
-  /** Gives it every frame after its `seq` from now on; settles when what the log held has been given. */
+  /** Sends it every frame after its `seq` from now on; resolves when everything in the log has been sent. */
   follow(follower: F): Promise<void>;
   unfollow(follower: F): void;
-  /** Settles when everything that was in the log at the call has been given. */
+  /** Resolves when everything that was in the log at the call has been sent. */
   catchUp(follower: F): Promise<void>;
   close(): Promise<void>;
 };
 
 type TailDeps = {
   log: Logger;
-  /** Records whose end is told to `ended`. */
+  /** Records whose end calls `ended`. */
   watched: readonly WatchedRecords[];
   ended(collection: string, id: string): void;
-  /** The tail listens again after a break, so the end of a record may have been missed. */
+  /** The change stream was renewed after a break, so the end of a record may have been missed. */
   renewed(): void;
 };
 
-/** Frames read at once. Twenty of the largest are 640 KB, so that one batch alone makes no reader a slow one. */
+/**
+ * How many frames are read at once. Twenty of the largest are 640 KB, so that one batch does not make a reader count as
+ * slow.
+ */
 const batchSize = 20;
-/** Followers that read at the same time after the stream was renewed: enough to be quick, few enough to leave connections. */
+/**
+ * How many followers read at the same time after a renewal: enough to be quick, few enough to leave database
+ * connections.
+ */
 const readers = 16;
 const retryMs = { first: 100, last: 5_000 };
 
-/** One follower's place. `behind`: the log holds, or may hold, more than it was given. */
+/** A follower's position. `behind`: the log has, or may have, frames that it was not sent. */
 type Place<F> = { follower: F; behind: boolean; reading: Promise<void> | undefined; left: boolean };
 
-/** Starts to listen. MongoDB need not answer yet: it is tried again until `close`. */
+/** Starts the change stream. MongoDB need not answer yet: it tries again until `close`. */
 export function startTail<F extends Follower>({ log, watched, ended, renewed }: TailDeps): Tail<F> {
   const followed = new Map<string, Place<F>[]>();
   const limit = pLimit(readers);
@@ -68,7 +75,9 @@ export function startTail<F extends Follower>({ log, watched, ended, renewed }: 
     }
   }
 
-  /** Reads what a follower misses; one reader a follower, so that frames stay in order. Never rejects. */
+  /**
+   * Reads the frames that a follower misses, with one reader per follower, so that frames stay in order. Never rejects.
+   */
   function readOn(place: Place<F>): Promise<void> {
     place.behind = true;
     place.reading ??= readLog(place);
@@ -83,7 +92,7 @@ export function startTail<F extends Follower>({ log, watched, ended, renewed }: 
       try {
         for (;;) {
           const frames = await limit(() => framesAfter(follower.stream, follower.seq, batchSize));
-          // It may have left meanwhile.
+          // The follower may have left in the meantime.
           if (placeOf(follower) !== place) break;
           for (const frame of frames) give(place, frame);
           if (frames.length < batchSize) break;

@@ -1,6 +1,6 @@
 /**
- * The page on which links from mails end: a new password, another address, an invitation, no more mails. The token is behind `#` in the
- * address, so that no server saw it; it is taken out of the address at once, and goes into the bodies of requests only.
+ * The page that mailed links open: a new password, a new address, an invitation, no more mails. The token is in the
+ * URL's fragment, so no server sees it; the page removes it from the URL at once and sends it only in request bodies.
  */
 import { make } from '../live/elements.ts';
 
@@ -43,7 +43,7 @@ async function send(path: string, body: BodyInit, headers: Record<string, string
   }
 }
 
-/** Logs in for the one request that follows; the login is kept nowhere. */
+/** Logs in for the next request only; the login is not stored. */
 async function asMember(given: Record<string, string>, path: string): Promise<Reply> {
   const login = await post('/auth/login', { email: given['email'], password: given['password'] });
   return login.ok ? post(path, { token }, String(login.data['token'])) : login;

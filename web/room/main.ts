@@ -8,7 +8,7 @@ import { emptyRoom, receive, say } from './state.ts';
 import { createView } from './view.ts';
 
 const token = location.pathname.split('/').at(-1) ?? '';
-/** What was written and not sent outlives a reload of this tab, and nothing else. */
+/** Unsent messages survive a reload of this tab, and nothing else does. */
 const store = createStore(() => window.sessionStorage, `interview-room:${token.slice(0, 8)}:`);
 const unsent = 'unsent:';
 

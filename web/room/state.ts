@@ -13,7 +13,7 @@ export type Entry = {
 export type Welcome = {
   role: Role;
   mode: 'solo' | 'copilot' | 'shadow';
-  /** What the page is written in. */
+  /** The language of the page. */
   language: string;
   title: string;
   questions: number;
@@ -32,7 +32,7 @@ export type Room = {
   suggestions: readonly Suggestion[];
   /** The server's sentence about the end. */
   ending: string | undefined;
-  /** What the server said of a message that it did not take. */
+  /** The server's fault for a message that it refused. */
   fault: string | undefined;
 };
 
@@ -48,7 +48,7 @@ export const emptyRoom: Room = {
 };
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-/** Suggestions that are shown: an interviewer reads few while somebody speaks. */
+/** How many suggestions are shown: an interviewer reads few while somebody speaks. */
 const shownSuggestions = 3;
 
 export function receive(before: Room, frame: Frame): Room {
@@ -85,7 +85,7 @@ export function receive(before: Room, frame: Frame): Room {
       return { ...room, entries: placed(room.entries, entryOf(frame)) };
     case 'suggestion': {
       const suggestion = { id: text(frame['suggestion_id']), kind: text(frame['kind']), body: text(frame['body']) };
-      // Those that came with another message are of the past.
+      // Suggestions of an earlier message are outdated.
       const occasion = (id: string): string => id.replace(/:\d+$/, '');
       const others = room.suggestions.filter(
         ({ id }) => occasion(id) === occasion(suggestion.id) && id !== suggestion.id,
@@ -115,7 +115,7 @@ function welcomed(room: Room, frame: Frame): Room {
 
 function refused(room: Room, frame: Frame): Room {
   const id = frame['client_message_id'];
-  // What failed on the server's side is sent again; only a refusal is final.
+  // A message that failed on the server is sent again; only a refusal is final.
   const final = !['INTERNAL', 'UNAVAILABLE', 'RATE_LIMITED'].includes(text(frame['code']));
   const entries = room.entries.map((entry): Entry =>
     final && id !== undefined && entry.clientId === id ? { ...entry, state: 'failed' } : entry,
@@ -130,7 +130,7 @@ const entryOf = (frame: Frame | Record<string, unknown>): Entry => ({
   state: 'there',
 });
 
-/** Each message once; what is not acknowledged stays last. */
+/** Each message once; unacknowledged messages stay last. */
 function placed(entries: readonly Entry[], entry: Entry): Entry[] {
   const at = entries.findIndex(({ id }) => id === entry.id);
   if (at !== -1) return entries.with(at, { ...entries[at]!, ...entry });
@@ -138,7 +138,7 @@ function placed(entries: readonly Entry[], entry: Entry): Entry[] {
   return [...there, entry, ...entries.filter(({ id }) => id === undefined)];
 }
 
-/** What somebody writes here, until the server has it. */
+/** A message that is written here and not acknowledged yet. */
 export const say = (room: Room, clientId: string, by: Role, body: string): Room => ({
   ...room,
   fault: undefined,

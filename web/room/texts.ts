@@ -1,4 +1,4 @@
-/** Every sentence that the page of a room itself says, by language. What people and the server say is not translated here. */
+/** All fixed sentences of the room's page, by language. Messages of people and of the server are not translated. */
 
 const en = {
   interview: 'Interview',

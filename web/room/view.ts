@@ -13,15 +13,15 @@ const maxBody = 8000;
 export function createView(main: HTMLElement, on: ViewEvents) {
   const parts = build(main);
   const { title, progress, bar, notice, log, note, form, input, agree, decline, end, suggestions } = parts;
-  /** What stands in the log, by id. */
+  /** The elements of the log, by message id. */
   const shown = new Map<string, HTMLElement>();
   let mayEnd = false;
-  /** Of the browser's language until the interview's is known. */
+  /** The browser's language until the interview's is known. */
   let locale = localeOf(navigator.languages);
   let words: Texts = texts[locale];
   speak();
 
-  /** What stands on the page and does not change with the state. */
+  /** Sets the fixed texts of the page. */
   function speak(): void {
     document.documentElement.lang = locale;
     title.textContent = words.interview;
@@ -37,7 +37,7 @@ export function createView(main: HTMLElement, on: ViewEvents) {
 
   agree.addEventListener('click', () => on.consented(true));
   decline.addEventListener('click', () => on.consented(false));
-  // The second press ends it: one is easily made by mistake.
+  // Ending needs two presses, because one is easily made by mistake.
   end.addEventListener('click', () => {
     if (mayEnd) on.ended();
     mayEnd = true;

@@ -1,4 +1,4 @@
-/** What the customer is asked before something is done: what exactly it is, and the buttons that answer. */
+/** The question before something is done: what exactly will be done, and the buttons to answer. */
 import type { Ask } from './conversation.ts';
 import { make } from '../live/elements.ts';
 import { questionForm, type QuestionEvents } from './question.ts';
@@ -6,11 +6,11 @@ import type { Texts } from './texts.ts';
 
 export type AskEvents = QuestionEvents & {
   decided(ask: Ask, approved: boolean): void;
-  /** The customer wants to prove who they are, which the page does. */
+  /** The customer wants to prove who they are; the page does that. */
   prove(ask: Ask): void;
 };
 
-/** It stands in the log, so a screen reader says it when it comes, and again what became of it. */
+/** It is an element of the log, so a screen reader reads it when it appears, and again when it is decided. */
 export function askElement(ask: Ask, texts: Texts, on: AskEvents): HTMLElement {
   const { pendingId, kind, title, rows, does, question, state } = ask;
   const id = `ask-${pendingId}-${question?.id ?? ''}`;

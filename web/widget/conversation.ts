@@ -5,23 +5,23 @@
 import type { Frame } from '../live/frame.ts';
 
 export type Source = { name: string; url?: string | undefined };
-/** A passage that may help: its heading, and the question that it answers. */
+/** A passage that may help: its heading, and the question that leads to it. */
 export type Offer = { heading: string; question: string };
 /**
- * What the customer is asked before something is done: to agree to it, to prove who they are, or what the tool wants to know.
- * `sent`: `reply` is on its way.
- * `failed`: a proof or an answer was not taken. `over`: the time has passed, or it was decided elsewhere.
+ * What the customer is asked before something is done: to agree, to prove who they are, or to give what the tool needs.
+ * `sent`: `reply` is on its way. `failed`: a proof or an answer was refused. `over`: it has expired, or was decided
+ * elsewhere.
  */
 export type Ask = {
   pendingId: string;
   kind: 'confirm' | 'step_up' | 'input';
   tool: string;
   title: string;
-  /** What would be sent, by name. */
+  /** The values that would be sent, by name. */
   rows: readonly (readonly [name: string, value: string])[];
-  /** What the tool does, where nothing is sent with it. */
+  /** What the tool does, when no values are sent. */
   does?: string;
-  /** What a tool wants to know; of `input` only. */
+  /** The tool's own question; only for `input`. */
   question?: { id: string; message: string; fields: readonly Field[] };
   state: 'open' | 'sent' | 'failed' | 'agreed' | 'declined' | 'over';
   reply?: Record<string, unknown>;
@@ -51,7 +51,7 @@ export type Entry = {
   offers?: readonly Offer[] | undefined;
   senderName?: string | undefined;
   ask?: Ask;
-  /** What became of something that was done, or was not. */
+  /** The result of an action, or why it was not done. */
   result?: { label: string; ok: boolean };
   /** `begun`: an answer whose end has not arrived. `waiting` and `failed` are only for the customer's own messages. */
   state: 'there' | 'begun' | 'waiting' | 'failed';
@@ -159,7 +159,7 @@ function receiveLogged(before: Conversation, frame: Frame): Conversation {
     case 'confirm':
     case 'step_up':
     case 'input':
-      // While the customer is asked, nobody writes.
+      // While the customer is asked something, the typing indicator is off.
       return put({ ...before, writing: false }, askEntry(frame, frame.type));
     case 'confirm_ack': {
       const asked = text(frame['pending_id']);
@@ -212,7 +212,7 @@ function settleAsks(before: Conversation, which: (ask: Ask) => boolean, state: A
   return { ...before, entries };
 }
 
-/** Keeps what the customer answers to what was asked, to be sent. An ask that is settled stays as it is. */
+/** Stores the customer's reply to a question, to be sent. A decided question stays unchanged. */
 export function answerAsk(before: Conversation, pendingId: string, reply: Record<string, unknown>): Conversation {
   const entries = before.entries.map((entry): Entry =>
     entry.ask?.pendingId === pendingId && isUnsettled(entry.ask.state)

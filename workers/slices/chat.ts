@@ -1,4 +1,4 @@
-/** Conversations with customers, and the removal of all that is held of one. */
+/** Conversations with customers, and the removal of a customer's data. */
 import { launchable, type Slice } from './slice.ts';
 import { createConversationActivities } from '../../activities/chat/conversation.ts';
 import { createErasureActivities } from '../../activities/chat/erasure.ts';

@@ -51,25 +51,25 @@ export type WorkerDeps = {
   teams: TeamsBot | undefined;
   mail: MailSettings;
   objects: ObjectStore;
-  /** Of which mails that came in may be fetched. */
+  /** The buckets from which received mails may be fetched. */
   inboundBuckets: readonly string[];
   secrets: SecretBox;
   schedules: RecrawlSchedules;
-  /** For addresses that organizations gave, other than sites. */
+  /** The client for addresses that organizations gave, except crawled sites. */
   http: StreamingHttp;
   mcp: Mcp;
-  /** Where this system is reached from outside. */
+  /** The public address of this system. */
   publicUrl: string;
   /** Private hosts that requests may reach. */
   egressAllow: readonly string[];
   start: StartSaved;
-  /** The same for work that a customer waits for: a worker of this process begins it, if it has one for it. */
+  /** The same for work that a customer waits for: a worker of this process starts it if it can. */
   startNear: StartSaved;
   quotas: Quotas;
   testRepliesPerMinute: number;
   testConversationsPerMonth: number;
   clock: () => Date;
-  /** Aborted when this process stops, and what it still does is given up. */
+  /** Aborted when this process stops: running work is given up. */
   stopping: AbortSignal;
   log: Logger;
 };
@@ -77,7 +77,7 @@ export type WorkerDeps = {
 /** The workers of one queue: their activities, and how many run at once. In production each fleet is one service. */
 export type Fleet = {
   activities(deps: WorkerDeps): object;
-  /** Whether it reads small files without delay, so that a process that reads files is kept ready for it. */
+  /** Whether it reads small files without delay, so that a reading process is kept ready for it. */
   readerReady?: true;
   /** Activities at once in one process. */
   maxActivities: number;
@@ -89,7 +89,7 @@ export type Fleet = {
 };
 
 export type Slice = {
-  /** Every model whose records start workflows; the sweeper starts the intents that were left. */
+  /** Every model whose records start workflows; the sweeper starts the intents that are left. */
   launchable: readonly Model<Launchable>[];
   /** The fleets, by the queue that each one polls. */
   fleets: { readonly [Q in Queue]?: Fleet };

@@ -1,6 +1,6 @@
 /**
- * What is proven by mail: who may set a new password, and that a new address is somebody's. Pure. A proof is good once, for
- * half an hour.
+ * Proofs that arrive by mail: that somebody may set a new password, or owns a new address. Each is valid once, for half
+ * an hour. Pure.
  */
 import { Problem } from '../base/errors.ts';
 
@@ -9,7 +9,7 @@ export type ProofKind = (typeof proofKinds)[number];
 
 /** OWASP's advice is at most an hour; a mail that has not arrived within half of one is asked for again. */
 export const proofMs = 30 * 60_000;
-/** Links of one account that are good at the same time; the oldest one makes room. */
+/** How many links of one account are valid at the same time; a new one replaces the oldest. */
 export const maxProofs = 5;
 
 /** How long an invitation can be accepted. */
@@ -19,22 +19,22 @@ export const invitationStatuses = ['pending', 'accepted', 'revoked', 'expired'] 
 export type InvitationStatus = (typeof invitationStatuses)[number];
 
 /**
- * What a token stands for; a token of one purpose is none of another. An `invitation` goes by the deployment's own mail server, so
- * whoever has its token has the mailbox. An `invitation_link` passes through the hands of the organization, which reads what its own
- * mail server sends too, so it proves no address.
+ * What a token is for; a token of one purpose is not accepted for another. An `invitation` is sent by the deployment's
+ * own mail server, so whoever has its token owns the mailbox. An `invitation_link` passes through the organization,
+ * which can also read its own mail server, so it proves no address.
  */
 export type TokenPurpose = ProofKind | 'invitation' | 'invitation_link';
-/** What the page calls a link; it treats both links of an invitation alike. */
+/** How the page names a link; it treats both kinds of invitation alike. */
 export type LinkPurpose = Exclude<TokenPurpose, 'invitation_link'> | 'mail_stop';
 
 /**
- * The address of the page on which a link from a mail ends. The token is behind `#`, which browsers send to nobody: it is in
- * no log of a server or a proxy, and in no `Referer`.
+ * The URL of the page that a mailed link opens. The token is in the fragment, which browsers send to no server, so it
+ * is in no log and in no `Referer`.
  */
 export const linkOf = (publicUrl: string, purpose: LinkPurpose, token: string): string =>
   `${publicUrl}/account#${purpose}=${token}`;
 
-/** Why a token is refused is not told: unknown, used and too old look the same. */
+/** A refused token gets no reason: unknown, used and expired look the same. */
 export const deadLink = (): Problem =>
   new Problem('LINK_OVER', {
     message: 'This link is over: it was used, replaced, or is too old. Ask for another one.',

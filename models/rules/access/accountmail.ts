@@ -1,11 +1,11 @@
 /**
- * The mails about accounts: their words. Pure. What somebody else chose, such as a name, is shown so that no mail program
- * makes a link of it. A mail with a link says when it ends and what to do when it was not asked for.
+ * The texts of mails about accounts. Pure. Text that somebody else chose, such as a name, is shown so that no mail
+ * program makes a link of it. A mail with a link says when it expires and what to do when it was not requested.
  */
 import type { ProofKind } from './account.ts';
 import type { Role } from './roles.ts';
 
-/** What a mail is about, and what is needed to write it. `link`: where it leads. */
+/** The kind of a mail with the values for its text. `link`: its URL. */
 export type AccountMail =
   | { kind: 'password_reset'; name: string }
   | { kind: 'password_changed'; name: string }
@@ -23,11 +23,11 @@ export type AccountLetter =
   | { kind: 'email_change' | 'password_changed' | 'email_changed'; user_id: string; email: string }
   | { kind: 'invitation'; invitation_id: string; email: string };
 
-/** The kinds that carry a link, with what their tokens are for. */
+/** The kinds with a link, and the purpose of their tokens. */
 export const purposeOf = (kind: AccountMailKind): ProofKind | 'invitation' | undefined =>
   kind === 'password_reset' || kind === 'email_change' || kind === 'invitation' ? kind : undefined;
 
-/** A name of somebody's choosing, without what could be taken for an address. */
+/** A name that somebody chose, without anything that looks like a URL. */
 export const shownName = (name: string): string =>
   name
     .replaceAll(/[^\p{L}\p{M}\p{N} .,&'’()+-]+/gu, ' ')
@@ -39,7 +39,7 @@ const asked = 'If this was not you, ignore this mail: nothing has changed.';
 const notYou =
   'If this was not you, ask for a new password at the login at once; that ends every login of your account.';
 
-/** Subject and text; `link` is the address of the page, or what stands for it where the mail is shown. */
+/** Subject and text; `link` is the page's URL, or a placeholder where the mail is only shown. */
 export function accountMailText(mail: AccountMail, link: string): { subject: string; text: string } {
   switch (mail.kind) {
     case 'password_reset':

@@ -1,8 +1,8 @@
-/** Decides what a key may do and which traffic it belongs to: prefixes, scopes, modes. Pure. */
+/** What a key may do and which mode it belongs to: prefixes, scopes, modes. Pure. */
 import { Problem } from '../base/errors.ts';
 
 export const modes = ['test', 'live'] as const;
-/** Which traffic a row or a credential belongs to; the two never mix. */
+/** The mode of a record or a credential; test and live never mix. */
 export type Mode = (typeof modes)[number];
 
 export const environments = ['sandbox', 'production'] as const;

@@ -7,21 +7,21 @@ declare const held: unique symbol;
 export type Field<V, O extends boolean = boolean> = {
   readonly optional: O;
   readonly kind: 'string' | 'number' | 'boolean' | 'date' | 'bytes' | 'mixed' | 'list' | 'embedded';
-  /** Of a string: what it may be. */
+  /** The allowed values of a string. */
   readonly values?: readonly string[];
-  /** Of a list. */
+  /** The field of a list's items. */
   readonly item?: Field<unknown>;
-  /** Of an embedded record. */
+  /** The fields of an embedded record. */
   readonly fields?: Fields;
   readonly unique?: true;
   readonly nullable?: true;
-  /** What a new record has where nothing is given. */
+  /** The value of a new record when none is given. */
   readonly initial?: unknown;
   readonly [held]?: V;
 };
 export type Fields = Readonly<Record<string, Field<unknown>>>;
 
-/** What a field holds. */
+/** The type of a field's value. */
 export type ValueOf<F extends Field<unknown>> = F extends Field<infer V> ? V : never;
 /** The record that has these fields. */
 export type RecordWith<F extends Fields> = {
@@ -33,9 +33,9 @@ export type RecordWith<F extends Fields> = {
   : never;
 
 type Required<V> = Field<V, false>;
-/** Not the empty string. */
+/** A string that is not empty. */
 export const string: Required<string> = { kind: 'string', optional: false };
-/** Possibly the empty string, which it is where nothing is given. */
+/** A string that may be empty, and is empty by default. */
 export const text: Required<string> = { kind: 'string', optional: false, initial: '' };
 export const number: Required<number> = { kind: 'number', optional: false };
 export const boolean: Required<boolean> = { kind: 'boolean', optional: false };
@@ -46,11 +46,11 @@ export const oneOf = <const S extends string>(values: readonly S[]): Required<S>
   ...(string as Field<S, false>),
   values,
 });
-/** Any JSON; `V` is what the code stores there, and nothing checks it. */
+/** Any JSON; `V` is the type that the code stores, which nothing checks. */
 export const mixed = <V>(): Required<V> => ({ kind: 'mixed', optional: false });
-/** An array; an empty one where nothing is given. */
+/** An array; empty by default. */
 export const list = <V>(item: Required<V>): Required<V[]> => ({ kind: 'list', optional: false, item });
-/** A record inside a record, without an id of its own. */
+/** A record inside a record, without an id. */
 export const embedded = <F extends Fields>(fields: F): Required<RecordWith<F>> => ({
   kind: 'embedded',
   optional: false,
@@ -59,11 +59,11 @@ export const embedded = <F extends Fields>(fields: F): Required<RecordWith<F>> =
 
 /** A field that records may lack. */
 export const optional = <V>({ initial: _, ...field }: Required<V>): Field<V, true> => ({ ...field, optional: true });
-/** True, or not there: what a unique or partial index counts. */
+/** True or absent, for unique and partial indexes. */
 export const flag = optional(boolean) as Field<true, true>;
-/** A value or null; null where nothing is given. */
+/** A value or null; null by default. */
 export const nullable = <V>(field: Required<V>): Required<V | null> => ({ initial: null, ...field, nullable: true });
-/** A field that has this value where none is given. */
+/** A field with a default value. */
 export const orElse = <V>(field: Required<V>, initial: NoInfer<V>): Required<V> => ({ ...field, initial });
-/** No two records of the collection have the same value. */
+/** A field whose value is unique in the collection. */
 export const unique = <V>(field: Required<V>): Required<V> => ({ ...field, unique: true });

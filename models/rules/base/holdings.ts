@@ -1,12 +1,12 @@
 /**
- * What each collection holds of meetings, tasks, customers, documents and interviews. A new collection cannot be defined before
- * it stands here (`Collection`). Pure.
+ * Which collections hold data of meetings, tasks, customers, documents and interviews. A collection can be defined only
+ * after it is listed here (`Collection`). Pure.
  */
 
 /**
- * `own`: the thing itself or a part of it, which its own removal takes away. `{ by }`: copies, such as a notification with a
- * meeting's title; each record names in this field whose copy it is, and `eraseCopies` (models/base/copies.ts) removes it.
- * `ids`: ids, numbers, times and hashes of them alone, which stay. `none`: nothing.
+ * `own`: the thing itself or a part of it, which its removal deletes. `{ by }`: copies, such as a notification with a
+ * meeting's title; this field of each record names the owner, and `eraseCopies` (models/base/copies.ts) deletes the
+ * copies. `ids`: only ids, numbers, times and hashes, which stay. `none`: nothing.
  */
 type Holding = 'own' | { by: string } | 'ids' | 'none';
 
@@ -23,7 +23,7 @@ export const holdings = {
   conversations: 'own',
   customers: 'own',
   documents: 'own',
-  // Of customers and of interviews' rooms, by their streams.
+  // Frames of customers and of interviews' rooms, deleted by stream.
   frames: 'own',
   // The words of a question are removed with the last customer who asked it.
   gaps: 'own',
@@ -39,14 +39,14 @@ export const holdings = {
   bot_reports: 'ids',
   embedding_work: 'ids',
   erasures: 'ids',
-  // What could not be taken over into live mode, by its id and with a sentence of ours.
+  // What could not be copied to live mode, by its id and with a fixed sentence.
   live_copies: 'ids',
-  // Keyed hashes of addresses, by which whoever objected is not asked again.
+  // Keyed hashes of addresses that objected to mail, so that they are not asked again.
   mail_objections: 'ids',
   presences: 'ids',
   removals: 'ids',
   task_extractions: 'ids',
-  // Hashes of arguments, chained: a link that were taken out would break the chain.
+  // Chained hashes of arguments: removing a link would break the chain.
   tool_audit: 'ids',
   tool_audit_checkpoints: 'ids',
 
@@ -87,7 +87,7 @@ export const copies: readonly { collection: Collection; by: string }[] = Object.
     typeof holding === 'object' ? [{ collection: collection as Collection, by: holding.by }] : [],
 );
 
-/** The ids of things of which there may be copies, wherever they stand in a text, each once. */
+/** The ids in a text of things that may have copies, each once. */
 export const idsIn = (text: string): string[] => [
   ...new Set(text.match(/\b(?:mtg|task|cus|conv|doc|int)_[0-9A-HJKMNP-TV-Z]{26}\b/g)),
 ];

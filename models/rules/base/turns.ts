@@ -1,6 +1,6 @@
 /** Fair order: many items of one owner do not delay the single item of another. */
 
-/** The same items, taking one of each owner in turn; the items of one owner keep their order. */
+/** The items in a fair order: one of each owner in turn, and those of one owner in their order. */
 export function inTurns<T>(items: readonly T[], ownerOf: (item: T) => string): T[] {
   const turns: T[][] = [];
   const had = new Map<string, number>();
