@@ -1,6 +1,6 @@
-/** Work that is given up when a signal fires. */
+/** Work that a signal can end. */
 
-/** Rejects when the signal fires, even where the library itself would go on waiting (for a body that never comes). */
+/** Rejects when the signal fires, even if the library would go on waiting (for a body that never comes). */
 export async function abortable<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => reject(signal.reason as Error);

@@ -1,22 +1,22 @@
-/** Processes that work in the background: they get the processor time that others leave. */
+/** Background processes, which get the processor time that others leave. */
 import { writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * The niceness of a process that nobody waits for: beside a busy one it has a quarter of a processor. The lowest, 19, would leave
- * it next to nothing on a machine that is never idle.
+ * The niceness of a background process: beside a busy process it gets a quarter of a processor. The lowest, 19, would
+ * give it almost nothing on a machine that is never idle.
  */
 export const patientNiceness = 5;
 
 /**
- * How such a process is spawned. Linux may share the processors among sessions first (`autogroup`); then a niceness counts only
- * within a session, and beside a worker that waits for MongoDB, its background would have as much of a processor as MongoDB.
- * In a session of its own the background can be put behind all others.
+ * How to spawn a background process. Linux may share the processors among sessions first (`autogroup`), and then
+ * niceness counts only within a session: in the session of a worker that waits for MongoDB, it would get as much
+ * processor time as MongoDB. In its own session it can be put behind all others.
  */
 export const inBackground = { detached: process.platform !== 'win32' } as const;
 
-/** Without privileges the kernel takes one such change every 100 ms, of all processes together. */
+/** Without privileges the kernel accepts one such change every 100 ms, for all processes together. */
 const pauseMs = 150;
 const maxTries = 20;
 

@@ -43,7 +43,7 @@ export type KernelLimits = {
   dataKb?: number;
 };
 
-/** Runs `entry` under `flags` and limits of the kernel (none on Windows). `background`: others run first. */
+/** Runs `entry` under `flags` and limits of the kernel (none on Windows). `background`: with low priority. */
 export function startSandboxed(
   entry: string,
   flags: readonly string[],
@@ -53,9 +53,8 @@ export function startSandboxed(
   const stdio = ['pipe', 'pipe', 'pipe'] as ['pipe', 'pipe', 'pipe'];
   const options = { env: {}, cwd: root, stdio, ...(background ? inBackground : {}) };
   if (process.platform === 'win32') return spawn(process.execPath, [...flags, entry], options);
-  // The kernel's own limits hold even when this process is gone: processor seconds, no core dump, first to be killed
-  // when memory runs out.
-  // The soft limit of time ends it by a signal of its own, so that its end is told from an operator's kill.
+  // The kernel's limits hold even when this process is gone: processor seconds, no core dump, first to be killed when
+  // memory runs out. The soft time limit ends it with its own signal, which distinguishes it from an operator's kill.
   const time = `ulimit -S -t ${cpuSeconds}; ulimit -H -t ${cpuSeconds + 2}`;
   const data = dataKb === undefined ? '' : `ulimit -d ${dataKb} 2>/dev/null; `;
   const limits = `ulimit -c 0; ${data}${time}; { echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null; exec "$0" "$@"`;

@@ -1,13 +1,13 @@
 /**
- * The process that runs the embedding models. It answers one text after another, in the order in which they come, and is ended
- * by a signal: ending by itself during a run would abort it.
+ * The process that runs the embedding models. It answers one text after another, in order, and is ended by a signal:
+ * exiting during a run would abort it.
  */
 import { openModels, type OpenedModels } from './model.ts';
 import { openInThread } from './thread.ts';
 import { modelNames, models, type EmbeddingText, type ModelName } from './vectors.ts';
 
 export type Request = { id: number; text: EmbeddingText; models: readonly ModelName[] };
-/** `ready` comes once, before the first answer. */
+/** `ready` is sent once, before the first answer. */
 export type Response = { ready: true } | { id: number; vector: Float32Array } | { id: number; error: string };
 
 const send = (response: Response): void => void process.send?.(response);
@@ -18,8 +18,8 @@ const opened = await open(process.argv[2]!, process.argv[3] === 'threads').catch
 });
 
 /**
- * `threads`: the last model, which takes two thirds as long as the others together, runs beside them in a thread of its own. A
- * question's vector is there sooner when a core is idle, and costs no more when none is.
+ * `threads`: the last model, which takes two thirds of the time of the others, runs beside them in its own thread. A
+ * question's vector is ready sooner when a core is idle, and costs no more when none is.
  */
 async function open(folder: string, threads: boolean): Promise<OpenedModels> {
   if (!threads) return openModels(folder);
@@ -32,9 +32,9 @@ async function open(folder: string, threads: boolean): Promise<OpenedModels> {
     async embed(text, names) {
       if (!names.includes(last)) return here.embed(text, names);
       const others = names.filter((name) => name !== last);
-      // The thread begins before a run here holds this one.
+      // The thread must begin before a run blocks this one.
       const making = [beside.embed(text, [last]), here.embed(text, others)] as const;
-      // The thread takes the next text when it is done with this one, also when a model refused it.
+      // The thread takes the next text only when it has finished this one, even when another model refused it.
       await Promise.allSettled(making);
       const [end, start] = await Promise.all(making);
       const vector = new Float32Array(start.length + models[last].dimensions);
@@ -65,6 +65,6 @@ process.on('message', (request: Request) => {
   waiting.push(request);
   if (!working) void answerAll();
 });
-// The process that asks is gone.
+// The parent process is gone.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 send({ ready: true });

@@ -1,7 +1,7 @@
 /**
- * Texts to vectors, by the embedding models in a process of their own: a run would stop the caller's thread. The process is
- * started on demand, ended when it is idle, and killed when it does not answer in time. The text that it worked on then fails,
- * and the others go to another one.
+ * Makes vectors of texts with the embedding models in a separate process, because a run would block the caller's
+ * thread. The process is started on demand, ended when idle, and killed when it does not answer in time: the text that
+ * it worked on then fails, and another process does the rest.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -12,56 +12,55 @@ import { inBackground, stepBack } from '../base/background.ts';
 export type EmbedderOptions = {
   /** The folder with the models. */
   folder: string;
-  /** 0 for questions somebody waits for, 10 for passages in the background. */
+  /** 0 for questions, for which somebody waits; 10 for passages in the background. */
   niceness?: number;
-  /** Whether the models of a text run side by side, on two cores; else one after another, on one. */
+  /** Whether the models of a text run in parallel on two cores, or in sequence on one. */
   threads?: boolean;
-  /** How long one text may take from its turn on, ms. */
+  /** How long one text may take once it is its turn, ms. */
   timeoutMs?: number;
   /** How long the models may take to load, ms. */
   startMs?: number;
-  /** How long the process is kept without work, ms. */
+  /** How long an idle process is kept, ms. */
   idleMs?: number;
-  /** A process was started. */
+  /** Called when a process was started. */
   onStart?: () => void;
-  /** A process ended, and not because it was idle or closed. */
+  /** Called when a process ended for another reason than idleness or `close`. */
   onFailure?: (failure: EmbeddingFailed) => void;
 };
 
 export type EmbedOptions = {
-  /** Whose parts the vectors have, in the order of all models; all unless told. */
+  /** The models whose parts the vectors have, in the order of all models; all by default. */
   models?: readonly ModelName[];
-  /** Texts that were not begun when it fires are left out. */
+  /** When it fires, texts that were not begun are dropped. */
   signal?: AbortSignal | undefined;
-  /** They come after all texts that are not patient. */
+  /** Patient texts wait for all others. */
   patient?: boolean;
 };
 
 export type Embedder = {
   /**
-   * Vectors in the texts' order. Only the first `maxCharacters` of a text are looked at.
-   * @throws EmbeddingFailed when a process died or did not answer in time while it worked on one of these texts; the signal's
-   * reason when it fired.
+   * Vectors in the order of the texts. Only the first `maxCharacters` of a text count. @throws EmbeddingFailed when a
+   * process died or timed out on one of these texts; the signal's reason when it fired.
    */
   embed(texts: readonly EmbeddingText[], options?: EmbedOptions): Promise<Float32Array[]>;
-  /** The process's id while there is one. */
+  /** The id of the process, if there is one. */
   pid(): number | undefined;
-  /** Ends the process; texts under way fail. */
+  /** Ends the process; running texts fail. */
   close(): Promise<void>;
 };
 
-/** No vector could be made; the texts are as they were, and asking again may work. */
+/** No vector could be made; another attempt may work. */
 export class EmbeddingFailed extends Error {
   override readonly name = 'EmbeddingFailed';
 }
 
-/** The models could not be opened: another process would fail in the same way. */
+/** The models could not be opened; another process would fail in the same way. */
 export class ModelsUnusable extends EmbeddingFailed {}
 
-/** The process was ended by its caller, or had nothing to do. */
+/** The caller ended the process, or it was idle. */
 class EmbeddingEnded extends EmbeddingFailed {}
 
-/** The models refused this one text; the process goes on. */
+/** The models refused this text; the process continues. */
 export class TextRefused extends EmbeddingFailed {}
 
 const entry = fileURLToPath(new URL('child.ts', import.meta.url));
@@ -69,23 +68,24 @@ const defaultTimeoutMs = 10_000;
 const defaultStartMs = 30_000;
 const defaultIdleMs = 5 * 60_000;
 /**
- * Of glibc: one arena, which gives back what it no longer uses from 32 MiB on. The scores of attention (12 heads, four bytes for
- * each pair of tokens) are 4.3 MB at 300 tokens and 12.6 at 512, several of them for each of 12 layers: as blocks of their own, which
- * the system clears each time, they made a passage of 300 tokens cost two and a half times as much by bge and a fifth more by me5.
+ * Settings of glibc: one arena, which returns memory from 32 MiB on. The attention scores (12 heads, four bytes for
+ * each pair of tokens) take 4.3 MB at 300 tokens and 12.6 at 512, several of them for each of 12 layers. As separate
+ * blocks, which the system clears each time, they made a passage of 300 tokens cost two and a half times as much in bge
+ * and a fifth more in me5.
  */
 const memoryBounds = {
   MALLOC_ARENA_MAX: '1',
   MALLOC_MMAP_THRESHOLD_: String(16 * 2 ** 20),
   MALLOC_TRIM_THRESHOLD_: String(32 * 2 ** 20),
 };
-/** Characters kept of what the process says before it dies. */
+/** How many characters of a dying process's output are kept. */
 const maxWords = 500;
-/** Texts that the process holds at once: the next one is there when it has finished one, and little is lost to an abort. */
+/** How many texts the process holds: the next one is ready when it has finished one, and an abort loses little. */
 const maxSent = 2;
 
 type Work = Omit<Request, 'id'> & {
   patient: boolean;
-  /** All that was asked for together: when one fails, nobody gets the vectors of the others. */
+  /** All texts of one call: when one fails, the call fails. */
   call: readonly Work[];
   /** Nobody waits for it any more. */
   left: boolean;
@@ -93,7 +93,7 @@ type Work = Omit<Request, 'id'> & {
   reject(error: Error): void;
 };
 
-/** What no process was given yet, in the order in which it is answered. It outlives the processes. */
+/** Texts that no process has yet, in the order in which they are answered. The queue outlives the processes. */
 class Queue {
   #urgent = new Set<Work>();
   #patient = new Set<Work>();
@@ -106,7 +106,7 @@ class Queue {
     for (const work of works) (work.patient ? this.#patient : this.#urgent).add(work);
   }
 
-  /** Before all others: they have waited longest. */
+  /** Puts these before all others: they have waited longest. */
   putBack(works: readonly Work[]): void {
     const [urgent, patient] = [this.#urgent, this.#patient];
     [this.#urgent, this.#patient] = [new Set(), new Set()];
@@ -120,7 +120,7 @@ class Queue {
     return work;
   }
 
-  /** Leaves out what was not begun; what was begun is not waited for. */
+  /** Drops what was not begun; what was begun is not waited for. */
   leave(works: readonly Work[], reason: Error): void {
     for (const work of works) {
       this.#remove(work);
@@ -142,7 +142,7 @@ class Queue {
 export function createEmbedder(options: EmbedderOptions): Embedder {
   const queue = new Queue();
   let current: EmbeddingProcess | undefined;
-  /** Has what waits answered, by another process when there is none. */
+  /** Gets the waiting texts answered; starts a process if there is none. */
   const work = (): void => {
     if (current === undefined || current.ended) {
       current = new EmbeddingProcess(options, queue, () => queue.isEmpty || work());
@@ -185,7 +185,7 @@ class EmbeddingProcess {
   readonly #queue: Queue;
   readonly #onEnd: () => void;
   #isReady = false;
-  /** What it was given, in the order in which it is answered: it works on the first. */
+  /** The texts that it was sent, in order: it works on the first. */
   readonly #sent = new Map<number, Work>();
   #next = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -196,7 +196,7 @@ class EmbeddingProcess {
     this.#queue = queue;
     this.#onEnd = onEnd;
     this.#child = fork(entry, [folder, ...(threads ? ['threads'] : [])], {
-      // Nothing of ours: it needs no secret, and what it parses was written by strangers.
+      // None of our environment: it needs no secret, and it parses foreign texts.
       env: memoryBounds,
       execArgv: ['--disable-warning=ExperimentalWarning', '--max-old-space-size=96', '--max-semi-space-size=2'],
       serialization: 'advanced',
@@ -212,17 +212,17 @@ class EmbeddingProcess {
     let words = '';
     this.#child.stderr?.on('data', (chunk: Buffer) => (words = `${words}${chunk.toString()}`.slice(-maxWords)));
     this.#gone = new Promise((resolve) => {
-      // `close` comes when all that it wrote has been read.
+      // `close` is emitted when all of its output has been read.
       this.#child.once('close', (code, signal) => {
         const why = words === '' ? '' : `: ${words.trim()}`;
         const sentence = `The embedding process ended with ${signal ?? code}${why}`;
-        // It ends with 1 by itself only when the models cannot be opened.
+        // It exits with 1 only when the models cannot be opened.
         this.#fail(this.#isReady || code !== 1 ? new EmbeddingFailed(sentence) : new ModelsUnusable(sentence));
         resolve();
       });
     });
     this.#limit(options.startMs ?? defaultStartMs, new ModelsUnusable('The embedding models did not load in time.'));
-    // The caller may end while this waits for work.
+    // The caller may exit while this waits for work.
     this.#hold(false);
   }
 
@@ -256,7 +256,7 @@ class EmbeddingProcess {
     this.#begin();
   }
 
-  /** Gives it what waits, as far as it should hold that. */
+  /** Sends it waiting texts, up to the number that it should hold. */
   #feed(): void {
     if (!this.#isReady || this.ended) return;
     while (this.#sent.size < maxSent) {
@@ -272,7 +272,7 @@ class EmbeddingProcess {
     }
   }
 
-  /** Times the text whose turn it is, or the time without work. */
+  /** Starts the timer of the current text, or the idle timer. */
   #begin(): void {
     if (this.ended) return;
     const busy = this.#sent.size > 0;
@@ -284,7 +284,7 @@ class EmbeddingProcess {
 
   #limit(ms: number, reason: EmbeddingFailed): void {
     clearTimeout(this.#timer);
-    // What is waited for holds the process, and that holds the caller.
+    // While texts wait, the process must live, and it keeps the caller alive.
     this.#timer = setTimeout(() => void this.end(reason), ms).unref();
   }
 
@@ -298,7 +298,7 @@ class EmbeddingProcess {
     this.#sent.clear();
     if (begun !== undefined) this.#queue.leave(begun.call, reason);
     this.#queue.putBack(others);
-    // One that was never ready gave no text a chance, and neither would the next one.
+    // A process that was never ready tried no text, and the next one would fail as well.
     if (!wanted || !this.#isReady) this.#queue.fail(reason);
     this.#onEnd();
   }

@@ -1,5 +1,6 @@
 /**
- * Vectors of texts, by which knowledge is compared by meaning: from the embedded models, from a configured endpoint, or none.
+ * Vectors of texts, by which knowledge is compared by meaning: from the embedded models, from a configured endpoint, or
+ * none.
  */
 import { createEndpointVectors } from './endpoint.ts';
 import { createLocal, type EmbeddingState, type Local, type LocalOptions } from './local.ts';
@@ -10,7 +11,7 @@ import type { AiOptions } from '../ai/ai.ts';
 export type { EmbeddingMeter, EmbeddingState } from './local.ts';
 
 export type Embedding = Vectors & {
-  /** The embedded models for reading messages, also where passages come from an endpoint; undefined with EMBEDDING=off. */
+  /** The embedded models that read messages, even where an endpoint embeds passages; undefined with EMBEDDING=off. */
   local: LocalEmbedding | undefined;
   state(): EmbeddingState;
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * The embedded models of one server process: their files, a process for questions and one for passages, the vectors of recent
- * questions, and whether all that works.
+ * The embedded models of one server process: their files, one process for questions and one for passages, the vectors
+ * of recent questions, and whether all of it works.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
@@ -14,24 +14,24 @@ export type EmbeddingState = { state: 'off' | 'starting' | 'ready' | 'failed'; r
 export type LocalOptions = {
   /** Obtains the folder with the models and checks it. `report` gets lines of progress. */
   obtain(report: (line: string) => void, signal: AbortSignal): Promise<string>;
-  /** Whether the process for questions is started as soon as the models are there. */
+  /** Whether the process for questions starts as soon as the models are there. */
   warm?: boolean | undefined;
-  /** The state has changed. */
+  /** Called when the state has changed. */
   onState?: ((state: EmbeddingState) => void) | undefined;
-  /** ms since some moment. */
+  /** A monotonic clock in ms. */
   now?: (() => number) | undefined;
   /** How long a question may wait for its vector, ms. */
   questionMs?: number | undefined;
-  /** Of the process for passages, 0 to 19. */
+  /** The niceness of the process for passages, 0 to 19. */
   niceness?: number | undefined;
-  /** How long a process is kept without work, ms. */
+  /** How long an idle process is kept, ms. */
   idleMs?: number | undefined;
   meter?: EmbeddingMeter | undefined;
 };
 
 export type EmbeddedKind = 'question' | 'passage' | 'sentence';
 
-/** Counts what the embedded models do. */
+/** Counts the work of the embedded models. */
 export type EmbeddingMeter = {
   /** `seconds` from the call to its last vector. */
   made(kind: EmbeddedKind, texts: number, seconds: number): void;
@@ -46,29 +46,32 @@ export type Local = {
   sentences(texts: readonly string[]): Promise<Float32Array[]>;
   passages(texts: readonly { heading: string; text: string }[], signal?: AbortSignal): Promise<Float32Array[]>;
   state(): EmbeddingState;
-  /** The ids of the processes that there are now. */
+  /** The ids of the present processes. */
   pids(): { questions: number | undefined; passages: number | undefined };
   close(): Promise<void>;
 };
 
 /** A vector takes 5 to 40 ms, and a process that has to be started first about 400. */
 const defaultQuestionMs = 2_000;
-/** A text that takes longer has met a process that hangs; it is killed. */
+/** A text that takes longer means a hanging process, which is killed. */
 const hungMs = 5_000;
-/** At nice 10 beside a busy core a long passage has taken seconds, … */
+/** At nice 10 beside a busy core a long passage has taken seconds. */
 const passageMs = 60_000;
-/** … and beside several processes for each core the models half a minute to load. Nobody waits for them. */
+/** Beside several processes for each core the models have taken half a minute to load. Nobody waits for them. */
 const passageStartMs = 2 * passageMs;
-/** How long nothing is asked of models that cannot be opened, or whose processes failed twice in a row. */
+/** How long the models are not asked when they cannot be opened, or when their processes have failed twice in a row. */
 const pauseMs = 15_000;
-/** Between two attempts to obtain the models. */
+/** The pause between two attempts to obtain the models. */
 const retryMs = { first: 60_000, last: 3_600_000 };
-/** Questions whose vectors are kept: 5 KiB each. */
+/** How many questions' vectors are cached: 5 KiB each. */
 const keptQuestions = 1_000;
-/** Sentences whose vectors are kept: 2 KiB each. Those of passages that answer often, and descriptions of tools, come again. */
+/**
+ * How many sentences' vectors are cached: 2 KiB each. Sentences of popular passages and descriptions of tools come
+ * again.
+ */
 const keptSentences = 4_000;
 
-/** `reason`: why it failed last, if it has made no vector since. */
+/** `reason`: the last failure, if no vector was made since. */
 type Process = { embedder: Embedder; failuresInARow: number; pausedUntil: number; reason: string | undefined };
 
 type Parts = Map<ModelName, Promise<Float32Array>>;
@@ -127,11 +130,11 @@ export function createLocal(options: LocalOptions): Local {
       niceness: options.niceness ?? 10,
     });
     if (options.warm !== true) become({ state: 'ready' });
-    // Its failure is noted as every other.
+    // Its failure is recorded like every other.
     else void run(asking, 'question', (it) => it.embed([{ kind: 'question', text: '' }])).catch(() => undefined);
   }
 
-  /** While a process is failing nothing is asked of it, so that not every question waits for it. */
+  /** A failing process is not asked for a while, so that not every question waits for it. */
   async function run(
     process: Process | undefined,
     kind: EmbeddedKind,
@@ -159,17 +162,17 @@ export function createLocal(options: LocalOptions): Local {
     tell();
   }
 
-  /** One failing process is enough to say so. */
+  /** One failing process makes the whole state `failed`. */
   function tell(): void {
     const reason = asking?.reason ?? reading?.reason;
     become(reason === undefined ? { state: 'ready' } : { state: 'failed', reason });
   }
 
-  /** The parts of a question that are not kept yet are made together. */
+  /** The parts of a question that are not cached are made in one call. */
   function makeParts(text: string, names: readonly ModelName[], known: Parts): void {
     const missing = names.filter((name) => !known.has(name));
     if (missing.length === 0) return;
-    // Others may wait for the same vector, so no caller's own signal ends it.
+    // Others may wait for the same vector, so no single caller's signal ends it.
     const signal = AbortSignal.timeout(questionMs);
     const made = run(asking, 'question', (it) => it.embed([{ kind: 'question', text }], { models: missing, signal }));
     let from = 0;

@@ -1,6 +1,6 @@
 /**
- * The embedding models in the process that runs them: texts become unit vectors. A run computes inside the calling thread for
- * up to 70 ms, so only clients/embedding/child.ts may use this.
+ * The embedding models in the process that runs them: they turn texts into unit vectors. A run blocks the calling
+ * thread for up to 70 ms, so only clients/embedding/child.ts may use this.
  */
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
@@ -11,7 +11,9 @@ import { modelNames, models, type EmbeddingText, type ModelName } from './vector
 
 type Model = { embed(text: string, kind: EmbeddingText['kind']): Promise<Float32Array> };
 
-/** One thread, one text at a time and no arena: batches gain nothing, and an arena keeps what the longest text once took. */
+/**
+ * One thread, one text at a time and no arena: batches gain nothing, and an arena keeps the memory of the longest text.
+ */
 const sessionOptions: InferenceSession.SessionOptions = {
   intraOpNumThreads: 1,
   interOpNumThreads: 1,
@@ -27,7 +29,7 @@ async function openModel(folder: string, name: ModelName): Promise<Model> {
     name === 'bge'
       ? new WordPiece(join(folder, name, 'tokenizer.json'))
       : new Unigram(join(folder, name, 'vocabulary.bin'));
-  // By its path, never from a buffer: then the weights are mapped into memory and shared between processes.
+  // Opened by its path, never from a buffer, so that the weights are mapped into memory and shared between processes.
   const session = await InferenceSession.create(join(folder, name, 'model.onnx'), sessionOptions);
   const output = session.outputNames[0]!;
   return {
@@ -42,15 +44,15 @@ async function openModel(folder: string, name: ModelName): Promise<Model> {
       };
       const wanted = Object.fromEntries(session.inputNames.map((input) => [input, given[input]!]));
       const { [output]: embedding } = await session.run(wanted, [output]);
-      // Of bge there is one vector for each token, and the first one stands for the text.
+      // bge returns one vector for each token; the first one represents the text.
       return Float32Array.from((embedding!.data as Float32Array).subarray(0, dimensions));
     },
   };
 }
 
 /**
- * Of length 1; zero stays zero. Passage and heading meet the same question vector, so their two scores fold into one vector
- * that is their sum.
+ * Scales a vector to length 1; zero stays zero. A passage and its heading are compared with the same question vector,
+ * so their two scores become one when the vectors are added.
  */
 function unit(vector: Float32Array, heading?: Float32Array, share = 0): Float32Array {
   const sum = heading ? vector.map((x, i) => x + share * heading[i]!) : vector;
@@ -58,14 +60,14 @@ function unit(vector: Float32Array, heading?: Float32Array, share = 0): Float32A
   return length === 0 ? sum : sum.map((x) => x / length);
 }
 
-/** How much a heading counts beside its passage; measured on real customers' questions. */
+/** The weight of a heading relative to its passage; measured on real customers' questions. */
 const headingShare: Record<ModelName, number> = { me5: 0.7, use: 0.7, bge: 0.5 };
 
-/** The passages of a section come one after another and share its heading. 2 KiB each. */
+/** The passages of a section come one after another and share its heading, whose vector is cached. 2 KiB each. */
 const keptHeadings = 600;
 
 export type OpenedModels = {
-  /** The parts of these models side by side, each of length 1. */
+  /** The parts of these models, concatenated, each of length 1. */
   embed(text: EmbeddingText, names: readonly ModelName[]): Promise<Float32Array>;
 };
 

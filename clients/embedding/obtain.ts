@@ -1,11 +1,11 @@
 /**
- * The folder with the embedding models, obtained and checked by a program of its own: downloads, conversions and checksums of
- * hundreds of megabytes have no place in a process that answers customers.
+ * Obtains and checks the folder with the embedding models in a separate program: downloads, conversions and checksums
+ * of hundreds of megabytes must not run in a process that answers customers.
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** What the program says: its progress, then one of the other two. */
+/** The program's messages: progress, then either the folder or the error. */
 export type Said = { report: string } | { folder: string } | { error: string };
 
 const program = fileURLToPath(new URL('../../engines/embedding/obtain.ts', import.meta.url));

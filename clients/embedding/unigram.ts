@@ -9,13 +9,13 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 
 export type VocabularyOptions = {
-  /** Ids of the pieces that begin a text, end it, and stand for what no piece matches. */
+  /** Ids of the pieces that begin a text, end it, and stand for unknown text. */
   bos: number;
   eos: number;
   unk: number;
-  /** Ids that never match in a text. */
+  /** Ids of pieces that a text never matches. */
   control: number[];
-  /** What a code point becomes before the text is cut; null: Unicode's NFKC. */
+  /** Replacements of code points before the text is cut; null: Unicode's NFKC. */
   map: Record<string, string> | null;
 };
 
@@ -35,10 +35,10 @@ export async function writeVocabulary(
 }
 
 const space = '\u2581';
-/** A piece that no vocabulary has scores this much below the lowest. */
+/** An unknown piece scores this much below the lowest score of the vocabulary. */
 const unknownPenalty = 10;
 
-// FNV-1a, byte by byte, so that the hash of a longer piece goes on from that of its beginning.
+// FNV-1a, byte by byte, so that a longer piece's hash continues that of its beginning.
 const hashStart = 0x811c9dc5;
 const hashStep = (hash: number, byte: number): number => Math.imul(hash ^ byte, 0x01000193);
 const slotOf = (hash: number): number => (hash ^ (hash >>> 15)) >>> 0;
@@ -49,7 +49,7 @@ export class Unigram {
   readonly #offsets: Uint32Array;
   readonly #scores: Float32Array;
   readonly #pieces: Uint8Array;
-  /** Open addressing; id + 1, 0 is free. */
+  /** A hash table with open addressing; it holds id + 1, and 0 is free. */
   readonly #table: Uint32Array;
   readonly #longest: number;
   readonly #unknownScore: number;
@@ -94,7 +94,10 @@ export class Unigram {
     return { longest, lowest };
   }
 
-  /** The text as pieces see it: characters replaced, runs of white space as one mark, one before the first word. */
+  /**
+   * The text in the form of the pieces: characters replaced, each run of white space as one mark, and a mark before the
+   * first word.
+   */
   #normalize(text: string): string {
     const map = this.#map;
     const plain = map ? Array.from(text, (c) => map.get(c.codePointAt(0)!) ?? c).join('') : text.normalize('NFKC');
@@ -116,7 +119,7 @@ export class Unigram {
 
   /**
    * Ids of the best segmentation (Viterbi) between the ids of beginning and end, at most `limit` in all. Linear in the
-   * text's length; callers cut what is longer than can matter.
+   * text's length; callers cut very long texts.
    */
   encode(text: string, limit: number): number[] {
     const bytes = Buffer.from(this.#normalize(text));
@@ -131,7 +134,7 @@ export class Unigram {
       back[to] = from;
     };
     for (let from = 0; from < bytes.length; from++) {
-      // Inside a character.
+      // Not at the boundary of a character.
       if (best[from] === -Infinity) continue;
       let hash = hashStart;
       let character = 0;

@@ -1,4 +1,4 @@
-/** The tokenizer of BERT's English models, as the library reads it from a `tokenizer.json`. */
+/** The tokenizer of BERT's English models, which the library reads from a `tokenizer.json`. */
 import { readFileSync } from 'node:fs';
 import { Tokenizer } from '@huggingface/tokenizers';
 
@@ -9,7 +9,7 @@ export class WordPiece {
     this.#tokenizer = new Tokenizer(JSON.parse(readFileSync(path, 'utf8')) as object, {});
   }
 
-  /** The ids of a text, at most `limit`, the first and the last of which are marks. */
+  /** The ids of a text, at most `limit`, with a mark at the beginning and at the end. */
   encode(text: string, limit: number): readonly number[] {
     const { ids } = this.#tokenizer.encode(text);
     return ids.length <= limit ? ids : [...ids.slice(0, limit - 1), ids.at(-1)!];

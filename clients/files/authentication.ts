@@ -1,6 +1,6 @@
 /**
- * Whose signature speaks for the author of a mail, as the receiving service found it (RFC 8601). What a mail says about itself
- * counts for nothing here: the sender chooses the envelope and the name in HELO, which stand in the same header, and may send
+ * Which signature confirms the author of a mail, by the findings of the receiving service (RFC 8601). A mail's own
+ * claims do not count: the sender chooses the envelope and the HELO name, which are in the same header, and may add
  * headers of the same name.
  */
 import { domainToASCII } from 'node:url';
@@ -9,17 +9,17 @@ import { getDomain } from 'tldts';
 
 export type Header = { key: string; value: string };
 
-/** How Amazon SES begins its findings, which it writes above all that came with the mail. */
+/** The beginning of Amazon SES's findings, which it writes above everything that came with the mail. */
 const foundBySes = /^\s*amazonses\.com\s*;/i;
-/** So many signatures of a mail are looked at; a mail has one to four. */
+/** How many signatures of a mail are examined; a mail has one to four. */
 const maxSignatures = 20;
 const maxLength = 8_000;
 
 type Signature = { domain: string; identity: string };
 
 /**
- * The domain whose signature holds and that is aligned with the author's, as DMARC has it: both belong to one organization. Empty
- * when there is none, or when what was found is not about exactly the signatures that the mail carries.
+ * The domain whose valid signature is aligned with the author's, as DMARC defines it: both belong to one organization.
+ * Empty when there is none, or when the findings are not about exactly the signatures of the mail.
  */
 export function signerOf(headers: readonly Header[], authorDomain: string): string {
   const findings = headers.find(({ key }) => key === 'authentication-results')?.value ?? '';
@@ -31,7 +31,7 @@ export function signerOf(headers: readonly Header[], authorDomain: string): stri
   for (const { value, header } of dkim ?? []) {
     if (value === 'none') continue;
     const at = carried.findIndex((one) => one !== undefined && isAbout(one, header));
-    // A finding about a signature that is not there was put into the header by the sender.
+    // A finding about a signature that the mail does not have was added by the sender.
     if (at === -1) return '';
     const [signature] = carried.splice(at, 1);
     if (value === 'pass') held.push(signature!.domain);
@@ -39,7 +39,10 @@ export function signerOf(headers: readonly Header[], authorDomain: string): stri
   return held.find((domain) => areAligned(domain, authorDomain)) ?? '';
 }
 
-/** Undefined for one that breaks the grammar, such as by two values of `d`: who verified it may have read the other. */
+/**
+ * Undefined for a signature that breaks the grammar, for example with two values of `d`: the verifier may have read the
+ * other one.
+ */
 function signatureIn(value: string): Signature | undefined {
   if (value.length > maxLength) return undefined;
   const { tags, syntaxErrors } = parseHeader(`DKIM-Signature: ${value}`);
@@ -59,7 +62,7 @@ function isAbout({ domain, identity }: Signature, named: Readonly<Record<string,
 const ascii = (domain: string): string => domainToASCII(domain.trim());
 const domainIn = (identity: string): string => ascii(identity.slice(identity.lastIndexOf('@') + 1));
 
-/** Whether two domains belong to one organization, by the list of public suffixes, those that companies let to others included. */
+/** Whether two domains belong to one organization, by the public suffix list, including its private section. */
 function areAligned(one: string, other: string): boolean {
   const [a, b] = [ascii(one), ascii(other)];
   if (a === '' || b === '') return false;

@@ -6,13 +6,13 @@
 /** A piece of text; `y` counts from the bottom of the page, as in PDF. */
 export type Piece = { text: string; x: number; y: number; width: number; height: number };
 
-/** Deeper nesting of columns is none of a person's. */
+/** People nest columns less deeply than this. */
 const maxDepth = 8;
-/** A page of more pieces is read in the order in which it was drawn. */
+/** A page with more pieces is read in the order in which it was drawn. */
 const maxPieces = 20_000;
-/** In heights of a line: an empty column, an empty row, pieces of one line, a blank between words. */
+/** In line heights: an empty column, an empty row, pieces of one line, a blank between words. */
 const gaps = { column: 1.2, row: 0.8, line: 0.4, blank: 0.15 } as const;
-/** A column has at least so many lines on both sides: a date beside a heading is none. */
+/** A column has at least this many lines on both sides; a date beside a heading is no column. */
 const columnLines = 3;
 
 /** The lines of a page, in the order in which a person reads them. */
@@ -44,7 +44,7 @@ function cut(pieces: readonly Piece[], depth: number): string[] {
   return [...cut(upper, depth + 1), ...cut(lower, depth + 1)];
 }
 
-/** The middle of the widest empty stretch that is at least so wide; undefined when there is none. */
+/** The middle of the widest gap of at least this width; undefined when there is none. */
 function widestGap(spans: readonly (readonly [from: number, to: number])[], least: number): number | undefined {
   const sorted = spans.toSorted(([one], [other]) => one - other);
   let end = sorted[0]![1];

@@ -1,6 +1,6 @@
 /**
- * Reads a mail (RFC 5322, MIME): who wrote it, what its author wrote in it, and what is attached. It runs only inside a file
- * process, and in tests of what it reads. The text of the author is what is left without the quoted history and the signature.
+ * Reads a mail (RFC 5322, MIME): its author, what the author wrote, and the attachments. It runs only inside a file
+ * process and in tests. The author's text is the text without quoted history and signature.
  */
 import EmailReplyParser from 'email-reply-parser';
 import { DOMParser } from 'linkedom';
@@ -16,7 +16,7 @@ import { tellingHeaders, type MailHeader } from '../../models/rules/events/maili
 import { withoutClosing } from '../../models/rules/language/closings.ts';
 import { markerLine, messageIdsIn } from '../../models/rules/events/mailout.ts';
 
-/** The most that is looked at of a mail's text: the parser of quotes takes seconds for long texts of short lines. */
+/** How much of a mail's text is examined: the parser of quotes takes seconds for long texts of short lines. */
 const maxText = 64 * 1024;
 const maxLine = 1_000;
 const maxLines = 2_000;
@@ -51,7 +51,7 @@ export async function readMail(bytes: Buffer, limits: Limits): Promise<ReadMail>
   };
 }
 
-/** Parses it as it declares its encoding, or, where that is provably wrong, as most mails mean it. */
+/** Parses the mail with its declared encoding or, where that is provably wrong, with the usual one. */
 async function parse(bytes: Buffer): Promise<Email> {
   const read = (raw: Uint8Array) => PostalMime.parse(raw, { maxNestingDepth: 256 });
   const declared = await read(bytes);
@@ -60,14 +60,17 @@ async function parse(bytes: Buffer): Promise<Email> {
   return garbled(amended) ? declared : amended;
 }
 
-/** Whether more of what is not ASCII was lost than read: then it is not the encoding that is declared, or implied. */
+/** Whether most characters outside ASCII were lost: then the declared or implied encoding is wrong. */
 function garbled({ text = '', html = '' }: Email): boolean {
   const sample = text.slice(0, maxText) + html.slice(0, maxText);
   const lost = sample.match(/\ufffd/g)?.length ?? 0;
   return lost > (sample.match(/[^\0-\x7f\ufffd]/g)?.length ?? 0);
 }
 
-/** Declares the parts of text that have no encoding, or claim to be UTF-8 or ASCII, as what mails without one are written in. */
+/**
+ * Declares windows-1252 for text parts that have no encoding or claim UTF-8 or ASCII: most mails without one are
+ * written in it.
+ */
 const asWindows1252 = (raw: string): string =>
   (/^content-type:/im.test(raw.slice(0, headEnd(raw)))
     ? raw
@@ -82,7 +85,7 @@ const headEnd = (raw: string): number => {
   return at === -1 ? raw.length : at;
 };
 
-/** Of several authors, or several headers that name one, none can be believed. */
+/** With several authors, or several headers that name one, none can be believed. */
 function authorOf({ headers }: Email): { name: string; address: string } {
   const named = headers
     .filter(({ key }) => key === 'from')
@@ -92,7 +95,7 @@ function authorOf({ headers }: Email): { name: string; address: string } {
   return { name: tidy(decodeWords(author.name)).replace(/\s+/g, ' '), address: author.address.trim() };
 }
 
-/** Within what the parser of quotes takes in milliseconds. */
+/** Cuts the text to what the parser of quotes handles in milliseconds. */
 const bounded = (text: string): string =>
   text
     .slice(0, maxText * 2)
@@ -103,24 +106,24 @@ const bounded = (text: string): string =>
     .join('\n')
     .slice(0, maxText);
 
-/** The text without the history that it quotes and the signature; when nothing is left, without the quoted lines only. */
+/** The text without quoted history and signature; when nothing is left, only without the quoted lines. */
 function authored(text: string): string {
   const said = tidy(aboveMarker(new EmailReplyParser().read(bounded(text)).getVisibleText()));
   if (said !== '') return withoutClosing(said);
-  // The answer stands below what it quotes; above that it only says whom it quotes.
+  // The answer is below the quotation; the line above it only names whom it quotes.
   const lines = text.split('\n');
   const isQuoted = (line: string): boolean => /^\s*>/.test(line);
   const below = lines.slice(Math.max(0, lines.findIndex(isQuoted)));
   return withoutClosing(tidy(below.filter((line) => !isQuoted(line) && !markerLine.test(line)).join('\n')));
 }
 
-/** What stands above the line that our own mails begin with. */
+/** The text above the line with which our own mails begin. */
 function aboveMarker(text: string): string {
   const at = text.search(markerLine);
   return at === -1 ? text : text.slice(0, at);
 }
 
-/** What the programs of mail wrap around the history that they quote, and around signatures. */
+/** The elements in which mail programs wrap quoted history and signatures. */
 const quoted = [
   '.gmail_quote',
   '.gmail_attr',
@@ -134,10 +137,10 @@ const quoted = [
   '.gmail_signature',
   '.moz-signature',
 ].join(',');
-/** Outlook has no name for it: a line above the head of the mail that is quoted. */
+/** Outlook marks a quotation only by a line above the quoted mail's headers. */
 const outlookHead = /^\s*(?:From|Von|De)\s*:/u;
 
-/** What is used of linkedom's DOM, whose own types are a browser's. */
+/** The part of linkedom's DOM that is used; its own types are a browser's. */
 type Dom = {
   textContent: string | null;
   nextSibling: Dom | null;
@@ -148,7 +151,7 @@ type Dom = {
   toString(): string;
 };
 
-/** What a mail says, with and without what it quotes. */
+/** A mail's text, with and without quotations. */
 type Said = { full: string; own: string };
 
 function ofText(text: string): Said {
@@ -179,8 +182,8 @@ const simpleSelector = /^[a-z]{0,10}([.#])([\w-]{1,100})$/i;
 const maxRules = 500;
 
 /**
- * Removes what the author's program does not show, such as the line that lists of mails show: it is not what the author sees that
- * was written.
+ * Removes what the author's mail program hides, such as the preview line of mailing lists: the author neither saw nor
+ * wrote it.
  */
 function removeHidden(document: Dom): void {
   for (const element of document.querySelectorAll('[hidden],[style]')) {

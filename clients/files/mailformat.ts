@@ -1,25 +1,25 @@
-/** What the process that reads mails gives back, apart from the parsers, which only that process loads. */
+/** The result of the process that reads mails, apart from the parsers, which only that process loads. */
 import type { MailHeader } from '../../models/rules/events/mailin.ts';
 
 export type MailAttachment = { filename: string; mime_type: string; bytes: number };
 
 export type ReadMail = {
-  /** Of the header `From`; empty when there is none or several. */
+  /** The address in `From`; empty when there is none or several. */
   from: { name: string; address: string };
   subject: string;
   message_id: string;
   in_reply_to: string[];
   references: string[];
   /**
-   * The domain whose signature speaks for the author, as the receiving service found; empty when there is none. It counts only
-   * where that service also confirmed that a signature holds.
+   * The domain whose signature confirms the author, by the receiving service's findings; empty when there is none. It
+   * counts only if that service also confirmed a signature.
    */
   signed_by: string;
-  /** Those that tell whether a program wrote it, in their order, names in lower case. */
+  /** The headers that show whether a program wrote it, in order, names in lower case. */
   headers: MailHeader[];
-  /** What its author wrote. */
+  /** The author's own text. */
   text: string;
-  /** All of it, with what it quotes. */
+  /** The whole text with its quotations. */
   full_text: string;
   attachments: MailAttachment[];
 };

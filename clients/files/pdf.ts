@@ -1,14 +1,14 @@
 /**
- * Reads the text of a PDF through PDF.js. Scripts in a PDF are never run, fonts and pictures never drawn. It is for resumes: the
- * first pages are enough. Nothing in here bounds memory or time, since a PDF can spend any amount of both before its first
- * character; the process in which it runs does (files.ts).
+ * Reads the text of a PDF through PDF.js. It never runs a PDF's scripts and never draws fonts or pictures. It is for
+ * resumes: the first pages are enough. Nothing here limits memory or time, since a PDF can spend any amount of both
+ * before its first character; the process in which it runs has limits (files.ts).
  */
 import { getDocumentProxy } from 'unpdf';
 import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import { readingOrder, type Piece } from './layout.ts';
 import { Blocks, type Limits } from './limits.ts';
 
-/** No resume is longer; what a file claims to have beside these is not looked at. */
+/** No resume is longer; further pages are ignored. */
 const maxPages = 20;
 /** Pieces of text of one page: a dense page of small print has some thousands. */
 const maxPieces = 50_000;
@@ -54,7 +54,7 @@ async function piecesOf(page: Awaited<ReturnType<Opened['getPage']>>, maxCharact
       if (typeof str !== 'string' || !transform) continue;
       pieces.push({ text: str, x: transform[4] ?? 0, y: transform[5] ?? 0, width: width ?? 0, height: height ?? 0 });
       characters += str.length;
-      // What is drawn beyond this on one page is no text for a reader.
+      // More text than this on one page is not meant for a reader.
       if (characters > maxCharacters || pieces.length > maxPieces) {
         await reader.cancel(new Error('enough'));
         return pieces;

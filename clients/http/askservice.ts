@@ -1,9 +1,9 @@
-/** A request to a connected service that answers in JSON, within the limits that hold for each of them. */
+/** Sends a request to a connected service and reads its JSON answer, within the same limits for every service. */
 import type { Http, HttpResponse } from './http.ts';
 import type { ServiceError, ServiceFailure } from './serviceerror.ts';
 import { HttpError, type HttpMethod } from '../../models/rules/base/http.ts';
 
-/** Such services answer within a second as a rule, and end requests of their own after 10 s. */
+/** Such services usually answer within a second, and end their own requests after 10 s. */
 const timeoutMs = 15_000;
 
 type ServiceRequest = {
@@ -16,7 +16,7 @@ type ServiceRequest = {
 };
 type ServiceReply = {
   reply: HttpResponse;
-  /** The body as an object or a list; undefined when it is neither. */
+  /** The body if it is an object or a list, else undefined. */
   said: object | undefined;
 };
 

@@ -1,4 +1,4 @@
-/** What errors of connected services have in common, so that deliveries and tasks judge them alike. */
+/** The common part of connected services' errors, so that deliveries and tasks treat them alike. */
 export type ServiceFailure = {
   unauthorized?: boolean;
   permanent?: boolean;
@@ -8,9 +8,12 @@ export type ServiceFailure = {
   cause?: unknown;
 };
 
-/** A request that a service refused, or did not answer. The message has the service's own word, and is shown to members. */
+/**
+ * A request that a service refused or did not answer. The message contains the service's own words and is shown to
+ * members.
+ */
 export class ServiceError extends Error {
-  /** The credential is not taken (any more). */
+  /** The service no longer accepts the credential. */
   readonly unauthorized: boolean;
   /** The same request would be refused again. */
   readonly permanent: boolean;

@@ -1,12 +1,15 @@
 /**
- * Sends one request and gives its body as it comes, for servers that answer with a stream of events. Within limits of time
- * and size; it follows no redirect, retries nothing and checks no address.
+ * Sends one request and returns its body as a stream, for servers that send events. It limits size and time, follows no
+ * redirect, retries nothing and checks no address.
  */
 import type { Dispatcher } from 'undici';
 import { headerOf, reasonOf, type HttpHead } from './exchange.ts';
 import { HttpError, type Hop } from '../../models/rules/base/http.ts';
 
-/** The body throws HttpError when it is too large, takes too long or breaks off. Who does not read it to its end cancels it. */
+/**
+ * The body throws HttpError when it is too large, takes too long or breaks off. A caller that does not read it to the
+ * end must cancel it.
+ */
 export type HttpStream = HttpHead & { body: ReadableStream<Uint8Array> };
 
 export type StreamOptions = {

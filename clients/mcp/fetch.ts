@@ -1,4 +1,6 @@
-/** `fetch` for the MCP library over the checked HTTP client: every request of a connection, of the sign-in too, goes this way. */
+/**
+ * `fetch` for the MCP library over the checked HTTP client: every request of a connection and of its sign-in uses it.
+ */
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { StreamingHttp } from '../http/http.ts';
 import { isEgressAllowed, portOf } from '../../models/rules/base/address.ts';
@@ -14,7 +16,7 @@ const sentWith = new WeakMap<Response, string>();
 /** The `authorization` header of the request that a reply of `createFetch` answers. */
 export const authorizationOf = (reply: Response): string | undefined => sentWith.get(reply);
 
-/** Redirects are answered as they come; the library follows none that leaves the origin. */
+/** Redirects are returned unchanged; the library follows none to another origin. */
 export function createFetch(
   http: Pick<StreamingHttp, 'open'>,
   egressAllow: readonly string[],
@@ -24,9 +26,9 @@ export function createFetch(
     const url = new URL(input);
     const method = (init.method ?? 'GET').toUpperCase() as HttpMethod;
     const headers = Object.fromEntries(new Headers(init.headers));
-    // Servers of the older revisions may offer a stream of their own notices, which nobody here reads.
+    // Servers of older revisions may offer a stream of notices, which nobody here reads.
     if (method === 'GET' && headers['accept'] === 'text/event-stream') return new Response(null, { status: 405 });
-    // Credentials travel with every request.
+    // Every request carries credentials.
     if (url.protocol !== 'https:' && !isEgressAllowed(url.hostname, portOf(url), egressAllow))
       throw new HttpError('bad_url', { url: url.href });
     const reply = await http.open(url.href, {

@@ -1,6 +1,6 @@
 /**
- * Speaks with an organization's MCP server: lists its tools and calls one. Revision 2026-07-28, or the older handshake where
- * the server knows no other. It decides nothing about who may call what.
+ * Talks to an organization's MCP server: lists its tools and calls one. It uses revision 2026-07-28, or the older
+ * handshake where the server knows no other. It does not decide who may call what.
  */
 import {
   Client,
@@ -27,10 +27,10 @@ import { failureReasons, type FailureReason } from '../../models/rules/mcp/failu
 import type { ContentBlock, Progress } from '../../models/rules/mcp/result.ts';
 import type { JsonSchema, ListedTool } from '../../models/rules/mcp/tool.ts';
 
-/** A credential for calls, which is told also when it lacks something. */
+/** A credential for calls, which also hears about missing rights. */
 export type Credential = AuthProvider & { onForbidden?(reply: Response): Promise<void> };
 export type ServerAddress = {
-  /** The same for the same connection settings: organization and version of the configuration. */
+  /** Identifies the connection settings: organization and version of the configuration. */
   key: string;
   url: string;
   auth: Credential | undefined;
@@ -38,24 +38,24 @@ export type ServerAddress = {
 export type ToolAsk = {
   name: string;
   arguments: Record<string, unknown>;
-  /** What was approved; structured content is held against it. */
+  /** The approved definition, against which structured content is checked. */
   definition: ListedTool;
   meta?: Record<string, unknown> | undefined;
   timeoutMs: number;
-  /** What a customer has answered to what the tool asked back, by the server's names, and the server's own state. */
+  /** The customer's answers to the tool's questions, under the server's names, and the server's own state. */
   answers?: { responses: Record<string, unknown>; state?: string | undefined } | undefined;
-  /** Told how far the tool is; it gets no more time for that. */
+  /** Called with the tool's progress, which extends no time limit. */
   progress?: ((said: Progress) => void) | undefined;
   signal?: AbortSignal | undefined;
 };
-/** `requests`: the tool asks back and has done nothing yet; `state` goes back to it as it is. */
+/** `requests`: the tool asks something and has done nothing yet; `state` is returned to it unchanged. */
 type ToolAnswer =
   | { content: ContentBlock[]; structured?: unknown; isError: boolean }
   | { requests: Record<string, unknown>; state?: string };
 
 /**
- * Why a server gave no usable answer. `sent`: whether a call may have reached it. Its message is for members and holds
- * nothing that the server said.
+ * Why a server gave no usable answer. `sent`: whether the call may have reached it. The message is for members and
+ * contains no text of the server.
  */
 export class ServerFailure extends Error {
   override readonly name = 'ServerFailure';
@@ -70,15 +70,15 @@ export class ServerFailure extends Error {
 export type McpOptions = {
   http: Pick<StreamingHttp, 'open'>;
   egressAllow: readonly string[];
-  /** Time to connect, and for each page of a list, in ms. */
+  /** The time limit for connecting, and for each page of a list, in ms. */
   listTimeoutMs?: number;
-  /** Time for all pages of a list, in ms. */
+  /** The time limit for all pages of a list, in ms. */
   allPagesMs?: number;
   maxBytes?: number;
 };
 
 export type Mcp = {
-  /** All tools of the server as they are now. @throws ServerFailure. */
+  /** The server's present tools. @throws ServerFailure. */
   listTools(server: ServerAddress, signal?: AbortSignal): Promise<ListedTool[]>;
   /** Calls a tool once; nothing is repeated. @throws ServerFailure. */
   callTool(server: ServerAddress, ask: ToolAsk): Promise<ToolAnswer>;
@@ -87,19 +87,19 @@ export type Mcp = {
   close(): Promise<void>;
 };
 
-/** Whoever asks what a server has waits for 20 s: to connect and to list must fit into them. */
+/** A caller who asks what a server has waits at most 20 s, into which connecting and listing must fit. */
 const defaultListTimeoutMs = 8_000;
 const defaultMaxBytes = 4 * 1024 * 1024;
-/** A connection that is used again and again is opened anew after this time, so that changed addresses are seen. */
+/** A connection in constant use is renewed after this time, so that changed addresses are noticed. */
 const connectionMs = 5 * 60_000;
 const maxPages = 64;
-/** A server that sends page after page slowly must not hold up a call for longer than its activity may take. */
+/** A server that sends page after page slowly must not delay a call for longer than its activity may take. */
 const defaultAllPagesMs = 15_000;
 
-/** What another connection would not change. */
+/** Failures that another connection would not cure. */
 const final: readonly FailureReason[] = ['timeout', 'cancelled', 'scope'];
 
-/** `users`: what runs over it now. `retired`: nothing new does; it is closed when the last one has ended. */
+/** `users`: what runs over it now. `retired`: it gets no new work, and is closed when the last user has ended. */
 type Connection = { client: Client; transport: StreamableHTTPClientTransport; users: number; retired: boolean };
 
 export function createMcp({
@@ -121,7 +121,7 @@ export function createMcp({
     const client = new Client(
       { name: 'support-platform', version: '1.0.0' },
       {
-        // Models and folders of this system are nothing for a tool's server.
+        // Tool servers must not use models and folders of this system.
         capabilities: { elicitation: { form: {} } },
         versionNegotiation: { mode: 'auto', probe: { timeoutMs: listTimeoutMs } },
         inputRequired: { autoFulfill: false },
@@ -144,13 +144,13 @@ export function createMcp({
         maxRetries: 0,
       },
     });
-    // Over the older handshake the server asks while it holds the call open, and nobody is there to answer at once.
+    // In the older handshake the server asks while it holds the call open, and nobody can answer at once.
     client.setRequestHandler('elicitation/create', async () => ({ action: 'cancel' }));
     await client.connect(tolerant(transport), { timeout: listTimeoutMs });
     return { client, transport, users: 0, retired: false };
   }
 
-  /** Calls of one server share a connection, so neither the failure nor the cancellation of one ends the others. */
+  /** Calls to one server share a connection, so the failure or cancellation of one does not end the others. */
   function connection(server: ServerAddress): Promise<Connection> {
     const standing = open.get(server.key);
     if (standing) return standing;
@@ -160,7 +160,7 @@ export function createMcp({
     return opening;
   }
 
-  /** Uses a connection, which is not closed meanwhile. What fails before that was not sent. */
+  /** Uses a connection, which stays open meanwhile. A failure before that means that nothing was sent. */
   async function using<T>(
     server: ServerAddress,
     signal: AbortSignal | undefined,
@@ -201,7 +201,8 @@ export function createMcp({
         return await list(server, signal);
       } catch (error) {
         open.delete(server.key);
-        // A session that the server has forgotten, or a connection that was closed: listing changes nothing, so it is tried anew.
+        // The server has forgotten the session, or the connection was closed: listing changes nothing, so it is
+        // repeated.
         const failure = failureOf(error, signal);
         if (!reused || final.includes(failure.reason)) throw failure;
       }
@@ -221,7 +222,7 @@ export function createMcp({
         ...(answers?.state === undefined ? {} : { requestState: answers.state }),
       };
       const options = {
-        // The library would want structured content of a question, too; it is checked below.
+        // The library would require structured content of a question, too; it is checked below.
         toolDefinition: toolOf({ ...definition, output_schema: undefined }),
         allowInputRequired: true,
         timeout: timeoutMs,
@@ -263,12 +264,12 @@ async function retire(connection: Connection): Promise<void> {
 }
 
 async function end({ client, transport }: Connection): Promise<void> {
-  // A server of the older revisions keeps a session until it is told.
+  // A server of older revisions keeps a session until it is told to end it.
   await transport.terminateSession().catch(() => undefined);
   await client.close().catch(() => undefined);
 }
 
-/** @throws ServerFailure when it is not as approved; nothing is held against a schema that cannot be used. */
+/** @throws ServerFailure when the content does not match the approved schema; an unusable schema is ignored. */
 function checkStructured({ output_schema: schema }: ListedTool, structured: unknown): void {
   const check = schema && checkOf(schema);
   if (check && (structured === undefined || !check(structured).fits))
@@ -292,7 +293,7 @@ const toolOf = ({ name, description, input_schema, output_schema }: ListedTool):
     ...(output_schema === undefined ? {} : { outputSchema: output_schema }),
   }) as Tool;
 
-/** Checks structured content for the library by the same rules as arguments. */
+/** Checks structured content for the library by the rules for arguments. */
 function getValidator<T>(schema: JsonSchema): JsonSchemaValidator<T> {
   const check = schemaCheck(schema);
   return (value) => {

@@ -1,7 +1,7 @@
 /**
- * The sign-in at a tool server's authorization server (OAuth 2.1): client credentials, or an authorization code with PKCE.
- * The library finds the server by its metadata, registers where it must, checks the issuer and refreshes; here stands what
- * it is told and where it keeps what it got.
+ * The sign-in at a tool server's authorization server (OAuth 2.1): client credentials, or an authorization code with
+ * PKCE. The library finds the server by its metadata, registers where it must, checks the issuer and refreshes tokens;
+ * this file supplies its settings and its storage.
  */
 import {
   auth,
@@ -22,26 +22,26 @@ import { ServerFailure, type Credential } from './mcp.ts';
 import { renewed, type Renewals } from '../http/renewal.ts';
 import { clientMetadata, type ToolClient } from '../../models/rules/mcp/oauth.ts';
 
-/** `redirectUrl`: where the browser comes back to. */
+/** `redirectUrl`: where the browser returns to. */
 export type OAuthClient = ToolClient & {
   tokenUrl?: string | undefined;
   clientId?: string | undefined;
   clientSecret?: string | undefined;
-  /** Where authorization servers may read about this client: https only. */
+  /** Where authorization servers can read about this client: https only. */
   clientMetadataUrl?: string | undefined;
 };
 
-/** What a sign-in has given, or needs to be finished. JSON; it holds secrets. */
+/** The result of a sign-in, or what is needed to finish one. It is JSON and contains secrets. */
 export type OAuthState = {
   client?: StoredOAuthClientInformation;
   tokens?: StoredOAuthTokens;
   discovery?: OAuthDiscoveryState;
   verifier?: string;
 };
-/** Reads and replaces the state; nothing here keeps it. */
+/** Reads and replaces the state, which this file does not keep. */
 export type OAuthStore = { read(): Promise<OAuthState>; write(state: OAuthState): Promise<void> };
 
-/** `redirected` is called with the address at which a person has to agree. */
+/** `redirected` is called with the URL at which a person must consent. */
 export function oauthProvider(
   client: OAuthClient,
   store: OAuthStore,
@@ -75,7 +75,7 @@ export function oauthProvider(
       const { discovery } = await store.read();
       if (discovery || client.tokenUrl === undefined || byPerson) return discovery;
       const { origin } = new URL(client.tokenUrl);
-      // The member has said where tokens come from, so nothing has to be found.
+      // The member has named the token endpoint, so nothing must be discovered.
       return {
         authorizationServerUrl: origin,
         authorizationServerMetadata: {
@@ -96,7 +96,7 @@ export function oauthProvider(
   };
 }
 
-/** Where the metadata of the authorization server may be that has this token endpoint: its issuer is a part of the address. */
+/** Where the metadata of an authorization server with this token endpoint may be: its issuer is a part of the URL. */
 function issuersOf(tokenUrl: string): string[] {
   const { origin, pathname } = new URL(tokenUrl);
   const parts = pathname.split('/').filter((part) => part !== '');
@@ -104,7 +104,8 @@ function issuersOf(tokenUrl: string): string[] {
 }
 
 /**
- * The member has said where tokens come from; where a person agrees, only the server's metadata say. @throws ServerFailure.
+ * The member has named the token endpoint, but only the server's metadata say where a person consents. @throws
+ * ServerFailure.
  */
 async function findAuthority(provider: OAuthClientProvider, tokenUrl: string, fetch: FetchLike): Promise<void> {
   for (const issuer of issuersOf(tokenUrl)) {
@@ -117,8 +118,8 @@ async function findAuthority(provider: OAuthClientProvider, tokenUrl: string, fe
 }
 
 /**
- * Signs in, or prepares that a person does: `redirected` of the provider has then been called. `returned`: what the browser
- * came back with. @throws ServerFailure.
+ * Signs in, or prepares the sign-in of a person, in which case the provider's `redirected` was called. `returned`: the
+ * parameters with which the browser came back. @throws ServerFailure.
  */
 export async function signIn(
   provider: OAuthClientProvider,
@@ -131,7 +132,7 @@ export async function signIn(
   }: {
     returned?: { code: string; iss?: string | undefined };
     tokenUrl?: string | undefined;
-    /** What the server has asked for beside what it asks for now. */
+    /** Scopes that the server has asked for earlier. */
     scopes?: readonly string[] | undefined;
   } = {},
 ): Promise<'signed_in' | 'person_needed'> {
@@ -159,18 +160,18 @@ export async function signIn(
 }
 
 /**
- * Why a sign-in has ended. `refused`: nobody takes what it gave any more. `moved`: the tool server names another authorization
- * server. `scope`: it asks for more than was agreed to, all of which `scopes` are.
+ * Why a sign-in has ended. `refused`: its tokens are no longer accepted. `moved`: the tool server names another
+ * authorization server. `scope`: the server wants more than was consented to; `scopes` are all of them.
  */
 export type SignInEnd = { why: 'refused' | 'moved' } | { why: 'scope'; scopes: string[] };
 
-/** How processes take turns in renewing tokens. */
+/** How processes take turns at renewing tokens. */
 export type TokenTurns = Pick<Renewals<unknown>, 'claim' | 'end'> & {
-  /** The sign-in that gave this access token has ended; nothing when another one stands by now. */
+  /** The sign-in behind this access token has ended; nothing happens when a newer one exists. */
   ended(token: string, end: SignInEnd): Promise<void>;
 };
 
-/** Of a refusal by an authorization server, what may pass by itself. */
+/** Errors of an authorization server that may be temporary. */
 const passing: readonly string[] = [
   OAuthErrorCode.ServerError,
   OAuthErrorCode.TemporarilyUnavailable,
@@ -178,10 +179,10 @@ const passing: readonly string[] = [
 ];
 
 /**
- * The credential of a sign-in, for calls: it is renewed, and never asked for anew, because no person is there to agree. Of all
- * who learn that it has run out only one renews it, for a refresh token serves once. What cannot be renewed has ended, so that
- * somebody is told and may sign in again. The connection's own `fetch` is made by `createFetch`. `fetchFn` takes no longer than
- * a claim lasts.
+ * The credential of a sign-in, for calls. It is renewed but never signed in anew, because no person is there to
+ * consent. Of all processes that notice its expiry only one renews it, because a refresh token works once. When it
+ * cannot be renewed, it has ended, and a member is told and may sign in again. `createFetch` makes the connection's own
+ * `fetch`. `fetchFn` must take less time than a claim lasts.
  */
 export function grantedAuth(client: OAuthClient, store: OAuthStore, turns: TokenTurns, fetchFn: FetchLike): Credential {
   const provider = oauthProvider(client, store);
@@ -195,7 +196,7 @@ export function grantedAuth(client: OAuthClient, store: OAuthStore, turns: Token
   return {
     token: async () => (await standing())?.access_token,
     async onUnauthorized({ response, serverUrl }) {
-      // Requests run side by side over one connection: what this one was sent with may be older than what another got.
+      // Requests run in parallel over one connection: this one may have been sent with an older token than another.
       const refused = tokenOf(response);
       const { tokens, discovery } = await store.read();
       if (tokens !== undefined && tokens.access_token === refused) {
@@ -212,7 +213,7 @@ export function grantedAuth(client: OAuthClient, store: OAuthStore, turns: Token
         },
         isGood: ({ access_token: token }) => token !== refused,
         async renew({ access_token: token, scope: before }) {
-          // A refresh token stands for what was agreed to; whoever signs in anew says it again.
+          // A refresh token keeps the scopes of the consent; a new sign-in must name them again.
           const scope = byPerson ? [] : scopesOf(before, extractWWWAuthenticateParams(response).scope);
           const asked = { serverUrl, fetchFn, ...(scope.length === 0 ? {} : { scope: scope.join(' ') }) };
           await renew(provider, asked, () => turns.ended(token, { why: 'refused' }));
@@ -238,7 +239,7 @@ const tokenOf = (reply: Response): string | undefined => authorizationOf(reply)?
 
 const maxScopes = 50;
 
-/** The scopes in these lists, each once, without what is none. */
+/** The valid scopes in these lists, each once. */
 const scopesOf = (...lists: readonly (string | undefined)[]): string[] => {
   const found = lists.flatMap((list) => list?.split(' ') ?? []);
   return [...new Set(found)].filter((scope) => /^[!#-[\]-~]{1,200}$/.test(scope)).slice(0, maxScopes);
@@ -258,7 +259,7 @@ async function renew(
   }
 }
 
-/** Whether the tool server names authorization servers, and not the one that has given the tokens. */
+/** Whether the tool server names authorization servers, but not the one that issued the tokens. */
 async function hasMoved(
   refusal: Response,
   serverUrl: URL,
@@ -275,13 +276,13 @@ async function hasMoved(
 
 const plainAddress = (address: string): string => address.replace(/\/+$/, '');
 
-/** Whether the tool server does not even take a token that it has just been given. */
+/** Whether the tool server refuses even a token that was just issued. */
 async function isRefused(serverUrl: URL, token: string, fetchFn: FetchLike): Promise<boolean> {
   const reply = await ping(serverUrl.href, fetchFn, { authorization: `Bearer ${token}` }).catch(() => undefined);
   return reply?.status === 401;
 }
 
-/** What the tool server says about its authorization server when it is asked without a credential. */
+/** What the tool server says about its authorization server when it gets no credential. */
 async function challengeOf(
   serverUrl: string,
   fetch: FetchLike,
@@ -295,7 +296,7 @@ async function challengeOf(
   };
 }
 
-/** The head of what the tool server answers to a request that does nothing. */
+/** The headers of the tool server's answer to a request that does nothing. */
 async function ping(serverUrl: string, fetch: FetchLike, headers: Record<string, string> = {}): Promise<Response> {
   const reply = await fetch(serverUrl, {
     method: 'POST',

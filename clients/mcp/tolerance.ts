@@ -1,7 +1,6 @@
 /**
- * Parts of a server's answers for which the library would refuse the whole: a tool that is not as the protocol asks, and a
- * piece of content of a kind that it does not know. Both are carried past it as they came; whoever reads them takes them for
- * what strangers have sent.
+ * Keeps the library from refusing a whole answer because of one part: a tool that breaks the protocol, or content of an
+ * unknown kind. Both bypass the library unchanged, and their readers treat them as untrusted.
  */
 import { randomUUID } from 'node:crypto';
 import type { StreamableHTTPClientTransport, Tool } from '@modelcontextprotocol/client';
@@ -15,7 +14,7 @@ const isRecord = (value: unknown): value is Given =>
 /** A name that no server can guess. */
 const carried = `io.svc/${randomUUID()}`;
 
-/** Has the library get the answers of this transport so that it takes them. */
+/** Changes the answers of this transport so that the library accepts them. */
 export function tolerant(transport: StreamableHTTPClientTransport): StreamableHTTPClientTransport {
   type Deliver = NonNullable<typeof transport.onmessage>;
   let deliver: Deliver | undefined;
@@ -28,7 +27,7 @@ export function tolerant(transport: StreamableHTTPClientTransport): StreamableHT
   return transport;
 }
 
-/** What was made takeable: the library may have a handler called by another one of its own. */
+/** Answers that were already changed: the library may call one handler through another. */
 const made = new WeakSet();
 
 function takeable<M>(message: M): M {
@@ -53,7 +52,7 @@ const toolsIn = (tools: unknown[]) =>
   tools.flatMap((tool) => {
     if (!isRecord(tool) || typeof tool['name'] !== 'string') return [];
     const { name, inputSchema } = tool;
-    // By the schema the library drops tools whose headers the protocol forbids.
+    // The library drops tools by their schema when the protocol forbids their headers.
     const input = isRecord(inputSchema) && isInput(inputSchema) ? inputSchema : { type: 'object' };
     return [{ name, inputSchema: input, _meta: { [carried]: tool } }];
   });
@@ -64,7 +63,7 @@ const isInput = ({ type, properties = {}, required = [] }: Given): boolean =>
   Array.isArray(required) &&
   required.every((name) => typeof name === 'string');
 
-/** A tool of a list as its server has it. */
+/** A listed tool as its server sent it. */
 export function listedOf({ name, _meta: meta }: Tool): ListedTool {
   const { description, inputSchema, outputSchema } = meta![carried] as Given;
   return {
@@ -75,7 +74,7 @@ export function listedOf({ name, _meta: meta }: Tool): ListedTool {
   };
 }
 
-/** The content of an answer as its server has it. */
+/** An answer's content as its server sent it. */
 export const contentOf = ({ _meta: meta }: { _meta?: Given | undefined }): ContentBlock[] =>
   ((meta?.[carried] ?? []) as unknown[]).filter(
     (block): block is ContentBlock => isRecord(block) && typeof block['type'] === 'string',

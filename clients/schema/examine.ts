@@ -1,14 +1,14 @@
-/** What members are told about the schemas of a tool before they approve it, and beside it afterwards. */
+/** Notes for members about the schemas of a tool, before they approve it and afterwards. */
 import { BadSchema, readSchema } from './schema.ts';
 import type { Findings, JsonSchema, ListedTool } from '../../models/rules/mcp/tool.ts';
 
-/** Notes told of one tool; a member who sees as many looks at the whole schema. */
+/** How many notes are shown for one tool; with so many, a member looks at the whole schema. */
 const maxNotes = 20;
 
 export function examine({ input_schema, output_schema }: Pick<ListedTool, 'input_schema' | 'output_schema'>): Findings {
   const input = found('input_schema', input_schema);
   const output = output_schema === undefined ? { notes: [] } : found('output_schema', output_schema);
-  // What cannot be checked is not sent; what comes back is data anyway.
+  // Input that cannot be checked is not sent; output is data anyway.
   const notes = [
     ...input.notes,
     ...output.notes,

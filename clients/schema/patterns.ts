@@ -1,13 +1,14 @@
 /**
- * Regular expressions in schemas that others wrote. JSON Schema means those of ECMA-262; many servers list those of their own
- * language, which JavaScript cannot run, or would read in another way. Such an expression is not enforced, and said so.
+ * Regular expressions in foreign schemas. JSON Schema means those of ECMA-262, but many servers use their own
+ * language's, which JavaScript cannot run or would read differently. Such an expression is not enforced, and a note
+ * says so.
  */
 import type { JsonSchema } from '../../models/rules/mcp/tool.ts';
 
-/** What means something in other languages that JavaScript without the flag `u` takes as plain characters. */
+/** Syntax of other languages that JavaScript without the flag `u` takes as plain characters. */
 const foreign = /\\[^bBcdDfknrsStuvwWx0-9\W_]|\{,|\[\[:/;
 
-/** The flags with which JavaScript reads an expression as it is meant; undefined when it is of another language. */
+/** The flags with which JavaScript reads an expression correctly; undefined when it is of another language. */
 export function flagsOf(pattern: string): 'u' | '' | undefined {
   if (isExpression(pattern, 'u')) return 'u';
   return !foreign.test(pattern) && isExpression(pattern, '') ? '' : undefined;
@@ -21,11 +22,11 @@ function isExpression(pattern: string, flags: string): boolean {
   }
 }
 
-/** Keywords whose members are schemas by names of their own, and those whose values are no schemas. */
+/** Keywords whose members are schemas under free names, and keywords whose values are no schemas. */
 const byName = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']);
 const values = new Set(['const', 'enum', 'default', 'examples']);
 
-/** The schema without the expressions of another language, and where they stood: `properties.code.pattern`. */
+/** The schema without foreign expressions, and their places: `properties.code.pattern`. */
 export function withoutForeign(schema: JsonSchema): { schema: JsonSchema; removed: string[] } {
   const removed: string[] = [];
   const read = (value: unknown, path: string): unknown => {
@@ -38,7 +39,7 @@ export function withoutForeign(schema: JsonSchema): { schema: JsonSchema; remove
     const unread = new Set(names.filter((name) => flagsOf(name) === undefined));
     const kept = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
       const isForeign = name === 'pattern' && typeof value === 'string' && flagsOf(value) === undefined;
-      // Which properties are left over is not known either.
+      // Without the expression it is unknown which properties are additional.
       const isRest = unread.size > 0 && (name === 'additionalProperties' || name === 'unevaluatedProperties');
       if (isForeign || isRest) {
         removed.push(at(name));

@@ -1,6 +1,6 @@
 /**
- * Checks values against JSON Schemas that others wrote, of the version that they name. A schema may be as hostile as the value:
- * it loads nothing, its expressions run with a time limit, and one that cannot be used is refused when it is compiled.
+ * Checks values against foreign JSON Schemas, in the version that they name. A schema may be as hostile as the value:
+ * it can load nothing, its expressions run under a time limit, and an unusable one is refused when it is compiled.
  */
 import { createContext, Script } from 'node:vm';
 import type { ErrorObject } from 'ajv/dist/2020.js';
@@ -9,13 +9,13 @@ import { dialectNames, dialectOf, type Dialect } from './dialects.ts';
 import { flagsOf, withoutForeign } from './patterns.ts';
 import { maxSchemaDepth, maxSchemaLength, type JsonSchema } from '../../models/rules/mcp/tool.ts';
 
-/** `problem`: where the value does not fit and why, without the value itself. */
+/** `problem`: where and why the value does not fit, without the value itself. */
 export type Fit = { fits: true } | { fits: false; problem: string };
 export type SchemaCheck = (value: unknown) => Fit;
-/** `unenforced`: where expressions stand that are of another language than JSON Schema's, and are not held against values. */
+/** `unenforced`: the places of expressions in another language, which are not checked. */
 type ReadSchema = { check: SchemaCheck; unenforced: readonly string[] };
 
-/** A schema that cannot be used; its message is for the person who wrote it. */
+/** An unusable schema; the message is for its author. */
 export class BadSchema extends Error {
   override readonly name = 'BadSchema';
 }
@@ -26,8 +26,9 @@ const bed = createContext(Object.create(null));
 const search = new Script('new RegExp(pattern, flags).test(text)');
 
 /**
- * An expression that takes longer than `expressionMs` throws; the check then fails. The limit goes by the clock, so one that was
- * broken off although it had little of a processor is run again: a process that is held up refuses nothing by mistake.
+ * An expression that takes longer than `expressionMs` throws, and the check fails. The limit uses wall-clock time, so
+ * an expression that was stopped without having had much processor time is run again: a busy process refuses nothing by
+ * mistake.
  */
 function boundedExpression(pattern: string) {
   const flags = flagsOf(pattern) ?? 'u';
@@ -45,15 +46,15 @@ function boundedExpression(pattern: string) {
         }
       }
     },
-    // By this the library tells expressions apart.
+    // The library distinguishes expressions by this.
     toString: () => `/${pattern}/${flags}`,
   };
 }
 boundedExpression.code = 'boundedExpression';
 
-/** `format` is a note to people from 2019-09 on, and means too many things in the versions before. */
+/** `format` is only an annotation from 2019-09 on, and ambiguous in older versions. */
 const options = { strict: false, validateFormats: false, logger: false } as const;
-/** Those that know what a schema is, one of each version. */
+/** Validators of schemas themselves, one for each version. */
 const judges = new Map<Dialect, ReturnType<Dialect['make']>>();
 const known = new LRUCache<string, ReadSchema>({ max: 500 });
 
@@ -69,7 +70,7 @@ export function readSchema(schema: JsonSchema): ReadSchema {
   if (depthOf(schema) > maxSchemaDepth) throw new BadSchema(`may be nested ${maxSchemaDepth} deep`);
   const dialect = dialectOf(schema);
   if (!dialect) throw new BadSchema(`names a version of JSON Schema that is not known; ${dialectNames} are`);
-  // Which version it is was read, and its reader knows no other.
+  // The version was already read, and its reader knows no other.
   const { $schema: _named, ...given } = JSON.parse(text) as JsonSchema;
   const { schema: enforced, removed } = withoutForeign(given);
   const read = { check: compile(enforced, dialect), unenforced: removed };
@@ -80,7 +81,7 @@ export function readSchema(schema: JsonSchema): ReadSchema {
 function compile(schema: JsonSchema, dialect: Dialect): SchemaCheck {
   const judge = judges.get(dialect) ?? dialect.make(options);
   judges.set(dialect, judge);
-  // An instance each, because schemas of different owners may carry the same `$id`.
+  // One instance each, because schemas of different owners may have the same `$id`.
   const ajv = dialect.make({ ...options, meta: false, validateSchema: false, code: { regExp: boundedExpression } });
   try {
     if (judge.validateSchema(schema) !== true) throw new Error(judge.errorsText(judge.errors));

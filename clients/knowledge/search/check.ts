@@ -1,4 +1,4 @@
-/** Runs a question's queries on a table's files, so that damage is found before a question meets it. */
+/** Runs a question's queries on a table's files, so that damage is found before a question needs them. */
 import { connect, Session, type Table } from '@lancedb/lancedb';
 import { DamagedIndex, isDamage, isMissing } from './damage.ts';
 import { maxQueryLength, searchText } from './find.ts';
@@ -28,7 +28,7 @@ export async function checkTable(uri: string, key: IndexTable, exists: () => boo
   }
 }
 
-/** Looks into each index with something that is in the table. */
+/** Queries each index for something that the table contains. */
 async function askEverything(table: Table, { model }: IndexTable): Promise<void> {
   const [row] = await table
     .query()

@@ -1,7 +1,7 @@
-/** Telling a table whose files are not what was written to them from one that is missing, busy, or out of reach. */
+/** Distinguishes a damaged table from one that is missing, busy or out of reach. */
 import { Problem } from '../../../models/rules/base/errors.ts';
 
-/** A table that holds something else than what was written to it; `cause` says what. It has to be made anew. */
+/** A table whose content is not what was written to it; `cause` has the details. It must be built again. */
 export class DamagedIndex extends Problem {
   constructor(cause: unknown) {
     super('UNAVAILABLE', {
@@ -17,8 +17,9 @@ export const isConflict = (error: unknown): boolean =>
   /conflict|preempted|please retry|too many concurrent writers/iu.test(String(error));
 
 /**
- * Whether a file of a table is there and not what was written, or is missing while the table's list of versions names it. An
- * outage (a full disk, a folder that is not mounted or not readable, a store that does not answer) says something else.
+ * Whether a file of a table differs from what was written, or is missing although the table's list of versions names
+ * it. Outages (a full disk, a folder that is not mounted or not readable, a store that does not answer) give other
+ * errors.
  */
 export const isDamage = (error: unknown): boolean =>
   /invalid range .{1,60} for object of size|failed to fill whole buffer|does not have sufficient data|file size is too small|not appear to be a lance file|not found:[^,]*\.lance[/\\](?:data|_indices|_deletions)[/\\]/iu.test(

@@ -1,16 +1,16 @@
-/** The search by words, and how its finds and those by meaning (meaning.ts) become one list of candidates. */
+/** The search by words, and the merge of its results with those by meaning (meaning.ts) into one list of candidates. */
 import { MatchQuery, type Table } from '@lancedb/lancedb';
 import type { Compared } from './meaning.ts';
 import { found } from './rows.ts';
 import type { Authority } from '../../../models/rules/knowledge/authority.ts';
 import type { Candidate } from '../../../models/rules/knowledge/retrieval.ts';
 
-/** Beyond this a text is a letter, not a question; its first part says what it is about, and each word costs time. */
+/** A longer text is a letter and not a question; its first part gives the subject, and each word costs time. */
 export const maxQueryLength = 1_000;
 
 type Found = { id: string; authority: Authority; value: number };
 
-/** `value` is the BM25 score. Text that has no word in it, or none that the index knows, finds nothing. */
+/** `value` is the BM25 score. A text without a word that the index knows finds nothing. */
 export async function searchText(
   table: Table,
   text: string,
@@ -22,7 +22,7 @@ export async function searchText(
   return rows.map((row) => ({ ...found(row), value: Number(row._score) }));
 }
 
-/** Each passage once, with what is known of it by words and by meaning. */
+/** Each passage once, with its scores by words and by meaning. */
 export function merge(byText: readonly Found[], byMeaning: readonly Compared[]): Candidate[] {
   const all = new Map<string, Candidate>();
   const best = [...byText].sort((a, b) => b.value - a.value || (a.id < b.id ? -1 : 1));

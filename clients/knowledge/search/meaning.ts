@@ -1,4 +1,4 @@
-/** The search by meaning in a table of vectors: the nearest passages, and how near any passages are. */
+/** The search by meaning in a table of vectors: the nearest passages, and how near passages usually are. */
 import type { Table } from '@lancedb/lancedb';
 import { LRUCache } from 'lru-cache';
 import { found, sql } from './rows.ts';
@@ -7,20 +7,21 @@ import { fromArrow, widthOf } from './vectors.ts';
 import type { Authority } from '../../../models/rules/knowledge/authority.ts';
 import type { Meaning } from '../../../models/rules/knowledge/retrieval.ts';
 
-/** A passage, compared with a question. */
+/** A passage with its cosines with a question. */
 export type Compared = { id: string; authority: Authority; cosines: number[] };
 
-/** Passages that tell what is usual: more would not change the mean and the spread of their cosines by much. */
+/** How many passages show what is usual: more would hardly change the mean and the spread of the cosines. */
 const sampleSize = 256;
-/** Bytes of samples kept by a process; one of 1,280 dimensions takes 1.3 MB. */
+/** How many bytes of samples a process keeps; one of 1,280 dimensions takes 1.3 MB. */
 const sampleBytes = 48 * 2 ** 20;
-/** A sample stands for a table of about its size, and for this long while the table changes. */
+/** A sample is valid while the table has about the same size, and for this long while the table changes. */
 const sampleRowsMayDiffer = 0.1;
 const sampleKeptMs = 60_000;
 
 /**
- * What the index of a large table is asked for: all partitions (25 at 100,000 rows; of more than these only the nearest), and twice
- * as many as wanted to be compared exactly. At 100,000 rows that found all of the nearest 20, in a segment too.
+ * What to ask the index of a large table for: all partitions (25 at 100,000 rows; with more, only the nearest), and
+ * twice as many candidates as wanted, which are compared exactly. At 100,000 rows this found all of the nearest 20,
+ * within a segment too.
  */
 const partitions = 64;
 const refine = 2;
@@ -37,13 +38,13 @@ export type Samples = LRUCache<string, Sample>;
 export const createSamples = (): Samples =>
   new LRUCache({ maxSize: sampleBytes, sizeCalculation: ({ bytes }) => bytes });
 
-/** Whether a table holds vectors that this question can be compared with. */
+/** Whether a table has vectors that this question can be compared with. */
 export async function comparable(opened: OpenTable, { parts }: Meaning): Promise<boolean> {
   opened.width ??= widthOf(await opened.table.schema());
   return opened.width > 0 && opened.width === parts.reduce((sum, part) => sum + part.length, 0);
 }
 
-/** The nearest by the weighted sum of the parts' cosines. */
+/** The nearest passages by the weighted sum of the parts' cosines. */
 export async function nearest(
   table: Table,
   meaning: Meaning,
@@ -63,7 +64,10 @@ export async function nearest(
   return compared(await (condition === undefined ? query : query.where(condition)).toArray(), meaning);
 }
 
-/** The question as one vector. The weights are on its side, so they may change without any passage being embedded again. */
+/**
+ * The question as one vector. The weights are applied to the question, so they may change without embedding any passage
+ * again.
+ */
 function weighted({ parts, weights }: Meaning): Float32Array {
   const whole = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
   let from = 0;
@@ -77,7 +81,7 @@ function weighted({ parts, weights }: Meaning): Float32Array {
   return whole;
 }
 
-/** Passages that were found by words; those that have no vector are left out. */
+/** Passages that were found by words, without those that have no vector. */
 export async function byIds(table: Table, meaning: Meaning, ids: readonly string[]): Promise<Compared[]> {
   if (ids.length === 0) return [];
   const wanted = `id IN (${ids.map(sql).join(', ')})`;
@@ -88,7 +92,7 @@ function compared(rows: readonly { candidate: unknown; vector: unknown }[], { pa
   return rows.map((row) => ({ ...found(row), cosines: cosines(parts, fromArrow(row.vector), 0) }));
 }
 
-/** The cosine of each part; those of unit length are their dot products. `from`: where the passage begins in `values`. */
+/** The cosine of each part, which for unit vectors is the dot product. `from`: where the passage begins in `values`. */
 function cosines(parts: readonly Float32Array[], values: Float16Array | Float32Array, from: number): number[] {
   let offset = from;
   return parts.map((part) => {
@@ -112,7 +116,7 @@ export async function backgroundOf(
   return Array.from({ length: values.length / width }, (_, at) => cosines(parts, values, at * width));
 }
 
-/** A sample evenly spread over the table, taken anew when the table has changed much. */
+/** A sample spread evenly over the table, taken again when the table has changed much. */
 async function sampleOf({ clock }: Tables, samples: Samples, name: string, opened: OpenTable): Promise<Float32Array> {
   const known = samples.get(name);
   const version = await opened.table.version();

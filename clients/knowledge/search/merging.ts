@@ -1,7 +1,7 @@
 /**
- * Merges what a process writes while it goes on writing. A row that is not merged costs each question 25 µs, and a file of few
- * rows costs each later write 0.1 ms, so a crawl or many uploads would slow down both until the next round of `maintain-stores`,
- * which merges what this leaves.
+ * Merges the rows that a process writes while it goes on writing. A row that is not merged costs each question 25 µs,
+ * and a file of few rows costs each later write 0.1 ms, so a crawl or many uploads would slow both until the next round
+ * of `maintain-stores`, which merges what this leaves.
  */
 import { LRUCache } from 'lru-cache';
 import type { Search } from './search.ts';
@@ -9,19 +9,19 @@ import { tableName } from './tables.ts';
 import type { IndexTable } from './rows.ts';
 
 type MergingOptions = {
-  /** A table is merged when so many rows or so many writes have come since the last time. */
+  /** A table is merged after this many rows or this many writes. */
   rows?: number;
   writes?: number;
-  /** Fewer rows are merged when nothing was written for a while, ms; below `worthRows` they are left. */
+  /** Fewer rows are merged when nothing was written for this long, ms; below `worthRows` they are left. */
   quietMs?: number;
   worthRows?: number;
 };
 
 type Waiting = { rows: number; writes: number; timer?: NodeJS.Timeout };
-/** Tables whose writes are counted. */
+/** How many tables are counted. */
 const maxTables = 1_000;
 
-/** A search that merges what is added through it, in the background, one merge of a table at a time. */
+/** A search that merges added rows in the background, one merge per table at a time. */
 export function withMerging(
   search: Search,
   { rows: maxRows = 5_000, writes: maxWrites = 64, quietMs = 2_000, worthRows = 300 }: MergingOptions = {},
@@ -47,7 +47,7 @@ export function withMerging(
     if (merging.has(name)) return;
     merging.add(name);
     waiting.delete(name);
-    // One that fails loses nothing: the next write counts again, and the workflow merges too.
+    // A failed merge loses nothing: the next write counts again, and the workflow merges too.
     void search
       .maintain(key)
       .catch(() => undefined)

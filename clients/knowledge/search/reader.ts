@@ -1,6 +1,6 @@
 /**
- * The half of the index that reads. The index only proposes candidates: callers read every one again from MongoDB, so this
- * never decides what anybody may see.
+ * The reading half of the index. The index only proposes candidates, which callers read again from MongoDB, so it never
+ * decides who may see what.
  */
 import type { Table } from '@lancedb/lancedb';
 import { checkTable } from './check.ts';
@@ -16,31 +16,33 @@ import type { Meaning, Proposed } from '../../../models/rules/knowledge/retrieva
 
 export type IndexStats = { rows: number; unindexed: number; fragments: number };
 
-/** What only reads: for questions, and for whatever compares. */
+/** The queries that only read. */
 export type SearchReader = {
   /**
-   * Candidates in no order that matters; a missing table has none. Sees whatever any process has written before. Vectors that
-   * cannot be read are done without.
-   * @throws DamagedIndex when the table of the words cannot be read, as all that read do.
+   * Candidates in no particular order; a missing table gives none. It sees everything that any process has written
+   * before. Unreadable vectors are left out. @throws DamagedIndex when the table of the words cannot be read, like
+   * every method that reads.
    */
   query(key: IndexTable, query: Query): Promise<Proposed>;
   /** The tiers that have at least one chunk. */
   tiers(key: IndexTable): Promise<Authority[]>;
   stats(key: IndexTable): Promise<IndexStats>;
-  /** Rows that a query has to read one by one because the index doesn't have them yet. */
+  /** How many rows a query must read one by one because the index does not have them yet. */
   unindexedRows(key: IndexTable): Promise<number>;
-  /** Of words and of vectors; `model` is the name that stands in the table's. */
+  /** The tables of words and of vectors; `model` is the name in the table's name. */
   listTables(): Promise<IndexTable[]>;
-  /** Every source and batch the table holds, once for each tags that rows of it have, for reconciling it with the truth. */
+  /**
+   * Every source and batch in the table, once for each set of tags among its rows, for comparing it with the records.
+   */
   listSources(key: IndexTable): Promise<IndexedSource[]>;
-  /** Runs a question's queries on the files themselves, past all caches of this process. @throws DamagedIndex */
+  /** Runs a question's queries on the files, past all caches of this process. @throws DamagedIndex */
   check(key: IndexTable): Promise<void>;
   close(): void;
 };
 
 export const createSearchReader = (options: SearchOptions): SearchReader => readerOf(createTables(options));
 
-/** The reading half on tables that a writing half may share. */
+/** The reading half, on tables that a writing half may share. */
 export function readerOf(tables: Tables): SearchReader {
   const { read } = tables;
   const samples = createSamples();
@@ -60,7 +62,9 @@ export function readerOf(tables: Tables): SearchReader {
 
 const noStats: IndexStats = { rows: 0, unindexed: 0, fragments: 0 };
 
-/** `unindexed`: rows of a table of words that the index of texts does not have, of one of vectors the index of sources. */
+/**
+ * `unindexed`: for words, the rows missing in the text index; for vectors, the rows missing in the index of sources.
+ */
 export async function statsOf(table: Table, { model }: IndexTable): Promise<IndexStats> {
   const name = model === undefined ? 'text_idx' : 'source_id_idx';
   const [index, stats] = await Promise.all([table.indexStats(name), table.stats()]);
@@ -124,7 +128,7 @@ async function readVectors<T>(
   }
 }
 
-/** Counted anew only when the table has changed. */
+/** Counted again only when the table has changed. */
 async function tiersOf(opened: OpenTable): Promise<Authority[]> {
   if (opened.tiers?.seen !== undefined && opened.tiers.seen === opened.seen) return opened.tiers.list;
   const { seen } = opened;
@@ -140,7 +144,7 @@ async function tiersOf(opened: OpenTable): Promise<Authority[]> {
 
 async function sourcesOf(table: Table): Promise<IndexedSource[]> {
   const counts = new Map<string, IndexedSource>();
-  // One text a row, put together where the rows are: lists of texts cost twice as much to take apart here.
+  // One text per row, concatenated inside the query: lists of texts cost twice as much to decode here.
   const whole = `concat_ws('\n', source_id, generation, authority, array_to_string(labels, '\n'))`;
   for await (const batch of table.query().select({ whole })) {
     const column = batch.getChild('whole')!;

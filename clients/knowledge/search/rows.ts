@@ -1,4 +1,4 @@
-/** The rows of the index: their columns, the labels they are found by, and the conditions that find them. */
+/** The rows of the index: their columns, labels, and the conditions that select them. */
 import { Index } from '@lancedb/lancedb';
 import { Field, List, Schema, Utf8 } from 'apache-arrow';
 import { authorities, type Authority } from '../../../models/rules/knowledge/authority.ts';
@@ -9,10 +9,10 @@ import type { SegmentFilter } from '../../../models/rules/knowledge/segments.ts'
 export type IndexTable = { org_id: string; mode: 'test' | 'live'; model?: string };
 
 export type IndexRow = {
-  /** The chunk's id: unique, ours. */
+  /** The chunk's id, which is unique. */
   id: string;
   source_id: string;
-  /** The batch this row is of, all rows that one attempt wrote of the source: `batchOf`. */
+  /** The batch of the row, which holds all rows that one attempt wrote of the source: `batchOf`. */
   generation: string;
   /** Normalised tags; none: untagged. */
   segments: readonly string[];
@@ -23,22 +23,23 @@ export type IndexRow = {
 
 export type Query = {
   text: string;
-  /** Undefined: words alone. */
+  /** Undefined: search by words alone. */
   meaning?: Meaning | undefined;
   filter: SegmentFilter | undefined;
   authority?: Authority | undefined;
-  /** `<source id>:<generation>` of rows that are left out. */
+  /** `<source id>:<generation>` of rows to leave out. */
   without?: readonly string[];
-  /** At most this many for the words and as many for the meaning. */
+  /** The limit for the search by words, and for the one by meaning. */
   limit: number;
 };
 
-/** Stands for "no tag". Never a segment: those have no punctuation. */
+/** Stands for "no tag". It cannot be a segment, because segments have no punctuation. */
 const untagged = '-';
 
 /**
- * Words are cut as Unicode says, also in scripts without blanks, then folded and stemmed (English; words of other languages
- * are stemmed alike on both sides, so they match themselves). No positions: phrases are not searched.
+ * Words are cut by Unicode's rules, in scripts without blanks too, then folded and stemmed as English. Words of other
+ * languages are stemmed alike in question and text, so they match themselves. Positions are not stored: nobody searches
+ * for phrases.
  */
 export const textIndex = (): Index =>
   Index.fts({
@@ -57,7 +58,7 @@ export const schema = new Schema([
   new Field('generation', new Utf8(), false),
   new Field('labels', new List(new Field('item', new Utf8(), true)), false),
   new Field('authority', new Utf8(), false),
-  // All that a query gives back of a row. Each column costs it a look-up of its own: three took a quarter longer than one.
+  // The only column that a query returns. Each column costs a separate look-up: three took a quarter longer than one.
   new Field('candidate', new Utf8(), false),
   new Field('text', new Utf8(), false),
 ]);
@@ -66,8 +67,9 @@ export const sql = (value: string): string => `'${value.replaceAll("'", "''")}'`
 export const sqlList = (values: readonly string[]): string => `[${values.map(sql).join(', ')}]`;
 
 /**
- * What a row can be found by: each tag, and each tag together with the tier. So a question restricted to a segment and a tier
- * is one look-up in one index; two predicates on two indexes took nearly three times as long (measured at 100,000 rows).
+ * The labels by which a row is found: each tag, and each tag with the tier. So a question restricted to a segment and a
+ * tier is one look-up in one index; two conditions on two indexes took nearly three times as long (measured at 100,000
+ * rows).
  */
 export function labels(segments: readonly string[], authority: Authority): string[] {
   const tags = segments.length === 0 ? [untagged] : segments;
@@ -79,7 +81,7 @@ export const tagsOf = (stored: Iterable<string>): string[] =>
 
 export const candidateOf = (id: string, authority: Authority): string => `${authority}:${id}`;
 
-/** A row's passage and its tier, out of the one column that names both. */
+/** A row's passage and tier, from the one column that has both. */
 export function found(row: { candidate: unknown }): { id: string; authority: Authority } {
   const candidate = String(row.candidate);
   const colon = candidate.indexOf(':');
@@ -91,7 +93,7 @@ export function where({ filter, authority, without = [] }: Query): string | unde
   const outdated = without.map((name) => {
     const colon = name.indexOf(':');
     const generation = name.slice(colon + 1);
-    // In all batches of the generation: `3` is followed by nothing, or by the attempt.
+    // All batches of the generation: `3`, or `3` followed by an attempt.
     const batches = `(generation = ${sql(generation)} OR generation LIKE ${sql(`${generation}.%`)})`;
     return `NOT (source_id = ${sql(name.slice(0, colon))} AND ${batches})`;
   });

@@ -1,6 +1,6 @@
 /**
- * The search index with both halves: reading, and the writing that activities do. It is derived from the chunks in MongoDB and
- * can be rebuilt from them. The words are one table, the vectors of a model another one beside it.
+ * The search index with both halves: reading, and the writing of activities. It is derived from the chunks in MongoDB
+ * and can be rebuilt from them. The words are in one table, and the vectors of each model in another one beside it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Index } from '@lancedb/lancedb';
@@ -29,41 +29,48 @@ export type { SearchReader, IndexStats } from './reader.ts';
 export type { IndexRow, IndexTable, Query } from './rows.ts';
 export type { VectorRow } from './vectors.ts';
 
-/** What one source's rows are tagged with from now on; what is left out stays. */
+/** New tags for the rows of one source; fields that are left out stay unchanged. */
 type Retagging = { segments?: readonly string[]; authority?: Authority };
 
 export type Search = SearchReader & {
   /**
-   * Searchable at once. Repeated by one caller, what the table holds of these sources and batches is replaced in one commit;
-   * callers that may run at once write batches of their own, for two adds of one batch at the same time leave it twice.
+   * Adds rows, which can be searched at once. A repeated call replaces the table's rows of these sources and batches in
+   * one commit. Callers that may run at the same time must write different batches, because two concurrent adds of one
+   * batch leave it twice.
    */
   add(key: IndexTable, rows: readonly IndexRow[]): Promise<void>;
   /**
-   * Vectors of chunks by the model that `key` names, searched at once. The words need not be there yet. Repeated, what the
-   * table has of these chunks is replaced.
+   * Adds vectors of chunks by the model in `key`, which can be searched at once. The words need not be there yet. A
+   * repeated call replaces the table's vectors of these chunks.
    */
   addVectors(key: IndexTable & { model: string }, rows: readonly VectorRow[]): Promise<void>;
-  /** The chunks of these sources that have vectors by the model that `key` names. */
+  /** The chunks of these sources that have vectors by the model in `key`. */
   chunksWithVectors(key: IndexTable & { model: string }, sourceIds: readonly string[]): Promise<Set<string>>;
-  /** The tables of vectors that an organization and mode have, of whichever model. */
+  /** The tables of vectors of an organization and mode, for all models. */
   vectorTables(key: IndexTable): Promise<IndexTable[]>;
-  /** Names of models may be written in two ways: as they are, and as they stand in names of tables. */
+  /** A model's name may be written in two ways: unchanged, and as part of a table's name. */
   isSameTable(a: IndexTable, b: IndexTable): boolean;
-  /** Removes a source, or all its batches but one, and their vectors. */
+  /** Removes all batches of a source, or all but one, with their vectors. */
   removeSource(key: IndexTable, sourceId: string, exceptBatch?: string): Promise<void>;
-  /** From the one table that `key` names; vectors, which are of all batches of a generation, have their number for a batch. */
+  /**
+   * Removes a batch from the one table in `key`. Vectors belong to all batches of a generation, so their batch is its
+   * number.
+   */
   removeBatch(key: IndexTable, sourceId: string, batch: string): Promise<void>;
-  /** Removes sources, many in one commit, and their vectors. */
+  /** Removes many sources in one commit, with their vectors. */
   removeSources(key: IndexTable, sourceIds: readonly string[]): Promise<void>;
-  /** All rows of a source, or those of one batch; and their vectors. */
+  /** Changes the tags of all rows of a source, or of one batch, with their vectors. */
   retag(key: IndexTable, sourceId: string, change: Retagging, batch?: string): Promise<void>;
-  /** Merges small writes into the index and drops versions that no query can still be reading. Does nothing when there is nothing to do. */
+  /**
+   * Merges small writes into the index, and drops versions that no query can still read. Does nothing when there is
+   * nothing to do.
+   */
   maintain(key: IndexTable): Promise<IndexStats>;
-  /** Drops the one table that `key` names. */
+  /** Drops the one table in `key`. */
   dropTable(key: IndexTable): Promise<void>;
 };
 
-/** Readers hold a version for one query; ten minutes is far beyond the longest. */
+/** A reader uses a version for one query; ten minutes is far longer than any. */
 const keepVersionsMs = 10 * 60_000;
 /** A conflict means that another writer came first, and a merge may take a second on a busy machine. */
 const maxAttempts = 20;
@@ -71,7 +78,7 @@ const maxAttempts = 20;
 export function createSearch(options: SearchOptions): Search {
   const tables = createTables(options);
   const reader = readerOf(tables);
-  /** Of the words first, then of the vectors. */
+  /** First in the table of the words, then in those of the vectors. */
   const everywhere = async (
     key: IndexTable,
     run: (table: Table, of: IndexTable) => Promise<unknown>,
@@ -146,7 +153,7 @@ export function createSearch(options: SearchOptions): Search {
         const before = await statsOf(table, key);
         const cleanupOlderThan = new Date(tables.clock() - keepVersionsMs);
         if (key.model !== undefined) return maintainVectors(table, before, cleanupOlderThan);
-        // Tables of before had the vectors beside the words.
+        // Older tables have the vectors beside the words.
         if (widthOf(await table.schema()) > 0) await table.dropColumns(['vector']);
         if (before.unindexed > 0 || before.fragments > 1) await table.optimize({ cleanupOlderThan });
       });
@@ -171,11 +178,12 @@ async function addRows(table: Table, rows: readonly IndexRow[]): Promise<unknown
     labels: labels(row.segments, row.authority),
     authority: row.authority,
     candidate: candidateOf(row.id, row.authority),
-    // The heading counts twice: it says what the chunk is about (Cranfield nDCG@10 0.378 instead of 0.375).
+    // The heading counts twice, because it names the chunk's subject (Cranfield nDCG@10 0.378 instead of 0.375).
     text: `${row.heading}\n${row.heading}\n${row.text}`,
   }));
   if ((await table.countRows(same)) === 0) return table.add(data);
-  // A repeated call, seldom: replace in one commit. Appending is the fast way (9 ms beside 65 at 100,000 rows).
+  // A repeated call, which is rare, replaces rows in one commit. Appending is fast (9 ms instead of 65 at 100,000
+  // rows).
   return table
     .mergeInsert('id')
     .whenMatchedUpdateAll()
@@ -191,7 +199,7 @@ async function addVectorRows(table: Table, rows: readonly VectorRow[], width: nu
   return table.mergeInsert('id').whenMatchedUpdateAll().whenNotMatchedInsertAll().execute(data);
 }
 
-/** `rows`: the condition that finds them; they all have the tags of the first. */
+/** `rows`: the condition that selects them; all have the tags of the first. */
 async function retagRows(table: Table, rows: string, change: Retagging): Promise<void> {
   const [row] = await table.query().where(rows).select(['labels', 'authority']).limit(1).toArray();
   if (row === undefined) return;
@@ -204,7 +212,7 @@ async function retagRows(table: Table, rows: string, change: Retagging): Promise
   await table.update({ where: rows, valuesSql });
 }
 
-/** What a table is made for: the words, or vectors of this length. */
+/** The content of a table: words, or vectors of this length. */
 type Content = 'words' | { width: number };
 
 const columnsOf = (content: Content): [string, Index][] => [
@@ -221,7 +229,7 @@ async function createTable(tables: Tables, name: string, content: Content): Prom
   const having = new Set((await table.listIndices()).flatMap(({ columns: of }) => of));
   for (const [column, config] of columnsOf(content)) {
     if (having.has(column)) continue;
-    // Another process may have been quicker: then there is an index of this name, which is what is wanted.
+    // Another process may have been faster: then the index exists, which is enough.
     await table.createIndex(column, { config, replace: false }).catch((error: unknown) => {
       if (!/already exists/iu.test(String(error))) throw error;
     });
@@ -229,8 +237,8 @@ async function createTable(tables: Tables, name: string, content: Content): Prom
 }
 
 /**
- * Writes on the latest version; a commit that another writer came before is tried again, a little later each time. The last
- * error is thrown, for the activity around it to be retried.
+ * Writes on the latest version. A commit that came second is tried again, a little later each time. The last error is
+ * thrown, so that the activity is retried.
  */
 async function write(
   tables: Tables,

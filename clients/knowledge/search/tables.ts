@@ -1,6 +1,6 @@
 /**
- * The tables of the index as a process has them open: LanceDB, in a folder or on `s3://`; one table an organization and mode
- * for the words, and one more for each model that made vectors of them. Every read sees what any process has written before.
+ * The index tables that a process has open: LanceDB, in a folder or on `s3://`, with one table per organization and
+ * mode for the words, and one for each model's vectors. Every read sees everything that any process has written before.
  */
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -13,22 +13,27 @@ import type { IndexTable } from './rows.ts';
 import type { Authority } from '../../../models/rules/knowledge/authority.ts';
 
 export type SearchOptions = {
-  /** A local path, or an object store's address (`s3://bucket/prefix`). */
+  /** A local path, or a URL of an object store (`s3://bucket/prefix`). */
   uri: string;
-  /** Bytes of index parts kept in memory by this process. The library's default of 6 GiB is more than most machines have. */
+  /**
+   * How many bytes of index parts this process caches. The library's default of 6 GiB is more than most machines have.
+   */
   indexCacheBytes?: number;
   metadataCacheBytes?: number;
-  /** Open tables kept. */
+  /** How many tables stay open. */
   maxTables?: number;
-  /** The model that vectors are made by now. Tables of others are known from the list of all tables, which is read now and then. */
+  /** The present model. Tables of other models are found in the list of all tables, which is read from time to time. */
   model?: string | undefined;
   clock?: () => number;
 };
 
-/** How long the list of the models that ever made vectors is relied on: one that this process does not use is a former one. */
+/** How long the list of former models is cached. */
 const modelsKnownMs = 60_000;
 
-/** A folder's change time may stand still for one tick of the kernel's clock (4 ms, 10 on old ones): younger is not settled. */
+/**
+ * A folder's change time may lag by one tick of the kernel's clock (4 ms, 10 on old kernels), so a younger one is not
+ * final.
+ */
 const settledMs = 50;
 
 export function tableName({ org_id, mode, model }: IndexTable): string {
@@ -37,7 +42,7 @@ export function tableName({ org_id, mode, model }: IndexTable): string {
   return `${org_id}.${mode}${model === undefined ? '' : `.${modelName(model)}`}`;
 }
 
-/** A model's name as it stands in names of tables: its own, or made of it, where that has other characters. */
+/** A model's name in table names: unchanged, or encoded when it has other characters. */
 export function modelName(model: string): string {
   if (/^[a-z0-9-]{1,80}$/u.test(model)) return model;
   const readable = model
@@ -47,7 +52,7 @@ export function modelName(model: string): string {
   return `${readable}-${createHash('sha256').update(model).digest('hex').slice(0, 12)}`;
 }
 
-/** The table of a name; undefined for one that is not ours. */
+/** The table of a name; undefined for a foreign name. */
 export function tableNamed(name: string): IndexTable | undefined {
   const match = /^([A-Za-z0-9_]+)\.(test|live)(?:\.([a-z0-9-]+))?$/u.exec(name);
   if (match === null) return undefined;
@@ -57,13 +62,13 @@ export function tableNamed(name: string): IndexTable | undefined {
 
 export type OpenTable = {
   table: Table;
-  /** The folder that was opened: a dropped and recreated table is another one. */
+  /** The opened folder: a table that was dropped and created again has another one. */
   folder: bigint | undefined;
-  /** Its change time when the table was last brought up to date; undefined when that can't be relied on. */
+  /** Its change time when the table was last refreshed; undefined when it is not reliable. */
   seen: bigint | undefined;
   /** The tiers at a version, and the change time up to which that version is known to be the latest. */
   tiers: { version: number; seen: bigint | undefined; list: Authority[] } | undefined;
-  /** The length of the vectors, once asked for; 0: the table has none. */
+  /** The length of the vectors, once it was read; 0: the table has none. */
   width: number | undefined;
 };
 
@@ -82,7 +87,8 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
         BigInt(options.indexCacheBytes ?? 512 * 2 ** 20),
         BigInt(options.metadataCacheBytes ?? 128 * 2 ** 20),
       ),
-      // Locally one stat a query tells whether anything changed, which is cheaper than the library's own look.
+      // For a local folder, one stat call per query shows whether anything changed, which is cheaper than the library's
+      // own check.
       ...(local ? {} : { readConsistencyInterval: 0 }),
     });
     return connecting;
@@ -104,7 +110,7 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
     }
   }
 
-  /** The table as it is now, whichever process wrote to it last; undefined when there is none. */
+  /** The latest version of the table, whichever process wrote it; undefined when there is none. */
   async function current(name: string): Promise<OpenTable | undefined> {
     const now = local ? lastChange(name) : undefined;
     if (local && now === undefined) {
@@ -131,7 +137,7 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
     return opened;
   }
 
-  /** Reads; a table that was dropped or replaced under the reader, or looks damaged, is opened once more. */
+  /** Reads; a table that was dropped or replaced meanwhile, or looks damaged, is opened once more. */
   async function read<T>(name: string, none: T, run: (open: OpenTable) => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -153,7 +159,7 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
     return all;
   }
 
-  /** The tables of vectors that an organization and mode may have; of a folder, those that it has. */
+  /** The tables of vectors that an organization and mode may have; in a folder, those that exist. */
   async function vectorTables({ org_id, mode }: IndexTable): Promise<IndexTable[]> {
     if (clock() - modelsListed > modelsKnownMs) await list();
     const all = [...models].map((model) => ({ org_id, mode, model }));
@@ -168,11 +174,11 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
     read,
     list,
     vectorTables,
-    /** A model that vectors are written of. */
+    /** Records a model whose vectors are written. */
     uses: (model: string): void => void models.add(modelName(model)),
-    /** Whether there is a table of this name, as far as the folder tells; of an object store it cannot be told. */
+    /** Whether the table exists, if it is in a folder; an object store cannot tell. */
     exists: (name: string): boolean => !local || lastChange(name) !== undefined,
-    /** Has the table opened anew the next time. */
+    /** Opens the table anew at its next use. */
     forget: (name: string): void => void tables.delete(name),
     close(): void {
       tables.clear();

@@ -1,4 +1,4 @@
-/** The rows of tables of vectors: their columns, how they are written, and how they are read. Vectors are stored as halves of 16 bits. */
+/** The rows of vector tables: their columns, how they are written and read. Vectors are stored as 16-bit floats. */
 import {
   Field,
   FixedSizeList,
@@ -18,11 +18,11 @@ export type VectorRow = {
   /** The chunk's id. */
   id: string;
   source_id: string;
-  /** Of the chunk. A vector is of a text, whichever attempt indexed its words. */
+  /** The chunk's generation. A vector belongs to a text, whichever attempt indexed its words. */
   generation: number;
   segments: readonly string[];
   authority: Authority;
-  /** Of one length throughout a table. */
+  /** All vectors of a table have the same length. */
   vector: Float32Array;
 };
 
