@@ -1,4 +1,4 @@
-/** Whose address counts: what of it stands for one subscriber, and when a proxy is believed. */
+/** The caller's address: which part of it limits count by, and when a proxy is believed. */
 import { describe, expect, it } from '@jest/globals';
 import type { IncomingMessage } from 'node:http';
 import { addressOf, networkOf } from '../../api/http/address.ts';

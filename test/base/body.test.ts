@@ -1,4 +1,7 @@
-/** Bodies as they may come off the wire: what is read exactly, what is refused in which words, and that nothing stays behind. */
+/**
+ * Request bodies as they may arrive: what is read exactly, what is refused in which words, and that nothing is left
+ * behind.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -35,7 +38,7 @@ async function read(koa: Koa.Context): Promise<unknown> {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bodies-'));
   const app = new Koa();
-  // One test is about a client that leaves.
+  // One test is about a client that disconnects.
   app.silent = true;
   app.use(async (koa) => {
     try {

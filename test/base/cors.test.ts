@@ -1,6 +1,6 @@
 /**
- * What pages of other origins may do with the API: use the chat with a session's token, whatever it answers, and read
- * nothing of what takes an API key or a login. Over HTTP for every route, and in a real Chromium.
+ * What pages of other origins may do with the API: use the chat with a session's token and read its answers, but read
+ * no answer of a route that takes an API key or a login. Over HTTP for every route, and in a real Chromium.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
@@ -184,7 +184,7 @@ describe('a page of another origin, in Chromium', () => {
       status: 401,
       body: { code: 'UNAUTHENTICATED' },
     });
-    // Twenty a minute are allowed, and the counter's minute may begin again in between.
+    // Twenty a minute are allowed, and the counter's minute may start anew in between.
     let last = said;
     for (let count = 0; count < 50 && last.status === 202; count += 1) last = (await say('Thanks!')) as Seen;
     expect(last).toMatchObject({

@@ -1,7 +1,7 @@
 /**
- * What is deleted leaves nothing: a word that stands nowhere else is put into a meeting, a task, a customer, a document and an
- * interview, everything follows from it that follows in test mode, and after the deletion every collection, the files, the
- * search index and Temporal are searched for it.
+ * Deletions leave no copy. A word that occurs nowhere else is put into a meeting, a task, a customer, a document and an
+ * interview, with everything that follows in test mode. After the deletion every collection, the files, the search
+ * index and Temporal are searched for it.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -25,7 +25,8 @@ let bob: TestUser;
 const began = new Date();
 
 beforeAll(async () => {
-  // In test mode whatever would leave is stored: ticket events to the webhook, mails and Slack messages to members.
+  // In test mode everything that would be sent is stored: ticket events to the webhook, mails and Slack messages to
+  // members.
   org = await outboxOf(api).newOrg('https://receiver.example/hook', { live: false });
   bob = await api.join(org);
   const slack_webhook_url = 'https://hooks.slack.com/services/T1/B1/x';
@@ -35,7 +36,7 @@ afterAll(() => kit.close());
 
 const newWord = (): string => `w${randomUUID().replaceAll('-', '')}`;
 
-/** A request of the owner under a key of its own, whose answer is kept for a repetition. */
+/** A request of the owner with its own Idempotency-Key, whose answer is stored. */
 async function ok(method: string, path: string, body?: unknown, token = org.owner.token) {
   const headers = method === 'POST' ? { 'idempotency-key': randomUUID() } : {};
   const reply = await api.request(method, path, { token, headers, ...(body === undefined ? {} : { body }) });
@@ -81,7 +82,7 @@ async function spread(word: string, collections: readonly string[]): Promise<voi
   );
 }
 
-/** After the deletion: neither the word nor a copy that names one of these ids is anywhere. */
+/** After the deletion neither the word nor a copy with one of these ids exists anywhere. */
 async function nothingLeft(word: string, ids: readonly string[]): Promise<void> {
   let last: Record<string, number> = {};
   await until(
@@ -97,7 +98,7 @@ async function nothingLeft(word: string, ids: readonly string[]): Promise<void> 
   expect(await temporal(word)).toEqual([]);
 }
 
-/** How many answers are kept that name this id. */
+/** How many stored answers name this id. */
 const answersAbout = (id: string) => db().collection('idempotency').countDocuments({ about: id });
 
 describe('a deletion leaves no copy', () => {
@@ -206,7 +207,7 @@ describe('a deletion leaves no copy', () => {
       skills: [word],
       evaluation_criteria: [`Knows ${word}`],
       question_count: 1,
-      // What its candidate would be mailed is stored.
+      // The mail to its candidate is stored.
       scheduled_at: new Date(Date.now() + 3_600_000).toISOString(),
     });
     const form = new FormData();

@@ -1,4 +1,4 @@
-/** Work that is done together: what is one group, how many are under way, and whose a failure is. */
+/** Work that is done in groups: what forms a group, how many run at once, and who gets a failure. */
 import { describe, expect, it } from '@jest/globals';
 import { setImmediate as turn } from 'node:timers/promises';
 import { grouped } from '../../models/base/grouped.ts';
@@ -32,7 +32,7 @@ describe('grouped', () => {
     groups[0]!.end.resolve();
     expect(await Promise.all(first)).toEqual([2, 4]);
     await turn();
-    // The fourth is full at three.
+    // A group holds at most three, so the fourth is in the next one.
     expect(groups.map(({ items }) => items)).toEqual([[1, 2], [3], [4, 5, 6]]);
     for (const at of [1, 2]) groups[at]!.end.resolve();
     expect(await second).toBe(6);

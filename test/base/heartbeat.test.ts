@@ -1,4 +1,4 @@
-/** How often an activity says that it lives. */
+/** How often an activity sends heartbeats. */
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { DefaultLogger } from '@temporalio/worker';
 import { MockActivityEnvironment } from '@temporalio/testing';

@@ -1,6 +1,6 @@
 /**
- * The client for addresses that others name, against real servers on the loopback interface: what it refuses to connect
- * to, where it stops, and what each bad server ends with.
+ * The HTTP client for foreign addresses, against real servers on the loopback interface: what it refuses to connect to,
+ * where it stops, and with which error each bad server ends.
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
@@ -46,7 +46,7 @@ function listen(server: Server | TcpServer, host = '127.0.0.1', port = 0): Promi
 
 const serve = async (listener: RequestListener): Promise<string> =>
   `http://127.0.0.1:${await listen(createServer(listener))}`;
-/** A server below HTTP: once data arrive, `answer` writes to the socket whatever it likes. */
+/** A server below HTTP: once data arrive, `answer` writes anything to the socket. */
 const serveRaw = async (answer: (socket: Socket) => void): Promise<string> =>
   `http://127.0.0.1:${await listen(createTcpServer((socket) => socket.once('data', () => answer(socket))))}`;
 

@@ -11,7 +11,7 @@ import { until } from '../kit/harness.ts';
 
 modelsIn('idempotency');
 
-/** In the future: MongoDB removes what has expired by its own clock. */
+/** In the future, because MongoDB removes expired records by its own clock. */
 const start = Date.parse('2096-01-02T03:04:05Z');
 let nowMs: number;
 const ctx = {

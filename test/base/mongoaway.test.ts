@@ -1,4 +1,7 @@
-/** With MongoDB away: a request is answered 503 soon and in a sentence, health says what is missing, and all is well again afterwards. */
+/**
+ * While MongoDB is down a request is answered 503 soon and with a sentence, health says what is missing, and everything
+ * works again afterwards.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -63,7 +66,8 @@ describe('an API', () => {
         sentence,
       ]);
     }
-    // Limits are counted in this process meanwhile, so that a request waits for MongoDB once, and not once for each count.
+    // Meanwhile this process counts the limits in memory, so that a request waits for MongoDB once and not for each
+    // count.
     const order: string[] = [];
     const countTwice = async () => {
       const rate = createRate(config, 'sign_in');

@@ -1,6 +1,7 @@
 /**
- * A MongoDB operator in place of a value: refused by name in every field of every JSON body and form, and only text in
- * paths and queries. Generated from the contracts of all routes, so that a new route is covered by being listed.
+ * MongoDB operators in place of values: refused by name in every field of every JSON body and form, and plain text in
+ * paths and queries. The tests are generated from the contracts of all routes, so a new route is covered when it is
+ * listed.
  */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
@@ -9,7 +10,7 @@ import type { Route } from '../../api/http/route.ts';
 import { routeGroups } from '../../api/routes.ts';
 
 const api = system();
-/** An unsigned request is not parsed at all; test/base/route.test.ts has those routes. */
+/** An unsigned request is not parsed at all; test/base/route.test.ts covers signed routes. */
 const routes: readonly Route[] = Object.values(routeGroups)
   .flat()
   .filter(({ auth }) => auth.kind !== 'signature');
@@ -20,7 +21,10 @@ const asText = '{"$ne":null}';
 type Path = (string | number)[];
 type Field = { path: Path; schema: z.core.$ZodType };
 
-/** Every place in a schema that a caller can put a value at: nested objects, elements of arrays and records, branches of unions. */
+/**
+ * Every place in a schema where a caller can put a value: nested objects, array elements, record values, branches of
+ * unions.
+ */
 function fieldsOf(schema: z.core.$ZodType, path: Path = []): Field[] {
   const here = path.length === 0 ? [] : [{ path, schema }];
   if (schema instanceof z.ZodObject) {
@@ -73,7 +77,9 @@ const inBodies = routes.flatMap((route) =>
 const inQueries = routes.flatMap((route) =>
   Object.keys(route.query?.shape ?? {}).map((name) => [label(route), name, route] as const),
 );
-/** The token of a mail's link is signed text, no id: one route passes it on to a page, the other reads a form first. */
+/**
+ * The token of a mailed link is signed text and no id: one route passes it on to a page, the other reads a form first.
+ */
 const withSignedTokens = ['seeMailObjection', 'stopMails'];
 const inPaths = routes
   .filter(({ name }) => !withSignedTokens.includes(name))
@@ -127,7 +133,7 @@ describe('the contracts', () => {
 
 describe('an operator in a body', () => {
   it.each(inBodies)('is refused in %s: %s, and the answer names the field', async (_, __, route, { path, schema }) => {
-    // A field that accepts any object refuses nothing; such fields have tests of their own.
+    // A field that accepts any object refuses nothing; such fields have their own tests.
     const refused = operators.filter((operator) => !z.safeParse(schema, operator).success);
     expect(refused).not.toEqual([]);
     for (const operator of refused) {
@@ -176,7 +182,7 @@ describe('an operator in a query', () => {
         return (await api.request(route.method, `${pathOf(route)}?${query}`, { token, body })).status;
       };
       expect([name, await ask(`${name}=${encodeURIComponent(asText)}`)]).toEqual([name, await ask(`${name}=nonsense`)]);
-      // Callers of some addresses are other services, which add parameters of their own.
+      // Callers of some URLs are other services, which add parameters of their own.
       const other = route.otherParameters === 'ignored' ? await ask('') : 400;
       expect([name, await ask(`${name}[$ne]=nonsense`)]).toEqual([name, other]);
       expect([name, await ask(`${name}[]=nonsense&${name}.$gt=`)]).toEqual([name, other]);
@@ -189,7 +195,7 @@ describe('an operator in a path', () => {
   it.each(inPaths)('%s: {%s} is an id that does not exist: 404, or none at all: 400', async (_, name, route) => {
     for (const id of [asText, '[$ne]', '$where', 'nothing']) {
       const token = tokenOf(route);
-      // A request that nobody may make is refused before its file has arrived.
+      // A forbidden request is refused before its file has arrived.
       const form = route.upload && name !== 'orgId' ? { form: formOf(`An upload to ${id}.`) } : {};
       const sent = { token, ...(route.upload ? form : { body: route.body && sample(route.body) }) };
       const { status } = await api.request(route.method, pathOf(route, { [name]: id }), sent);

@@ -1,4 +1,7 @@
-/** What a route's literal may say, through a served app with routes of its own: signatures, raw bodies, limits, envelopes. */
+/**
+ * What a route's literal can declare, tested on a served app with its own routes: signatures, raw bodies, limits,
+ * envelopes.
+ */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,4 +1,6 @@
-/** Sealed values: bound to their place, to a purpose and to a key, and sealed anew by the operator's command when the key changes. */
+/**
+ * Sealed values: bound to their place, purpose and key, and sealed anew by the operator's command when the key changes.
+ */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
@@ -78,7 +80,7 @@ describe('a keyed hash', () => {
   });
 });
 
-/** An organization with a secret of each lasting kind, and how all of them are read. */
+/** An organization with a secret of each lasting kind, and a function that reads all of them. */
 async function organization(box: SecretBox) {
   const orgId = newId('org');
   const whose = { org_id: orgId, provider: 'linear' } as const;
@@ -146,7 +148,7 @@ async function organization(box: SecretBox) {
   return { orgId, read, all };
 }
 
-/** Runs `support-platform reseal` where this database is. */
+/** Runs `support-platform reseal` on this database. */
 async function reseal(keys: readonly Buffer[]) {
   const uri = new URL(process.env['TEST_MONGODB_URI']!);
   uri.pathname = `/${database}`;
@@ -173,7 +175,7 @@ describe('reseal', () => {
     const org = await organization(before);
     expect(await org.read(after)).toEqual(org.all);
     await expect(org.read(only)).rejects.toThrow(/not among the configured ones/);
-    // The key that sealed them is not named.
+    // The old key, which sealed them, is not configured.
     expect(await reseal([newKey])).toMatchObject({ code: 1, resealed: 0, unreadable: expect.any(Array) });
     expect(await reseal([newKey, oldKey])).toMatchObject({ code: 0, resealed: 11, unreadable: [] });
     expect(await org.read(only)).toEqual(org.all);

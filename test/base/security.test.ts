@@ -1,4 +1,4 @@
-/** Every route against every kind of credential that must not pass, generated from the list of routes. */
+/** Every route against every kind of credential that it must refuse, generated from the list of routes. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { SignJWT, generateKeyPair } from 'jose';
@@ -63,7 +63,9 @@ beforeAll(async () => {
   }
 });
 
-/** Well-formed, right checksum, never issued; and other things that look like credentials. */
+/**
+ * Tokens that are well-formed, with a right checksum, but never issued; and other things that look like credentials.
+ */
 async function forgeries(): Promise<Record<string, string>> {
   const { privateKey } = await generateKeyPair('EdDSA');
   const forged = await new SignJWT({ epoch: 0 })
@@ -89,7 +91,7 @@ async function forgeries(): Promise<Record<string, string>> {
 describe('no credential, or a malformed one', () => {
   it.each(guarded.map((route) => [label(route), route] as const))('%s: 401', async (_, route) => {
     const { status, headers } = await call(route, mine.orgId, undefined);
-    // A signed route asks for its provider's signature, which is no scheme of this header.
+    // A signed route requires its provider's signature, which is no scheme of this header.
     const scheme = route.auth.kind === 'signature' ? null : 'Bearer';
     expect([status, headers.get('www-authenticate')]).toEqual([401, scheme]);
     for (const authorization of ['Bearer', 'Bearer  ', `Basic ${key}`, `Bearer ${key} ${key}`, key]) {

@@ -1,4 +1,4 @@
-/** What was accepted is done, whatever dies: processes are killed between two lines, and Temporal is away. */
+/** Accepted work is done whatever dies: processes are killed between two lines, and Temporal goes down. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';

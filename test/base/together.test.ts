@@ -1,4 +1,4 @@
-/** Reads of several collections as they were at one moment. */
+/** Reads of several collections in one consistent state. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import mongoose from 'mongoose';
 import { systemEnv } from '../kit/processes.ts';

@@ -1,4 +1,4 @@
-/** Every kind of fault that a schema can find, as the sentence a caller is told. */
+/** The sentence for every kind of fault that a schema can find. */
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { check } from '../../api/http/faults.ts';

@@ -45,7 +45,7 @@ function start(
       HOME: folder,
       XDG_CONFIG_HOME: join(folder, 'config'),
       SUPPORT_URL: api.url,
-      // As `npm run cli` has it.
+      // As `npm run cli` sets it.
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     };
     const child = spawn(command, args, { cwd, env: { ...inherited, ...env } });
@@ -62,7 +62,7 @@ function start(
 /** Runs the tool with a configuration that all tests share; pass XDG_CONFIG_HOME for another. */
 const cli = (args: readonly string[], options?: Options) => start(process.execPath, [main, ...args], options);
 
-/** The same, as a script with the organization's key. */
+/** The same, like a script that uses the organization's key. */
 const withKey = (...args: string[]) => cli(args, { env: { SUPPORT_API_KEY: key } });
 
 // oxlint-disable-next-line typescript/no-explicit-any -- checked by the test that reads it
@@ -78,7 +78,7 @@ async function file(name: string, content: string): Promise<string> {
   return path;
 }
 
-/** The same program without the cost of a process, for what ends before anything is sent. */
+/** Runs the program in this process, for commands that end before anything is sent. */
 async function inProcess(args: readonly string[]): Promise<Ended> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const code = await run(args, {
@@ -90,7 +90,7 @@ async function inProcess(args: readonly string[]): Promise<Ended> {
   return { code, stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') };
 }
 
-/** A place for a login of its own. */
+/** A separate folder for a login. */
 const elsewhere = (name: string) => ({ XDG_CONFIG_HOME: join(folder, name) });
 const loginOf = (name: string) => join(folder, name, 'support-platform', 'credentials.json');
 
@@ -160,7 +160,7 @@ describe('support-platform register, login, logout', () => {
     const again = await api.request('POST', '/auth/login', {
       body: { email: user.email, password: 'a brand new password' },
     });
-    // An operator's link proves nothing about the address.
+    // An operator's link does not prove the address.
     const { body } = await api.request('GET', '/me', { token: again.body.data.token });
     expect(body.data.email_verified).toBe(false);
 
@@ -198,7 +198,7 @@ describe('support-platform register, login, logout', () => {
   });
 });
 
-/** Types what it is given at each prompt of a program on a terminal of its own, and prints what the terminal showed. */
+/** Types the given text at each prompt of a program in a pseudo-terminal, and prints what the terminal showed. */
 const onTerminal = `
 import os, pty, sys
 answers = sys.argv[1:3]
@@ -473,7 +473,7 @@ describe('every support-platform command', () => {
   });
 });
 
-/** Listens on a free port of 127.0.0.1; gives the address. */
+/** Listens on a free port of 127.0.0.1; returns the URL. */
 async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -581,7 +581,7 @@ describe('inbox and notifications with a login', () => {
 
     expect((await cli(['notifications', 'list'], { env })).stdout).toBe('There are no such notifications.\n');
     const first = cli(['notifications', 'follow', '--count', '1'], { env });
-    // Only what comes after it has looked is shown, so something is told until it has shown one.
+    // The command shows only what happens after it has started, so the test causes notifications until one is shown.
     const shown = { ended: false };
     const following = first.finally(() => (shown.ended = true));
     await until(async () => {

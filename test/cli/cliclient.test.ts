@@ -1,4 +1,4 @@
-/** How the command-line tool speaks to a server that misbehaves, and what it lets through to a terminal. */
+/** How the command-line tool deals with a misbehaving server, and what it prints to a terminal. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it, expect } from '@jest/globals';

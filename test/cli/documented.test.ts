@@ -1,4 +1,7 @@
-/** What the documents tell a reader to type is typed: each query at a real Temporal, each command at the run's system. Requests are of routes that there are. */
+/**
+ * Everything that the documents tell a reader to type works: each query at a real Temporal, each command at the run's
+ * system. Requests in the documents name existing routes.
+ */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile, mkdir } from 'node:fs/promises';
@@ -81,7 +84,7 @@ describe('the queries in the documents', () => {
   });
 });
 
-/** A path without the names of its parameters; `…` stands for one of them, or for the beginning of a path. */
+/** A path without its parameters' names; `…` stands for one of them, or for the beginning of a path. */
 const plain = (path: string): string => path.replace(/^\/v1\//, '/').replaceAll(/\{\w+\}|(?<=\/)…/g, '{}');
 const routes = Object.values(routeGroups).flatMap((group) =>
   group.map(({ method, path }) => ({ method: method as string, path: plain(path) })),
@@ -92,7 +95,7 @@ const isRoute = ({ method, path }: DocumentedRequest): boolean => {
     (route) => route.method === method && (route.path.endsWith(end) || route.path.includes(`${end}{`)),
   );
 };
-/** What is served beside the routes. */
+/** Pages that are served beside the routes. */
 const isPage = ({ method, path }: DocumentedRequest): boolean =>
   method === 'GET' && /^\/(?:$|health\/|metrics$|demo$|docs$|widget\/)/.test(path);
 
@@ -134,7 +137,7 @@ const notRun: Record<string, string> = {
 
 type Ended = { code: number; shown: string };
 
-/** Runs the command-line tool with a login of its own, and with this system's names in place of the document's. */
+/** Runs the command-line tool with a separate login, and with this system's names in place of the document's. */
 async function runCli(words: readonly string[]): Promise<Ended> {
   const config = await mkdtemp(join(folder, 'config-'));
   const login = join(config, 'support-platform', 'credentials.json');
@@ -156,7 +159,7 @@ async function runCli(words: readonly string[]): Promise<Ended> {
   return { code, shown: `${String(stdout.read() ?? '')}${String(stderr.read() ?? '')}` };
 }
 
-/** A script of a document, with what it says to fill in. */
+/** Runs a document's script with its placeholders filled in. */
 async function runScript(script: string): Promise<Ended> {
   const filled = script.replaceAll('https://example.com/hooks/tickets', receiver.url).replaceAll('…', 'x');
   const env = { PATH: process.env['PATH'], BASE: `${api.url}/v1`, ORG: org.orgId, KEY: key, LOGIN: org.owner.token };
@@ -174,7 +177,8 @@ async function runScript(script: string): Promise<Ended> {
 async function wrongCli(words: readonly string[], { output }: Documented): Promise<string | undefined> {
   const json = words.includes('--json') ? words : [...words, '--json'];
   const { code, shown } = await runCli(json);
-  // The ids of an example are nobody's here, so the API may say that there is no such thing, or not in this state.
+  // An example's ids do not exist here, so the API may answer that there is no such thing, or that it is in another
+  // state.
   const answered = /"status": (?:403|404|409)\b/.test(shown);
   const saidSo = /\bfailed:|"error":/.test(output);
   return code === 0 || (code === 1 && (answered || saidSo)) ? undefined : `${code} ${shown}`;
@@ -206,7 +210,7 @@ async function wrongWith(command: Documented): Promise<string | undefined> {
 const scripts = (JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: object }).scripts;
 const benches = await readFile(join(root, 'bench', 'run.ts'), 'utf8');
 
-/** What npm runs takes minutes: that it exists is looked at, and what is named behind it. */
+/** npm scripts take minutes, so it is only checked that the script exists, and the files that it is given. */
 function wrongScript(words: readonly string[]): string | undefined {
   const [script = '', ...given] = words.filter((word) => !['npm', 'run', '-s', '--'].includes(word));
   if (!(script in scripts)) return 'there is no such script';

@@ -1,4 +1,4 @@
-/** The commands that tables describe: each against its route, and all of them against the run's system. */
+/** The commands that tables describe: each compared with its route, and all of them run against the run's system. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const cli = (args: readonly string[], env: Record<string, string> = {}, input?: string) =>
   runCli(args, { HOME: folder, XDG_CONFIG_HOME: join(folder, 'config'), SUPPORT_URL: api.url, ...env }, input);
 
-/** Commands as the owner of an organization, who is logged in, or with its key; they must succeed. */
+/** Runs commands as an organization's owner, who is logged in, or with its key; they must succeed. */
 function of(own: TestOrg, token?: string) {
   const config = join(folder, own.orgId);
   const env = { XDG_CONFIG_HOME: config, SUPPORT_ORG: own.orgId, ...(token ? { SUPPORT_API_KEY: token } : {}) };
@@ -55,14 +55,14 @@ describe('a described command', () => {
     const [method, path] = one.route.split(' ');
     const shape = (text: string) => text.replaceAll(/\{\w+\}/g, '{}');
     const route = routes.find((each) => each.method === method && shape(each.path) === shape(path!));
-    // Parameters that only some values may have: their own routes stand beside it.
+    // Parameters that allow only some values have their own routes.
     expect([one.route, route?.name]).toEqual([one.route, expect.any(String)]);
     expect(one.login === true).toBe(['jwt', 'member'].includes(route!.auth.kind));
     if (!route!.upload && one.runs === undefined) expect(route!.body).toBe(one.body);
     const others = new Set(one.login ? [] : ['mode', 'environment']);
     const taken = Object.entries(route!.query.shape).filter(([name]) => !others.has(name));
     expect(one.query?.shape ?? {}).toEqual(Object.fromEntries(taken));
-    // What an answer to a key adds is not what the command shows.
+    // The fields that only a key's answer has are not shown by the command.
     const { shape: shown } = one.reply as z.ZodObject;
     expect({ ...route!.reply.shape, mode: undefined, warning: undefined }).toEqual({
       ...shown,
@@ -72,7 +72,7 @@ describe('a described command', () => {
   });
 });
 
-/** Words as a shell takes them; what follows `<` is what stdin gets. */
+/** The words of a line as a shell splits them; stdin gets what follows `<`. */
 const wordsOf = (line: string): string[] =>
   [...line.replace(/ < \w+$/, '').matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word!);
 
@@ -87,7 +87,7 @@ describe('the help of each command', () => {
     const env = { SUPPORT_URL: `http://127.0.0.1:${await freePort()}`, SUPPORT_API_KEY: 'none', SUPPORT_ORG: 'org_1' };
     for (const line of lines) {
       expect(stdout).toContain(`  $ support-platform ${line}\n`);
-      // A question at a terminal, and what operators do with the database, are beyond what is tried here.
+      // Prompts at a terminal and operators' commands on the database are not tried here.
       if (/^(login --email \S+|password-link .*|reseal)$/.test(line)) continue;
       const { code, stderr } = await cli(wordsOf(line), env, 'secret of twelve letters');
       expect([line, code, stderr]).not.toEqual([line, 2, expect.anything()]);
@@ -206,7 +206,7 @@ describe('with a key', () => {
       expect(approved).toMatch(/^balance is approved as balance: read_public, for public$/m);
       await say(['tools', 'approve', 'block', '--risk-tier', 'customer_confirm', '--auth-scope', 'verified_customer']);
       expect(await say(['tools', 'get'])).toMatch(/^balance +balance +read_public +public +enabled$/m);
-      // Approving again without naming the tier keeps it.
+      // Approving again without a tier keeps the tier.
       await say(['tools', 'approve', 'balance', '--timeout-ms', '9000']);
       expect((await json(['tools', 'get'])).server.approved_tools).toMatchObject([
         { source_name: 'block', risk_tier: 'customer_confirm' },

@@ -241,7 +241,7 @@ describe('the data folder', () => {
        await takeLock(${JSON.stringify(join(folder, 'start.lock'))}, () => undefined);
        process.kill(process.pid, 'SIGKILL');`;
     await writeFile(join(folder, 'holder.mjs'), holder);
-    // The shell becomes a program that never collects its children, like the first process of some containers.
+    // The shell becomes a program that never reaps its children, like process 1 of some containers.
     const script = '"$0" "$1" & echo $!; exec sleep 60';
     const parent = spawn('sh', ['-c', script, process.execPath, join(folder, 'holder.mjs')], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -287,7 +287,7 @@ describe('takeLock', () => {
         const path = join(folder, `lock${round}`);
         await writeFile(path, JSON.stringify({ pid: await deadPid(), started: '', id: round }));
         for (const { stdin } of racers) stdin.write(`${path}\n`);
-        // Each process reports who holds the lock, by its own account or by the lock's content.
+        // Each process reports the holder of the lock: itself, or the one in the lock's content.
         const said = await Promise.all(answers.map(async (answer) => Number((await answer.next()).value)));
         expect(new Set(said).size).toBe(1);
       }
@@ -337,7 +337,7 @@ describe('startMongod', () => {
         const things = client.db('x').collection('things');
         expect(await things.countDocuments()).toBe(expected);
         await things.insertOne({ a: 1 }, { writeConcern: { w: 'majority' } });
-        // With `indexedOnly`, as for all tests: only who says so walks a whole collection.
+        // With `indexedOnly`, as in all tests, only a query that asks for it walks a whole collection.
         await expect(things.findOne({ a: 1 })).rejects.toThrow('notablescan');
         expect(await things.findOne({ a: 1 }, everyRecord)).not.toBeNull();
       } finally {
@@ -388,13 +388,13 @@ describe('connectMongo', () => {
 });
 
 describe('findChromium', () => {
-  /** A program that answers as a browser does. */
+  /** A program that answers like a browser. */
   async function browserAt(path: string): Promise<string> {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, '#!/bin/sh\necho Chromium 1\n', { mode: 0o755 });
     return path;
   }
-  /** What is found with these variables, in a process of its own: puppeteer reads its settings once. */
+  /** What is found with these variables, in a separate process, because puppeteer reads its settings once. */
   async function find(env: Record<string, string>): Promise<string> {
     const code = `const { findChromium } = await import('./engines/chromium.ts');
       process.stdout.write(await findChromium(() => undefined));`;
@@ -497,7 +497,7 @@ describe('run.mjs', () => {
   });
 
   describe('the packages it installs', () => {
-    /** A project with an entry for a user and one for a developer, and an npm that writes down how it is called. */
+    /** A project with one entry for users and one for developers, and an npm that logs its arguments. */
     beforeEach(async () => {
       for (const name of ['engines', 'bin', 'test']) await mkdir(join(folder, name));
       for (const name of ['run.mjs', 'takelock.mjs']) {
@@ -514,7 +514,7 @@ case "$*" in *--include=dev*) mkdir -p "$FOLDER/node_modules/typescript";; esac
 `;
       await writeFile(join(folder, 'bin', 'npm'), npm, { mode: 0o755 });
     });
-    /** Runs the entry and returns how npm was called for it. */
+    /** Runs the entry and returns the arguments of each npm call. */
     async function callsOf(entry: string): Promise<string[]> {
       await rm(join(folder, 'calls'), { force: true });
       const { npm_execpath: _n, npm_lifecycle_event: _l, ...env } = process.env;

@@ -1,4 +1,7 @@
-/** `npm start` as a person has it: what the screen says works, Ctrl-C ends everything, and the next start finds all of it again. */
+/**
+ * `npm start` as a person uses it: everything on the screen works, Ctrl-C ends everything, and the next start finds all
+ * data.
+ */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -55,7 +58,7 @@ function start(env: Record<string, string>): Start {
   return one;
 }
 
-/** The screen of a start, once it is there. */
+/** Waits for the screen of a start. */
 async function ready(one: Start): Promise<string> {
   await until(() => Promise.resolve(one.child.exitCode !== null || /^ready /m.test(one.output())), 'the screen');
   await rememberProcesses();
@@ -72,14 +75,14 @@ async function rememberProcesses(): Promise<number[]> {
 
 const curlsOf = (screen: string): string[] => screen.split('\n').filter((line) => line.startsWith('curl '));
 
-/** What one of the screen's lines prints when it is pasted into a shell. */
+/** Pastes one of the screen's lines into a shell and returns what it prints. */
 // oxlint-disable-next-line typescript/no-explicit-any -- what a reply holds is what its test finds out
 async function paste(line: string): Promise<any> {
   const { stdout } = await promisify(execFile)('/bin/sh', ['-c', line]);
   return JSON.parse(stdout);
 }
 
-/** The page at `/` leads where the screen does and gives no secret away; its calls work with the screen's key. */
+/** The page at `/` has the screen's links and no secret, and its calls work with the screen's key. */
 async function startPageWorks(url: string, screen: string): Promise<void> {
   const row = (name: string): string => new RegExp(`^  ${name} +(\\S+)`, 'm').exec(screen)![1]!;
   expect(screen).toContain('EGRESS_ALLOW=');

@@ -1,4 +1,7 @@
-/** The import directions, the order of the slices and the absence of circles hold in every file, and the check that says so can fail. */
+/**
+ * The import directions, the order of the slices and the absence of circles hold in every file, and this check can
+ * fail.
+ */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -8,7 +11,7 @@ import { belowSlices, importViolations, isIn, rooms, slicedRooms } from './impor
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** One forbidden import for every room: what it says, in which file. */
+/** One forbidden import for every room: the file, its source, and the name in the message. */
 const forbidden: readonly [file: string, source: string, named: string][] = [
   ['models/rules/base/a.ts', `import { readFile } from 'node:fs';`, 'node:fs'],
   ['models/rules/base/b.ts', `import type { Model } from 'mongoose';`, 'mongoose'],
@@ -55,7 +58,7 @@ const forbidden: readonly [file: string, source: string, named: string][] = [
   ['test/a.ts', `import { parse } from 'not-in-package-json/deep';`, 'not-in-package-json/deep'],
 ];
 
-/** Imports that their room allows, and the order of the slices does not. */
+/** Imports that the room allows but the order of the slices does not. */
 const backwards: readonly [file: string, source: string, named: string][] = [
   ['models/rules/language/a.ts', `import { cut } from '../knowledge/chunks.ts';`, '../knowledge/chunks.ts'],
   ['models/knowledge/a.ts', `import { MessageModel } from '../chat/message.ts';`, '../chat/message.ts'],
@@ -89,7 +92,7 @@ const backwards: readonly [file: string, source: string, named: string][] = [
   ['api/live/a.ts', `import { receive } from '../chat/frames.ts';`, '../chat/frames.ts'],
 ];
 
-/** Files that import each other, and how the circle is told. */
+/** Files that import each other, and the message for the circle. */
 const circles: readonly [circle: string, files: readonly (readonly [file: string, source: string])[]][] = [
   [
     'models/chat/a.ts imports models/chat/b.ts imports models/chat/a.ts',
@@ -141,7 +144,7 @@ const welcome: readonly [file: string, source: string][] = [
   ['test/b.ts', `import { c } from './c.ts';`],
 ];
 
-/** What the pretended projects declare: everything that the lists above name but one. */
+/** The packages that the made-up projects declare: all packages in the lists above except one. */
 const declared = { koa: '3', mongoose: '9', zod: '4', '@temporalio/workflow': '1' };
 
 async function inProject<T>(

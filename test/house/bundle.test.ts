@@ -1,4 +1,4 @@
-/** The workflow bundle that a worker keeps, so that the next start need not make it. */
+/** The workflow bundle that a worker stores, so that the next start need not build it. */
 import { expect, it } from '@jest/globals';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Which tests `npm test -- --changed` chooses, and that what its tables name is there. */
+/** Which tests `npm test -- --changed` chooses, and that its tables name existing files. */
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { isIn, readSources, type Source } from './imports.ts';
@@ -15,7 +15,7 @@ const all = (prefix: string): string[] =>
     .map(({ path }) => path)
     .filter((path) => path.startsWith(prefix) && path.endsWith('.test.ts') && !(path in narrow));
 
-/** A changed file, folders of which every test runs but the long ones, single tests that run, and some that do not. */
+/** A changed file; folders whose tests all run except the long ones; single tests that run; and tests that do not. */
 const examples: readonly [changed: string, folders: string[], tests: string[], not: string[]][] = [
   ['models/chat/act.ts', ['test/chat/', 'test/rules/chat/'], ['test/chat/inbox.test.ts'], ['test/crawl/crawl.test.ts']],
   ['models/rules/crawl/url.ts', ['test/crawl/', 'test/rules/crawl/'], [], ['test/chat/chat.test.ts']],

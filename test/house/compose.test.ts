@@ -1,4 +1,6 @@
-/** docker-compose.yml and the Dockerfile cannot be run here, so they are held against the tables they must follow. */
+/**
+ * docker-compose.yml and the Dockerfile cannot be run here, so they are compared with the tables that they must follow.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** Configuration: every variable is documented, a bad one is named, and the kept secret key is one for all processes. */
+/** Configuration: every variable is documented, a wrong one is named, and all processes share the stored secret key. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ describe('docs/configuration.md', () => {
     .filter((line) => line.startsWith('| `'))
     .map((line) => line.split(' | ').map((cell) => cell.replace(/^\||\|$/g, '').trim()));
   const quoted = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, found]) => found!);
-  /** Each variable with its default and meaning, also of a row that documents two. */
+  /** Each variable with its default and meaning; one row may document two. */
   const documented = rows.flatMap(([names, defaults, meaning]) =>
     quoted(names!).map((name, index) => ({ name, byDefault: quoted(defaults!)[index], meaning })),
   );

@@ -62,7 +62,10 @@ describe('GET /v1/openapi.json', () => {
   });
 });
 
-/** Whose example is refused for what no example can know: a service that is not there, or that nobody has set up here. */
+/**
+ * Routes whose examples are refused for a reason that no example can avoid: a service that is missing or not set up
+ * here.
+ */
 const needsMore = {
   400: ['connectSlack', 'connectEmail'],
   502: ['discoverTools'],
@@ -98,7 +101,7 @@ describe('the example of a body', () => {
     const sent = route.upload ? { form } : { body: fields };
     const { status, body } = await system().request(route.method, path, { ...sent, ...(token ? { token } : {}) });
     const isKnown = Object.entries(needsMore).some(([code, names]) => status === Number(code) && names.includes(name));
-    // 401: the password is another one; 404 and 409: there is no such record, or it is not in that state.
+    // 401: another password; 404 and 409: no such record, or not in that state.
     const isTaken = status < 300 || isKnown || [404, 409, 429].includes(status) || body.code === 'BAD_LOGIN';
     expect([name, isTaken, status, body]).toEqual([name, true, status, body]);
   });
@@ -194,7 +197,7 @@ describe('outside /v1', () => {
 
   it('health shows the state of MongoDB, Temporal and the embedding models', async () => {
     expect(await (await get('/health/live')).json()).toEqual({ status: 'ok' });
-    // On a busy machine an answer of MongoDB or Temporal may take longer than health waits; then it says so.
+    // On a busy machine MongoDB or Temporal may answer later than health waits, and health then says so.
     let last: unknown;
     await until(
       async () => {

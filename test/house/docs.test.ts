@@ -1,4 +1,4 @@
-/** What the documents name exists: files, folders, links, headings, scripts and decisions. */
+/** Everything that the documents name exists: files, folders, links, headings, scripts and decisions. */
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path/posix';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { describe, it, expect } from '@jest/globals';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What is in the project: paths from its root, folders with a slash at the end. */
+/** The project's files and folders: paths from its root, folders with a slash at the end. */
 type Tree = { files: ReadonlySet<string>; folders: ReadonlySet<string> };
 
 async function treeOf(folder: string): Promise<Tree> {
@@ -28,7 +28,7 @@ async function treeOf(folder: string): Promise<Tree> {
 
 const withoutBlocks = (text: string): string => text.replaceAll(/^```.*?^```/gms, '');
 
-/** As GitHub makes the address of a heading: small letters, words joined by hyphens. */
+/** The anchor that GitHub makes of a heading: lower case, words joined by hyphens. */
 function anchorsOf(text: string): Set<string> {
   const headings = withoutBlocks(text).matchAll(/^#+ (.+)$/gm);
   return new Set([...headings].map(([, heading]) => anchor(heading!)));
@@ -39,7 +39,7 @@ const anchor = (heading: string): string =>
     .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-');
 
-/** Links of a document that lead nowhere in the project. */
+/** A document's links that lead nowhere in the project. */
 export function brokenLinks(path: string, documents: ReadonlyMap<string, string>, tree: Tree): string[] {
   const links = [...withoutBlocks(documents.get(path)!).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target!);
   return links.filter((link) => {
@@ -51,7 +51,7 @@ export function brokenLinks(path: string, documents: ReadonlyMap<string, string>
   });
 }
 
-/** Paths in backticks that name nothing. A name without a folder may be that of any file; `*` stands for any. */
+/** Paths in backticks that do not exist. A name without a folder may be that of any file; `*` stands for any text. */
 export function missingPaths(text: string, tree: Tree): string[] {
   const tops = new Set([...tree.files, ...tree.folders].map((path) => path.split('/')[0]!));
   const named = [...withoutBlocks(text).matchAll(/`([\w.@*-]+(?:\/[\w.@*-]+)*\/?)`/g)].map(([, path]) => path!);
@@ -65,7 +65,7 @@ export function missingPaths(text: string, tree: Tree): string[] {
 
 function exists(path: string, { files, folders }: Tree): boolean {
   const pattern = path.replaceAll(/[.]/g, String.raw`\.`).replaceAll('*', '[^/]*');
-  // `routes/` and `queues.ts` are said where their folder is plain; anything longer starts at the root.
+  // A name alone, such as `routes/` or `queues.ts`, may be in any folder; a longer path starts at the root.
   const prefix = path.replace(/\/$/, '').includes('/') ? '^' : '(?:^|/)';
   const suffix = path.endsWith('/') ? '$' : '/?$';
   const found = new RegExp(prefix + pattern + suffix);
@@ -75,7 +75,7 @@ function exists(path: string, { files, folders }: Tree): boolean {
 const scriptsIn = (text: string): string[] =>
   [...text.matchAll(/\bnpm (?:run (?:-s )?([\w:-]+)|(start|test))\b/g)].map(([, run, short]) => (run ?? short)!);
 
-/** Numbers of the decisions that a text refers to. */
+/** The numbers of the decisions that a text refers to. */
 const referencesIn = (text: string): string[] =>
   [...text.matchAll(/\bdecisions? (\d+)/gi)].map(([, number]) => number!);
 

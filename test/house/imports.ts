@@ -1,7 +1,6 @@
 /**
- * Who may import whom: the rooms of the project and what each may reach, the order of the slices inside the rooms, and
- * that no files import each other in a circle. Used by `npm run check` and by architecture.test.ts; it reads files and
- * runs none of them.
+ * Who may import whom: the rooms and what each may reach, the order of the slices, and that no files import each other
+ * in a circle. `npm run check` and architecture.test.ts use it; it reads files and runs none of them.
  */
 import { readFile, readdir } from 'node:fs/promises';
 import { isBuiltin, stripTypeScriptTypes } from 'node:module';

@@ -1,7 +1,7 @@
 /**
- * What all systems of tests keep to. None reaches a service of somebody else. They have names of their own: two of one name would
- * share a database and queues, and spoil each other. Only `shared`, the system of the whole run, is named more than once, by
- * tests that start another process of it.
+ * Rules for all test systems. None reaches a real outside service. Each has its own name, because two of one name would
+ * share a database and queues. Only `shared`, the system of the whole run, is named more than once, by tests that start
+ * another process of it.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { removeDataDir, systemEnv } from '../kit/processes.ts';
 import { environment, readConfig } from '../../config.ts';
 
 const tests = fileURLToPath(new URL('..', import.meta.url));
-/** What takes a system's name. */
+/** The functions that take a system's name. */
 const named = /(?:systemEnv|answering|chatStories)\('([\w-]+)'/gu;
 
 it('no two systems of tests have the same name', async () => {
@@ -26,7 +26,7 @@ it('no two systems of tests have the same name', async () => {
   expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
 });
 
-/** Each text in a value, whatever it lies in. */
+/** All texts in a value, however deep. */
 const textsIn = (value: unknown): string[] =>
   typeof value === 'string'
     ? [value]
@@ -40,7 +40,7 @@ it('no system of tests reaches a service of somebody else by default', async () 
   const addresses = textsIn(config).filter((text) => /^https?:/u.test(text));
   expect(addresses.length).toBeGreaterThan(6);
   expect(addresses.filter((address) => new URL(address).hostname !== '127.0.0.1')).toEqual([]);
-  // A place that only has a default elsewhere, as that of S3 has in its client, is named by its variable.
+  // An address whose default is in a client, like that of S3, is found by its variable's name.
   const places = Object.keys(environment.shape).filter((name) => /_API_URL$|_ENDPOINT$/u.test(name));
   expect(places.filter((name) => env[name] === undefined)).toEqual([]);
   await removeDataDir(env);

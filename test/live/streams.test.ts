@@ -1,6 +1,6 @@
 /**
- * A second kind of stream, served by the same code as the chat over real WebSockets: a board that displays follow. It has
- * nothing of a conversation, so what works here works for any slice.
+ * A second kind of stream, served by the same code as the chat over real WebSockets: displays that follow a board. It
+ * shares nothing with conversations, so what works here works for any slice.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
@@ -101,7 +101,7 @@ afterAll(async () => {
 });
 
 let made = 0;
-/** A board with its log's writer, and a badge. */
+/** A board with a writer of its log, and a badge. */
 async function newBoard() {
   const [board, badge] = [`board${(made += 1)}`, `badge${made}`];
   await boards().insertOne({ _id: board });
@@ -112,7 +112,7 @@ async function newBoard() {
 }
 
 type Told = { type: string; seq: number; [member: string]: unknown };
-/** A display's connection, with every frame that came and how it ended. */
+/** A display's connection, with every frame that arrived and how it ended. */
 function connect(path: string, headers: { [name: string]: string } = {}) {
   const socket = new WebSocket(`${url}${path}`, { headers });
   const frames: Told[] = [];
@@ -187,10 +187,10 @@ describe('a stream that is no conversation', () => {
     slow.socket.pause();
     const writer = frameWriter({ orgId: 'org_1', stream: board, keptUntil: () => ({}) }, () => new Date());
     let sent = 0;
-    // As much as the network buffers, and a megabyte more.
+    // As much as the network buffers, plus a megabyte.
     await until(async () => {
       await writer.append({ type: 'line', body: { n: (sent += 1), text: 'x'.repeat(500_000) } });
-      // What comes all at once would make any reader a slow one.
+      // Frames that all arrive at once would make any reader count as slow.
       await until(async () => quick.shown().length === sent, 'the frame to come');
       return connection!.destroyed;
     }, 'the slow reader to be dropped');
@@ -205,7 +205,7 @@ describe('a stream that is no conversation', () => {
 describe('a socket', () => {
   it('has its rate of frames counted from its own start, not by the clock of its process', () => {
     const before = performance.now();
-    // As the server of `ws` makes one.
+    // Constructed as the server of `ws` does.
     const socket = new LiveSocket(...([null, undefined, {}] as unknown as [null]));
     expect(socket.countedFrom).toBeGreaterThanOrEqual(before);
   });
