@@ -1,4 +1,7 @@
-/** `register`, `login`, `logout`, `password-link`: who you are at a server. The password is typed unseen or read from stdin, never an argument. */
+/**
+ * `register`, `login`, `logout`, `password-link`: accounts at a server. The password is typed without echo or read from
+ * stdin, and is never an argument.
+ */
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { ask, readAll } from './prompt.ts';
@@ -65,7 +68,7 @@ export function addAccountCommands(program: Command, act: Act): void {
     .argument('<email>', 'the address of the account')
     .action(
       act(async ({ env, output }, email: string) => {
-        // Loaded only here: it brings along the database, which no other command needs.
+        // Loaded only here, because it needs the database, which no other command does.
         const { passwordLink } = await import('./operator.ts');
         const made = await passwordLink(env, email, new Date());
         output.result(made, () => [
@@ -93,7 +96,9 @@ async function readPassword({ stdin, output }: Session, given: Given, label = 'P
   });
 }
 
-/** Sends the sign-in once (a repeated registration would meet its own account) and remembers the login. */
+/**
+ * Signs in, without repeating the request (a repeated registration would find its own account), and stores the login.
+ */
 async function signIn(session: Session, path: string, body: Record<string, string>): Promise<void> {
   const reply = await session.anonymous.request('POST', path, loginReply, { body, once: true });
   const former = await session.credentials.read(session.url);
@@ -105,7 +110,7 @@ async function signIn(session: Session, path: string, body: Record<string, strin
     email: user.email,
     ...(org === undefined ? {} : { org }),
   });
-  // The token stays out of the output: scripts that log everything would keep it.
+  // The token is not printed: scripts that log everything would store it.
   session.output.result({ url: session.url, expires_at, user, organizations }, () => [
     `Logged in as ${user.email} at ${session.url} until ${expires_at.slice(0, 10)}.`,
     ...organizationLines(organizations),

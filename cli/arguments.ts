@@ -1,9 +1,9 @@
-/** Reads and writes what stands on the command line: addresses, identifiers, lists, commands. It sends nothing. */
+/** Reads and writes the values of the command line: URLs, identifiers, lists, commands. It sends nothing. */
 import { usageError } from './errors.ts';
 
 export const defaultUrl = 'http://127.0.0.1:3000/v1';
 
-/** The address of an API as people write it; `/v1` may be left out. Throws a usage error. */
+/** The URL of an API as people type it; `/v1` may be missing. Throws a usage error. */
 export function apiUrl(given: string): string {
   const url = URL.parse(given);
   if (url === null || !['http:', 'https:'].includes(url.protocol))
@@ -14,7 +14,7 @@ export function apiUrl(given: string): string {
   return `${url.origin}${path === '' ? '/v1' : path}`;
 }
 
-/** An identifier of the API; anything else could change the path it is put into. Throws a usage error. */
+/** An identifier of the API; other text could change the path it is put into. Throws a usage error. */
 export function identifier(given: string): string {
   if (!/^[\w-]{1,100}$/.test(given)) throw usageError(`“${given}” is not an identifier; list commands show them.`);
   return given;
@@ -27,7 +27,7 @@ export const list = (text: string): string[] =>
     .map((item) => item.trim())
     .filter((item) => item !== '');
 
-/** What a person types in the project's folder to log in at `url`, so that the commands after it mean the same server. */
+/** The command that logs in at `url`, typed in the project's folder; the commands after it use the same server. */
 export function loginCommand(url: string, email: string): string {
   const api = apiUrl(url);
   const server = api === defaultUrl ? '' : `export SUPPORT_URL=${api} && `;

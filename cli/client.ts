@@ -1,6 +1,6 @@
 /**
- * Speaks to the API: one credential, one address, replies checked against the contract they promise. It never follows a
- * redirect, so a credential goes to no other server than the one it was given for.
+ * Calls the API with one credential and one URL, and checks replies against the contract. It never follows a redirect,
+ * so a credential goes only to its own server.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -13,14 +13,16 @@ export type RequestOptions = {
   query?: Record<string, string | number | undefined>;
   /** Sent as JSON. */
   body?: unknown;
-  /** Sent as multipart/form-data instead; `onSent` is told the bytes so far, and starts over when the request is repeated. */
+  /**
+   * Sent as multipart/form-data instead; `onSent` gets the bytes so far, and starts at 0 when the request is repeated.
+   */
   form?: { data: FormData; onSent?: (bytes: number) => void };
-  /** For a POST that must not be sent twice even with an Idempotency-Key: it is neither given one nor repeated. */
+  /** For a POST that must not be sent twice, even with an Idempotency-Key: it gets none and is not repeated. */
   once?: boolean;
 };
 
 export type Client = {
-  /** Ends in the path of the API, as `/v1`. */
+  /** Ends with the API's path, `/v1`. */
   url: string;
   /** Throws CliError: with the API's code and details, or `NO_SERVER`, `TIMEOUT`, `CONNECTION_FAILED`, `UNEXPECTED_REPLY`. */
   request<S extends z.ZodType>(method: Method, path: string, reply: S, options?: RequestOptions): Promise<z.infer<S>>;
@@ -29,13 +31,13 @@ export type Client = {
 export type ClientOptions = {
   url: string;
   token?: string | undefined;
-  /** Told once a different sentence when a reply carries a `warning` (a live key used before go-live). */
+  /** Called once for each different `warning` in a reply (a live key used before go-live). */
   onWarning?: (message: string) => void;
-  /** Sleeps; ms. */
+  /** Sleeps this many ms. */
   sleep?: (ms: number) => Promise<unknown>;
 };
 
-/** Tries a request that may be repeated gets altogether, and how long it may wait between them in all, in ms. */
+/** How many tries a repeatable request gets, and how long it may wait between them in all, in ms. */
 const maxTries = 4;
 const maxWaitMs = 15_000;
 const firstWaitMs = 250;
@@ -76,7 +78,7 @@ export function createClient(options: ClientOptions): Client {
     return fetch(address, init);
   }
 
-  /** Repeats what may be repeated: reads, replacements, and a POST under one Idempotency-Key. */
+  /** Repeats what is safe to repeat: reads, replacements, and a POST under one Idempotency-Key. */
   async function send(
     method: Method,
     address: URL,
@@ -125,8 +127,8 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /**
- * Every entry of a list, page after page; with `most` no more than that many.
- * @param page gives the entries and the cursor of the next page, null at the end.
+ * All entries of a list, page by page, or the first `most`. @param page returns the entries and the next page's cursor,
+ * null at the end.
  */
 export async function allPages<T>(
   page: (query: {
@@ -148,7 +150,7 @@ export async function allPages<T>(
   }
 }
 
-/** A form as a stream that tells how much of it went out. */
+/** A form as a stream that reports how much of it was sent. */
 function counted({ data, onSent }: NonNullable<RequestOptions['form']>): { body: ReadableStream; contentType: string } {
   const encoded = new Response(data);
   let sent = 0;
@@ -164,7 +166,7 @@ function counted({ data, onSent }: NonNullable<RequestOptions['form']>): { body:
 
 const isTransient = (status: number): boolean => status === 429 || status === 503;
 
-/** After a broken connection the first try may still run under our key; then its answer is worth waiting for. */
+/** After a broken connection the first try may still run under our key, so it is worth waiting for its answer. */
 function isStillRunning(status: number, text: string, tries: number): boolean {
   return tries > 1 && status === 409 && text.includes('IDEMPOTENCY_KEY_IN_PROGRESS');
 }
@@ -177,7 +179,7 @@ function retryAfter(headers: Headers): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 
-/** The system's or undici's code of a failed fetch, which wraps it. */
+/** The system's or undici's error code inside a failed fetch. */
 function failureCode(error: unknown): string {
   const { name, cause } = error as { name?: string; cause?: { code?: unknown; message?: unknown } };
   if (name === 'TimeoutError') return 'TIMEOUT';
@@ -203,7 +205,7 @@ function unexpected(message: string, response: Response): CliError {
   return new CliError(message, { code: 'UNEXPECTED_REPLY', status: response.status });
 }
 
-/** The JSON of a good reply; throws what a bad one says. */
+/** The JSON of a successful reply; throws the error of any other. */
 function readBody(response: Response, text: string, url: string): unknown {
   if (response.status >= 300 && response.status < 400) {
     throw unexpected(

@@ -1,6 +1,6 @@
 /**
- * The logins this tool remembers, one for each server address, in a file only its owner may read. A login is never given
- * out for another address than the one it came from.
+ * The stored logins, one for each server URL, in a file that only its owner may read. A login is never used for another
+ * URL than its own.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { CliError } from './errors.ts';
 
 const login = z.object({
   token: z.string(),
-  /** ISO 8601. */
+  /** In ISO 8601. */
   expires_at: z.string(),
   email: z.string(),
   /** The organization that `org use` chose. */
@@ -23,7 +23,7 @@ export type Login = z.infer<typeof login>;
 export type Credentials = {
   path: string;
   read(url: string): Promise<Login | undefined>;
-  /** Stores a login, or forgets it when undefined. */
+  /** Stores a login, or removes it when undefined. */
   write(url: string, login: Login | undefined): Promise<void>;
 };
 
@@ -64,7 +64,7 @@ export function openCredentials(env: Record<string, string | undefined>): Creden
       const draft = `${path}.${randomUUID()}`;
       try {
         await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-        // Renamed into place, so that a reader never sees half a file and a former, wider mode does not stay.
+        // Written by a rename, so that no reader sees half a file and no older, wider mode remains.
         await writeFile(draft, `${JSON.stringify(next, undefined, 2)}\n`, { mode: 0o600 });
         await rename(draft, path);
       } catch (error) {

@@ -1,7 +1,7 @@
 /**
- * `npm run demo`: the main job on real files, as a customer would do it: register, create a key, upload documents, ask
- * questions, see sources. It uses the running system or starts one of its own, fails when an answer is not the expected
- * one, and ends with how to log in to the organization that it made.
+ * `npm run demo`: the main job on real files, like a customer: register, create a key, upload documents, ask questions,
+ * see sources. It uses the running system or starts a separate one, fails when an answer is not the expected one, and
+ * ends with how to log in to its organization.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -24,7 +24,10 @@ import { freePort } from '../engines/ports.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** `questions.json` of the folder. `source` is the file that must be among an answer's sources, null when nothing answers. */
+/**
+ * `questions.json` in the folder. `source` is the file that must be among an answer's sources, null when nothing
+ * answers.
+ */
 const script = z.object({
   documents: z.array(z.object({ filename: z.string(), segments: z.array(z.string()) })).min(1),
   questions: z
@@ -33,7 +36,7 @@ const script = z.object({
         question: z.string(),
         segment: z.string().optional(),
         source: z.string().nullable(),
-        /** Words of the right answer. */
+        /** Words that the right answer contains. */
         contains: z.string().nullable(),
       }),
     )
@@ -43,7 +46,7 @@ type Question = z.infer<typeof script>['questions'][number];
 
 /** What is wrong with an answer, one sentence each. `docIds` names the uploaded documents. */
 export function judge(question: Question, answer: Answer, docIds: ReadonlyMap<string, string>): string[] {
-  // An offer says that it does not know.
+  // An offer also admits that nothing surely answers.
   if (question.source === null)
     return answer.has_context && answer.confidence !== 'low'
       ? ['expected no answer: the documents do not say this']
@@ -57,15 +60,15 @@ export function judge(question: Question, answer: Answer, docIds: ReadonlyMap<st
   return wrong;
 }
 
-/** Case and line breaks are not what an answer is judged by. */
+/** Case and line breaks do not matter. */
 const flat = (text: string): string => text.toLowerCase().replace(/\s+/g, ' ');
 
 /** The owner of the organization that a demo made. */
 type Owner = { email: string; password: string };
 
 /**
- * Runs the demo against the API at `url` with the files of `folder`; gives how many answers were not the expected ones,
- * and who owns what it created (an organization, a key, documents), which stays. Throws CliError when a step fails.
+ * Runs the demo against the API at `url` with the files of `folder`. Returns the number of unexpected answers, and the
+ * owner of what it created (an organization, a key, documents), which stays. Throws CliError when a step fails.
  */
 async function runDemo(url: string, folder: string, output: Output): Promise<{ failures: number; owner: Owner }> {
   const { documents, questions } = script.parse(JSON.parse(await readFile(join(folder, 'questions.json'), 'utf8')));
@@ -105,7 +108,7 @@ function heading(output: Output, text: string): void {
   for (const line of ['', text, '-'.repeat(text.length)]) output.say(line);
 }
 
-/** A new person with a new organization, and a client with a key of it that may upload and ask. */
+/** A new person with a new organization, and a client with a key that may upload and ask. */
 async function createBank(url: string, output: Output): Promise<{ client: Client; orgId: string; owner: Owner }> {
   const owner = {
     email: `demo-${randomBytes(6).toString('hex')}@example.com`,
@@ -126,7 +129,7 @@ async function createBank(url: string, output: Output): Promise<{ client: Client
   return { client: createClient({ url, token }), orgId, owner };
 }
 
-/** Whether the API at `url` serves; false when nobody answers there, or another program. */
+/** Whether the API answers at `url`; false when nobody or another program does. */
 async function serves(url: string): Promise<boolean> {
   try {
     const response = await fetch(new URL('/health/ready', url), {
@@ -139,13 +142,13 @@ async function serves(url: string): Promise<boolean> {
   }
 }
 
-/** Settings of the caller's own system, which the demo's must not reach or resemble. */
+/** Settings of the caller's own system, which the demo's system must not use. */
 const foreign = ['MONGODB_URI', 'TEMPORAL_ADDRESS', 'SEARCH_URI', 'PUBLIC_URL', 'HOST', 'FLEETS'] as const;
 
-/** Where the demo's own system keeps its data: beside those of `npm start`, so that both can run. */
+/** The demo's own data folder, beside that of `npm start`, so that both can run. */
 const ownData = (env: NodeJS.ProcessEnv): string => resolve(env['DATA_DIR'] || join(root, '.data'), 'demo');
 
-/** A system of the demo's own, with data that stay; it ends with this process, however that ends. */
+/** A separate system for the demo, whose data stay; it ends with this process, however that ends. */
 async function startOwn(env: NodeJS.ProcessEnv, output: Output): Promise<{ url: string } & AsyncDisposable> {
   const port = await freePort();
   const others = Object.fromEntries(Object.entries(env).filter(([name]) => !foreign.some((one) => one === name)));
@@ -183,7 +186,10 @@ async function startOwn(env: NodeJS.ProcessEnv, output: Output): Promise<{ url: 
   return { url, [Symbol.asyncDispose]: stop };
 }
 
-/** How a person goes on with what the demo made. `restart`: the command that starts its system again, if that ends now. */
+/**
+ * How a person continues with the demo's organization. `restart`: the command that starts its system again, when that
+ * ends now.
+ */
 export function goOnLines(url: string, { email, password }: Owner, restart?: string): string[] {
   return [
     '',
@@ -201,7 +207,7 @@ export function goOnLines(url: string, { email, password }: Owner, restart?: str
   ];
 }
 
-/** Starts the demo's own system as a person would, with none of the settings that it was started without. */
+/** The command that starts the demo's own system, without the settings that the demo left out. */
 function restartCommand(env: NodeJS.ProcessEnv): string {
   const folder = ownData(env);
   const fromHere = relative(process.cwd(), folder);

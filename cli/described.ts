@@ -1,6 +1,6 @@
 /**
- * Commands that are one request each. A noun lists them in a table (cli/nouns/): a command names its route and the schemas of
- * the contract, and options are made of the fields of those schemas. A command that needs more than a request says `runs`.
+ * Commands that send one request each. A noun lists them in a table (cli/nouns/): a command names its route and the
+ * contract's schemas, whose fields become options. A command that does more has `runs`.
  */
 import { Argument, type Command } from 'commander';
 import type { z } from 'zod';
@@ -20,38 +20,40 @@ import {
 import { record, shortTime, table } from './output.ts';
 import type { Act, Session } from './session.ts';
 
-/** Sends the command's request, with further parameters. */
+/** Sends the command's request, with additional parameters. */
 type Ask<R> = (query?: Given) => Promise<R>;
-/** What is printed: `value` with `--json`, else `lines`. */
+/** The output: `value` with `--json`, else `lines`. */
 type Printed = { value: unknown; lines: readonly string[] };
 
 export type Described = {
-  /** A verb; of several words where the last one decides which route it is: `connect linear`. */
+  /** A verb, or several words where the last one selects the route: `connect linear`. */
   name: string;
   description: string;
-  /** What is typed after the noun. */
+  /** Examples, without the noun. */
   examples: readonly string[];
-  /** Method and path, as in the specification; `{orgId}` is the organization, each further parameter an argument. */
+  /**
+   * Method and path as in the specification; `{orgId}` is the organization, and each other parameter is an argument.
+   */
   route: `${Method} /${string}`;
-  /** Only the login may do this; other commands take an API key, too, and the global `--mode`. */
+  /** Needs a login; other commands also accept an API key and the global `--mode`. */
   login?: true;
   /**
-   * What arguments are. Those of the path come first and may be left out here; the others are fields of `query` or `body`, or
-   * what `runs` takes beside them.
+   * The meaning of arguments. Those of the path come first and may be missing here; the others are fields of `query` or
+   * `body`, or further inputs of `runs`.
    */
   args?: Readonly<Record<string, string>>;
-  /** The values that a parameter of the path may have; without them it is an identifier. */
+  /** The allowed values of a path parameter; by default it is an identifier. */
   choices?: Readonly<Record<string, readonly string[]>>;
   query?: z.ZodObject;
   body?: z.ZodType;
-  /** What options are made of when the body's own fields would be hard to type, and how they become the body. */
+  /** The source of options when the body's own fields would be hard to type, and how they become the body. */
   fields?: { of: z.ZodObject; body: (given: Given, session: Session) => unknown };
-  /** Other names of options, where a field's name is that of an option which every command takes. */
+  /** Other names for options, where a field has the name of an option of every command. */
   names?: Readonly<Record<string, string>>;
-  /** Fields that are no options here. */
+  /** Fields that do not become options. */
   except?: readonly string[];
   reply: z.ZodType;
-  /** What is done instead of sending the request alone. */
+  /** Replaces sending the request alone. */
   runs?(session: Session, given: Given): Promise<void>;
   shown(ask: Ask<unknown>, given: Given, width: number): Promise<Printed>;
 };
@@ -60,7 +62,7 @@ export type Noun = { name: string; description: string; commands: readonly Descr
 
 type Definition<R extends z.ZodType> = Omit<Described, 'reply' | 'shown'> & { reply: R };
 
-/** A command that shows a record, or whatever `lines` makes of the reply. */
+/** A command that shows a record, or what `lines` makes of the reply. */
 export function command<R extends z.ZodType>(
   definition: Definition<R> & { lines?: (reply: z.infer<R>, given: Given, width: number) => readonly string[] },
 ): Described {
@@ -74,7 +76,7 @@ export function command<R extends z.ZodType>(
   };
 }
 
-/** A command that needs more than its request. */
+/** A command that does more than send its request. */
 export function steps(
   definition: Omit<Described, 'reply' | 'shown' | 'runs'> & {
     reply: z.ZodType;
@@ -88,9 +90,9 @@ export function steps(
 export function listing<R extends z.ZodObject, K extends keyof z.infer<R> & string>(
   definition: Definition<R> & {
     entries: K;
-    /** What stands under each heading. */
+    /** The cell under each heading. */
     columns: Readonly<Record<string, (entry: EntryOf<z.infer<R>[K]>) => unknown>>;
-    /** What is said when there are none. */
+    /** The text for an empty list. */
     none: string;
   },
 ): Described {
@@ -111,7 +113,7 @@ export function listing<R extends z.ZodObject, K extends keyof z.infer<R> & stri
 
 type EntryOf<L> = L extends readonly (infer E)[] ? E : never;
 
-/** The entries of all pages, and what else the first page says. */
+/** The entries of all pages, and the first page's other fields. */
 async function entriesOf(ask: Ask<Given>, entries: string, isPaged: boolean, most: number | undefined) {
   let rest: Given | undefined;
   const found = await allPages<unknown>(async (query) => {
@@ -174,7 +176,7 @@ function addCommand(noun: Command, described: Described, act: Act): void {
   made.action(act(run));
 }
 
-/** The command of this name; of several words, the first ones lead to it. */
+/** The command of this name; in a name of several words, the first ones lead to it. */
 function placeOf(noun: Command, name: string): Command {
   const words = name.split(' ');
   const last = words.pop()!;
@@ -184,7 +186,7 @@ function placeOf(noun: Command, name: string): Command {
   return at.command(last);
 }
 
-/** What the command line gives: the arguments in their order, then the options. */
+/** The inputs of a command: the arguments in order, then the options. */
 function inputsOf({ route, query, body, fields, args = {}, names, except = [] }: Described): Field[] {
   const schemas = [query, fields?.of ?? body].filter((schema) => schema !== undefined);
   const found = schemas.flatMap((schema) => fieldsOf(schema, names));
@@ -198,7 +200,7 @@ function inputsOf({ route, query, body, fields, args = {}, names, except = [] }:
   ];
 }
 
-/** The parameters of a path beside the organization, in their order. */
+/** A path's parameters except the organization, in order. */
 const parametersOf = (route: string): string[] =>
   [...route.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).filter((name) => name !== 'orgId');
 

@@ -130,7 +130,7 @@ function documentTable(documents: readonly Document[]): string[] {
   ];
 }
 
-/** Codes of failures that every further file would meet too. */
+/** Error codes that every further file would get too. */
 const hopeless = new Set(['NO_SERVER', 'UNAUTHENTICATED', 'MISSING_SCOPE', 'NOT_FOUND']);
 
 /** Uploads one file after another. A file that fails does not stop the others, but the command then fails. */

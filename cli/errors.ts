@@ -1,4 +1,4 @@
-/** What can go wrong in the command-line tool, and the exit code each failure ends with. */
+/** The failures of the command-line tool, and the exit code of each. */
 
 /** Exit codes: 0 it worked, 1 the request failed, 2 the command was written wrongly, 130 interrupted by Ctrl-C. */
 export const exitCodes = { failed: 1, usage: 2, interrupted: 130 } as const;
@@ -9,13 +9,13 @@ export type CliErrorOptions = {
   code?: string;
   /** HTTP status, when a server answered. */
   status?: number;
-  /** One line each: which field, and what about it. */
+  /** The field and its fault, one line each. */
   details?: readonly { path: readonly (string | number)[]; message: string }[];
   requestId?: string;
   cause?: unknown;
 };
 
-/** A failure that a person is told about in one sentence. Anything else that is thrown is a defect of this tool. */
+/** A failure that is shown as one sentence. Any other thrown value is a defect of this tool. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exitCode: number;
@@ -49,7 +49,7 @@ export function errorJson(error: CliError): Record<string, unknown> {
   };
 }
 
-/** The sentence, then a line for each detail that says more than the sentence. */
+/** The sentence, then a line for each detail that adds to it. */
 export function errorLines(error: CliError): string[] {
   const lines = error.details
     .filter(({ message }, at) => !(at === 0 && error.message.includes(message)) && message !== error.message)

@@ -1,13 +1,13 @@
 /**
- * Fields of the contract's schemas as arguments and options of a command, and what is typed there as their values. Here only
- * the type of a value counts; the server says what else is wrong with it.
+ * The fields of the contract's schemas as arguments and options of a command, and their typed values. Only the type of
+ * a value is checked here; the server checks the rest.
  */
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { list } from './arguments.ts';
 import { readAll, type Input } from './prompt.ts';
 
-/** What was given to a command, by the names of the fields. */
+/** The values given to a command, by field name. */
 export type Given = Record<string, unknown>;
 
 /** A field that can be given on the command line. */
