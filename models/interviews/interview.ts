@@ -7,7 +7,7 @@ import { closeRoom, removeRoom, type RoomOrder } from './room.ts';
 import { removeSegments } from './transcript.ts';
 import { eraseCopies } from '../base/copies.ts';
 import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
-import { date, flag, list, mixed, number, oneOf, optional, string } from '../rules/base/fields.ts';
+import { date, flag, list, mixed, number, oneOf, optional, string, type RecordWith } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { modes } from '../rules/access/keys.ts';
 import type { Evaluation, QaSummary, Scorecard } from '../rules/interviews/evaluation.ts';
@@ -19,7 +19,6 @@ import {
   operations,
   type BotRef,
   type Decision,
-  type InterviewMode,
   type InterviewState,
   type InterviewStatus,
   type Move,
@@ -27,7 +26,7 @@ import {
 import type { Invitation } from '../rules/interviews/invitation.ts';
 import type { Question } from '../rules/interviews/questions.ts';
 import { endReasonOf } from '../rules/interviews/room.ts';
-import { interviewLanguages, type InterviewLanguage } from '../rules/language/language.ts';
+import { interviewLanguages } from '../rules/language/language.ts';
 
 /** What the workflow of an interview says of it. */
 export type Projection = { orgId: string; interviewId: string; state: InterviewState; moves: readonly Move[] };
@@ -38,39 +37,28 @@ const questionsBy = ['rules_or_model', 'member'] as const;
 export type QuestionsBy = (typeof questionsBy)[number];
 
 /** What members may change before the start. */
-export type InterviewConfig = {
-  role_title: string;
-  interview_mode: InterviewMode;
+const config = {
+  role_title: string,
+  interview_mode: oneOf(interviewModes),
   /** What questions and the room are written in; English where none is stored. */
-  language?: InterviewLanguage;
-  skills: string[];
-  evaluation_criteria: string[];
-  question_count: number;
-  questions: Question[];
+  language: optional(oneOf(interviewLanguages)),
+  skills: list(string),
+  evaluation_criteria: list(string),
+  question_count: number,
+  questions: list(mixed<Question>()),
   /** Those that were made here follow a resume that is added later; those that a member wrote or changed stay. */
-  questions_by: QuestionsBy;
-  meeting_url?: string;
-  scheduled_at?: Date;
-  candidate: Candidate;
+  questions_by: oneOf(questionsBy),
+  meeting_url: optional(string),
+  scheduled_at: optional(date),
+  candidate: mixed<Candidate>(),
 };
+export type InterviewConfig = RecordWith<typeof config>;
 
 export const InterviewModel = defineModel(
   'Interview',
   'interviews',
   {
-    role_title: string,
-    interview_mode: oneOf(interviewModes),
-    /** What questions and the room are written in; English where none is stored. */
-    language: optional(oneOf(interviewLanguages)),
-    skills: list(string),
-    evaluation_criteria: list(string),
-    question_count: number,
-    questions: list(mixed<Question>()),
-    /** Those that were made here follow a resume that is added later; those that a member wrote or changed stay. */
-    questions_by: oneOf(questionsBy),
-    meeting_url: optional(string),
-    scheduled_at: optional(date),
-    candidate: mixed<Candidate>(),
+    ...config,
     _id: string,
     org_id: string,
     mode: oneOf(modes),

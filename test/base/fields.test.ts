@@ -1,0 +1,96 @@
+/** A field's words (models/rules/base/fields.ts): the type that follows from them, and what is refused before a record is stored. */
+import { describe, expect, it } from '@jest/globals';
+import mongoose from 'mongoose';
+import { CrawlModel } from '../../models/crawl/crawl.ts';
+import { LiveCopyModel } from '../../models/knowledge/livecopy.ts';
+import { PageModel, type Page } from '../../models/knowledge/page.ts';
+import { ToolServerModel } from '../../models/mcp/server.ts';
+import {
+  date,
+  embedded,
+  flag,
+  list,
+  mixed,
+  nullable,
+  number,
+  oneOf,
+  optional,
+  string,
+  type RecordWith,
+} from '../../models/rules/base/fields.ts';
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+
+const now = new Date('2026-11-24T00:00:00Z');
+const page: Page = {
+  _id: 'page_1',
+  org_id: 'org_1',
+  mode: 'live',
+  url: 'https://example.com/',
+  title: 'Help',
+  segments: [],
+  live: true,
+  crawl_id: 'crawl_1',
+  generation: 1,
+  chunk_count: 0,
+  content_sha256: '0'.repeat(64),
+  crawled_at: now,
+  tags_version: 0,
+  created_at: now,
+  updated_at: now,
+};
+const faultsOf = (record: object): string[] => Object.keys(new PageModel(record).validateSync()?.errors ?? {});
+
+describe('the type of a record', () => {
+  it('has exactly the fields that are written, required, optional, or null', () => {
+    const fields = {
+      name: string,
+      mode: oneOf(['live', 'test']),
+      seen: optional(date),
+      ended: nullable(date),
+      running: flag,
+      sizes: list(embedded({ width: number, unit: optional(oneOf(['px', 'em'])) })),
+      settings: mixed<{ theme: string }>(),
+    };
+    type Written = {
+      name: string;
+      mode: 'live' | 'test';
+      seen?: Date;
+      ended: Date | null;
+      running?: true;
+      sizes: { width: number; unit?: 'px' | 'em' }[];
+      settings: { theme: string };
+    };
+    const same: Same<RecordWith<typeof fields>, Written> = true;
+    expect(same).toBe(true);
+  });
+});
+
+describe('a record that is created', () => {
+  it('is taken as its type says', () => expect(faultsOf(page)).toEqual([]));
+
+  it.each<[fault: string, change: Record<string, unknown>, field: string]>([
+    ['lacks a required field', { url: undefined }, 'url'],
+    ['has the empty string where a string is required', { url: '' }, 'url'],
+    ['has a word that the list does not have', { mode: 'staging' }, 'mode'],
+    ['has a value of another type', { generation: 'first' }, 'generation'],
+    ['has another word in an optional field', { authority: 'highest' }, 'authority'],
+  ])('is refused when it %s', (_, change, field) => expect(faultsOf({ ...page, ...change })).toEqual([field]));
+
+  it('has the empty text and the empty list where none is given', () => {
+    const { title: _title, segments: _segments, ...rest } = page;
+    expect(new PageModel(rest).toObject()).toMatchObject({ title: '', segments: [] });
+  });
+
+  it('has no field that the model does not have', () =>
+    expect(new PageModel({ ...page, colour: 'red' }).toObject()).not.toHaveProperty('colour'));
+
+  it.each([
+    [CrawlModel.modelName, 'cancelled_by'],
+    [LiveCopyModel.modelName, 'left_out'],
+    [LiveCopyModel.modelName, 'running'],
+    [ToolServerModel.modelName, 'oauth'],
+  ])('(%s) lacks the optional %s when none is given', (model, field) =>
+    expect(new (mongoose.model(model))({ _id: 'x' }).toObject()).not.toHaveProperty(field),
+  );
+});
