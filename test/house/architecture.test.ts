@@ -23,6 +23,8 @@ const forbidden: readonly [file: string, source: string, named: string][] = [
   ['api/b.ts', `import { send } from '../clients/mail.ts';`, '../clients/mail.ts'],
   ['workflows/a.ts', `import { createActivities } from '../activities/document.ts';`, '../activities/document.ts'],
   ['workflows/b.ts', `import 'node:crypto';`, 'node:crypto'],
+  ['workflows/chat/a.ts', `import { startSaved } from '../start.ts';`, '../start.ts'],
+  ['workflows/start.ts', `import { startApi } from '../api/server.ts';`, '../api/server.ts'],
   ['clients/a.ts', `import { findOrg } from '../models/organization.ts';`, '../models/organization.ts'],
   [
     'providers/slack/a.ts',

@@ -91,9 +91,15 @@ export const rooms: readonly Room[] = [
     packages: 'any',
     node: true,
   },
+  // It starts workflows and is none: processes import it, workflows do not.
+  {
+    at: 'workflows/start.ts',
+    files: ['workflows/attributes.ts', 'workflows/base/', 'models/'],
+    packages: ['@temporalio/client', '@temporalio/common', 'mongoose', 'pino'],
+  },
   {
     at: 'workflows/',
-    files: ['workflows/', 'models/rules/'],
+    files: ['workflows/*/', 'workflows/attributes.ts', 'models/rules/'],
     typesOf: ['activities/'],
     packages: ['@temporalio/workflow', '@temporalio/common'],
   },
