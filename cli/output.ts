@@ -90,7 +90,7 @@ export function record(value: unknown, width: number, indent = ''): string[] {
   });
 }
 
-/** One line where it fits. */
+/** Each row takes one line, if it fits. */
 function fieldLines(field: unknown, width: number, indent: string): string[] {
   if (field === null || field === undefined || field === '') return ['-'];
   if (typeof field !== 'object')

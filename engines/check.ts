@@ -15,7 +15,9 @@ const cache = (name: string): string => join(root, 'node_modules', '.cache', nam
 /** One check's outcome: `output` is what to show when it failed. */
 export type CheckResult = { name: string; passed: boolean; output: string; seconds: number };
 
-/** One checker: several, which is tsc's default, make the same types again, for twice the processor time and memory. */
+/**
+ * One checker: tsc's default of several makes the same types several times, for twice the processor time and memory.
+ */
 const types = ['--noEmit', '--pretty', 'false', '--incremental', '--checkers', '1'];
 const prettierCache = ['--cache', '--cache-strategy', 'content', '--cache-location', cache('prettier-check')];
 

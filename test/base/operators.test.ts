@@ -192,7 +192,7 @@ describe('an operator in a query', () => {
 });
 
 describe('an operator in a path', () => {
-  it.each(inPaths)('%s: {%s} is an id that does not exist: 404, or none at all: 400', async (_, name, route) => {
+  it.each(inPaths)('is in %s {%s} an unknown id (404) or no id (400)', async (_, name, route) => {
     for (const id of [asText, '[$ne]', '$where', 'nothing']) {
       const token = tokenOf(route);
       // A forbidden request is refused before its file has arrived.

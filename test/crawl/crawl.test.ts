@@ -1,4 +1,7 @@
-/** A site becomes knowledge, stays fresh, and is treated politely; whatever it does, the crawl ends and says why. */
+/**
+ * A crawl makes a site part of the knowledge base, keeps it current, and is polite. Whatever the site does, the crawl
+ * ends and says why.
+ */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';

@@ -1,4 +1,7 @@
-/** Crawls whose worker dies, whose room ends, or whose pages are deleted under their hands: nothing twice, nothing left over. */
+/**
+ * Crawls whose worker dies, whose quota is used up, or whose pages are deleted while they are written: nothing is done
+ * twice, and nothing is left over.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -40,7 +43,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await Promise.all(workers.splice(0).map((worker) => worker.stop()));
 });
-// Removed after the workers have stopped, which may be reading them.
+// Removed only after the workers have stopped, because they may be reading them.
 const siteOf = sitesOfTest();
 async function startWorker(extra: Record<string, string> = {}): Promise<Running> {
   const worker = await startProcess('test/kit/crawlworker.ts', { ...env, ...extra });
@@ -66,7 +69,7 @@ async function holdingWorker(at: readonly (readonly [Crawler, number])[]) {
   };
 }
 
-/** A site of `count` pages that all are linked from the start. */
+/** A site of `count` pages, all linked from the start page. */
 const manyPages = (count: number, of: string): Record<string, Reply> => {
   const paths = Array.from({ length: count }, (_, i) => `/${of}-page-${i}`);
   return {
@@ -106,7 +109,7 @@ const settled = async (crawlId: string): Promise<string[]> =>
   );
 
 describe('a worker killed while it stores one round and fetches the next', () => {
-  /** One death for all three crawls, because Temporal takes seconds to notice. */
+  /** All three crawls share one death of the worker, because Temporal takes seconds to notice it. */
   const large = manyPages(108, 'whinchat');
   const changing = manyPages(3, 'stonechat');
   const replacing = manyPages(10, 'wheatear');
@@ -154,7 +157,7 @@ describe('a worker killed while it stores one round and fetches the next', () =>
     expect(before).toHaveLength(49);
     expect(before.filter((url) => largeSite!.hits.get(new URL(url).pathname) !== 1)).toEqual([]);
     await expectEachOnce(first!, 109);
-    // Dropped after the record is ended: it decides how a crawl ends, and that step may run again.
+    // The set is dropped after the record is ended: the record decides how a crawl ends, and that step may run again.
     const left = () => db.collection('crawl_frontier').countDocuments({ crawl_id: crawlId });
     await until(async () => (await left()) === 0, 'the addresses of the crawl to be dropped');
   });
@@ -176,7 +179,7 @@ describe('a worker killed while it stores one round and fetches the next', () =>
 });
 
 describe('a crawl whose worker was killed', () => {
-  /** Cancels one; whether that was taken at once. */
+  /** Cancels a crawl; returns whether that was accepted at once. */
   async function isTakenAtOnce(): Promise<boolean> {
     const own = await newCrawler(apis[0]);
     const owed: ServerResponse[] = [];
@@ -187,7 +190,7 @@ describe('a crawl whose worker was killed', () => {
     const other = await startWorker();
     await worker.kill();
     const { status } = await own.askToCancel();
-    // As long as Temporal has not seen that the connection is closed, it may hand the order to the dead worker.
+    // Until Temporal notices that the connection is closed, it may give the command to the dead worker.
     if (status === 503) await own.cancel();
     else expect(status).toBe(202);
     expect((await own.ended()).status).toBe('cancelled');
@@ -240,7 +243,7 @@ describe('a page that is deleted while a crawl is writing it anew', () => {
       async () => (await db.collection<{ _id: string }>('removals').countDocuments({ _id: page_id })) === 0,
       'its removal to be carried out',
     );
-    // The state of the database if the deletion had come a moment earlier, between the claim and the first write.
+    // The database looks as if the deletion had come a moment earlier, between the claim and the first write.
     await db.collection<{ _id: string }>('page_links').insertOne({ _id: page_id, urls: [] } as never);
     worker.go();
     expect((await crawler.ended()).status).toBe('completed');

@@ -1,4 +1,6 @@
-/** Crawls of sites and by people that do what they should not: each ends, says why, and loses nothing that answered before. */
+/**
+ * Crawls of misbehaving sites, and with wrong requests: each ends, says why, and loses nothing that answered before.
+ */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';

@@ -1,4 +1,7 @@
-/** What goes on answering after a site was crawled again, and what does not: nothing is lost while a text is still on the site. */
+/**
+ * What keeps answering after a site was crawled again, and what does not: a text that is still on the site is never
+ * lost.
+ */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newCrawler, reasonsOf, type Crawler } from '../kit/crawling.ts';
 import { system, until } from '../kit/harness.ts';
@@ -158,7 +161,7 @@ describe('a page that asks to be asked for later', () => {
     const site = await siteOf({
       '/': page('Start', 'The dotterel bank has a start page.', ['/busy', ...others]),
       '/busy': busy,
-      // Pages are requested one by one, so they arrive in the order in which they are begun.
+      // Pages are requested one by one, so they arrive in the order of their requests.
       '/robots.txt': 'User-agent: *\nCrawl-delay: 0.001',
       ...Object.fromEntries(others.map((one) => [one, note(page(one, `The dotterel product ${one} is sold.`))])),
     });
@@ -289,7 +292,7 @@ describe('the status of crawls in both modes', () => {
     const slow = await siteOf({
       '/': (_, response) => {
         const answer = () => response.writeHead(200).end(page('Slow', 'The ruff is slow.'));
-        // The crawler may have given up a request that hung, and ask again.
+        // The crawler may have given up a hanging request and ask again.
         if (released) answer();
         else owed.push(answer);
       },

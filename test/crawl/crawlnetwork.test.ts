@@ -1,4 +1,4 @@
-/** Crawls in a hostile network, with a name server and an Internet of the test's own: no request goes where it may not. */
+/** Crawls in a hostile network, with a simulated name server and Internet: no request goes where it may not. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newCrawler, reasonsOf, type Crawler } from '../kit/crawling.ts';
 import { startDns, type TestDns } from '../kit/dns.ts';
@@ -6,13 +6,13 @@ import { apiAt, until, type Api } from '../kit/harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 import { page, redirect, sitesOfTest, startSite, type Reply, type TestSite } from '../kit/sites.ts';
 
-/** For the worker this is an ordinary public address; the test's Internet leads it to a loopback site. */
+/** For the worker this is an ordinary public address; the simulated Internet leads it to a loopback site. */
 const publicAddress = '93.184.215.14';
 
 let dns: TestDns;
 let api: Api;
 let crawler: Crawler;
-/** The one loopback address that may be crawled, its port included. */
+/** The only loopback address that may be crawled, including its port. */
 let site: TestSite;
 let env: SystemEnv;
 const running: Running[] = [];
@@ -170,7 +170,7 @@ describe('a host that does not exist', () => {
     expect(done).toMatchObject({ status: 'failed', pages_processed: 0, pages_failed: 1 });
     expect(done.error).toContain('no host with the name mistyped.test');
     expect(done.problems).toEqual([{ url: 'http://mistyped.test/help', reason: done.error }]);
-    // Only robots.txt was asked for, once: nothing waited for another try.
+    // Only robots.txt was requested, once: the crawl did not wait for another attempt.
     expect(dns.asked.filter((name) => name === 'mistyped.test').length).toBe(1);
     expect(await crawler.answer('Does the pochard stay where it is?')).toContain('stays');
   });

@@ -1,6 +1,6 @@
 /**
- * Reading HTML pages through the real processes: what ordinary and careless pages say, that hostile ones hurt only
- * themselves, and that processes are used again, replaced and ended.
+ * Reading HTML pages in the real processes: what ordinary and careless pages contain, that hostile pages harm only
+ * themselves, and that processes are reused, replaced and ended.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import iconv from 'iconv-lite';
@@ -17,7 +17,7 @@ const fixture = (name: string): Buffer => readFileSync(new URL(`../fixtures/page
 
 let pages: Pages;
 beforeAll(() => {
-  // Ample time, for machines that run many other things; the limits have tests of their own.
+  // Enough time for busy machines; the limits have their own tests.
   pages = createPages({ timeoutMs: 100_000, agent: 'SupportBot' });
 });
 afterAll(() => pages.close());

@@ -1,4 +1,7 @@
-/** What is stored and removed of pages when two hands are at it: activities and pruning on a real database, the index watched. */
+/**
+ * How pages are stored and removed when crawl and pruning overlap: the activities on a real database, with an index
+ * that the test watches.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
@@ -288,7 +291,7 @@ describe('pruning that is killed half-way', () => {
     const { org_id } = crawl;
     const [half, old] = await PageModel.find({ org_id }).sort({ url: 1 }).lean();
     await ChunkModel.deleteMany({ source_id: half!._id });
-    // A generation that was begun and never published: it must not be published after it was removed, either.
+    // A generation that was begun and never published: after its removal it must not be published either.
     await PageModel.updateOne({ _id: old!._id }, { $set: { generation: 2 } });
     const chunk = (await ChunkModel.findOne({ source_id: old!._id }).lean())!;
     await ChunkModel.create([{ ...chunk, _id: `${old!._id}:2:0`, generation: 2 }]);
@@ -310,7 +313,7 @@ describe('pruning that is killed half-way', () => {
     await expect(carryOut(failing, ref)).rejects.toThrow('killed');
     expect(await findPruning(org_id, pruning._id)).not.toBeNull();
     await carryOut(index.search, ref);
-    // Runs again, as after a lost answer.
+    // The activity runs again, as after a lost answer.
     await carryOut(index.search, ref);
     expect(await findPruning(org_id, pruning._id)).toBeNull();
     expect(await findOrphans(index.search, org_id, 'test')).toEqual({ orphaned: [], live: 2 });

@@ -1,4 +1,4 @@
-/** Sites that are crawled again by themselves: the schedule is what the record says, through deaths, races and removal. */
+/** Sites that are crawled on a schedule: the schedule follows its record, through deaths, races and removal. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { Client, Connection, ScheduleNotFoundError, ScheduleOverlapPolicy } from '@temporalio/client';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => connection.close());
 
 const siteOf = sitesOfTest();
-/** The schedules of a test. Any that were left would fire for sites that no longer exist. */
+/** The schedules of a test. A leftover one would fire for a site that no longer exists. */
 const made: string[] = [];
 afterEach(async () => {
   await Promise.all(
@@ -68,13 +68,13 @@ const described = (id: string) =>
       if (error instanceof ScheduleNotFoundError) return undefined;
       throw error;
     });
-/** Fires it now; gives the schedule once `seen` holds. */
+/** Fires the schedule now; returns it once `seen` holds. */
 async function fire(
   id: string,
   seen: (schedule: { last_crawl_id: string | null; last_skipped?: { at: string; reason: string } }) => boolean,
   at: At = here,
 ) {
-  // Temporal passes over a firing that comes before the one before has ended.
+  // Temporal skips a firing that comes before the previous one has ended.
   await until(async () => (await described(id))?.info.runningActions.length === 0, 'the firing before to end');
   await scheduleOf(id).trigger();
   return until(async () => {
@@ -131,7 +131,7 @@ describe('POST /crawl with every_hours', () => {
     expect(info.nextActionTimes[0]?.toISOString()).toBe(again.body.schedule.next_crawl_at);
     await ended(again.body.crawl_id);
 
-    // Crawled once more without a schedule, it keeps the one it has.
+    // Another crawl without a schedule keeps the existing one.
     const plain = await start(site.url, {});
     expect([plain.status, plain.body.schedule]).toEqual([202, undefined]);
     expect((await list()).schedules).toMatchObject([{ schedule_id: id, every_hours: 12 }]);

@@ -1,4 +1,7 @@
-/** Changes of a schedule that overlap, and steps that run twice: the activities on a real database, with Temporal's side watched. */
+/**
+ * Overlapping changes of a schedule, and steps that run twice: the activities on a real database, with a simulated
+ * Temporal.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
@@ -27,7 +30,7 @@ const crawlOf = (org_id: string, firing?: string) =>
     },
   );
 
-/** Asks for a schedule as the route does, with a crawl that ends at once. */
+/** Requests a schedule like the route, with a crawl that ends at once. */
 async function put(orgId: string, every_hours: number) {
   const crawl = crawlOf(orgId);
   const by = { actor: 'test', now: new Date(), intentFor: () => intent };
@@ -39,7 +42,10 @@ async function put(orgId: string, every_hours: number) {
 }
 const remove = (orgId: string, scheduleId: string) => removeRecrawl(orgId, ['test'], scheduleId, intent);
 
-/** Temporal's side as a table of intervals; `before` runs in the middle of each change, once it is decided what to write. */
+/**
+ * The simulated Temporal: a table of intervals. `before` runs in the middle of each change, when it is decided what to
+ * write.
+ */
 function activitiesWith(before: (change: string) => Promise<void> = async () => undefined) {
   const table = new Map<string, number>();
   const changes: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Rendering pages in a real Chromium: a page's text arrives, nothing gets past the client for outbound HTTP, hostile pages
- * hurt only themselves, and no process is left behind.
+ * Rendering pages in a real Chromium: a page's text arrives, no request bypasses the client for outbound HTTP, hostile
+ * pages harm only themselves, and no process is left behind.
  */
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { createSocket } from 'node:dgram';
@@ -40,7 +40,7 @@ function listen(server: Server): Promise<string> {
 }
 
 type Site = { host: string; url: string; asked: IncomingMessage[]; paths: () => string[] };
-/** A site of HTML pages by path; a function answers itself. */
+/** A site of HTML pages by path; a function answers the request itself. */
 async function site(pages: Record<string, string | RequestListener>): Promise<Site> {
   const asked: IncomingMessage[] = [];
   const server = createServer((request, reply) => {
@@ -62,7 +62,7 @@ async function forbidden(): Promise<{ host: string; connections: () => number }>
 const userAgent = 'TestBot/1.0 (+https://bot.example)';
 function renderer(allowed: Site[], options: Partial<RendererOptions> = {}): Renderer {
   const http = createHttp({ userAgent, egressAllow: allowed.map(({ host }) => host) });
-  // Ample time, for machines that run much beside this.
+  // Enough time for busy machines.
   const limits = { timeoutMs: 60_000, settleMs: 40_000, ...options.limits };
   const made = createRenderer({ executablePath: chromium, http, userAgent, ...options, limits });
   cleanups.push(async () => {
@@ -203,7 +203,7 @@ describe('what a page may reach', () => {
         Promise.all(done).then((all) => { document.querySelector('main').textContent = all.join(', '); stop.abort(); });
         </script>`,
       '/away': (_, reply) => reply.writeHead(302, { location: `http://${secret.host}/` }).end(),
-      // Left unanswered, so that the page does not count as settled before its script is done.
+      // Never answered, so that the page does not count as settled before its script is done.
       '/held': () => undefined,
     });
     const text = await textOf(renderer([shop]), shop.url);
@@ -257,7 +257,7 @@ describe('what a page may reach', () => {
     const name = secret.host.replace('127.0.0.1', 'localhost');
     for (const address of [`http://${secret.host}/`, `http://${name}/`, `https://${secret.host}/`])
       await expect(page.goto(address)).rejects.toThrow(/net::ERR_/);
-    // The error page of a refused address may still be loading in that one.
+    // The error page of a refused address may still be loading.
     const blank = await started.browser.newPage();
     const gathered = await blank.evaluate(`new Promise((resolve) => {
       const peer = new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:${udp.address().port}' },
@@ -364,7 +364,8 @@ describe('the browser', () => {
     const before = new Set(below());
     const rendering = reasonOf(made.render(shop.url));
     await until(() => shop.asked.length === 1);
-    // The browser itself dies first: of a process below it that died alone it would say that the page could not be fetched.
+    // The whole browser is killed. If only one of its child processes died, the error would be that the page could not
+    // be fetched.
     const browser = below()
       .filter((pid) => !before.has(pid))
       .toSorted((a, b) => a - b);

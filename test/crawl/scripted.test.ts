@@ -1,4 +1,4 @@
-/** Crawling pages whose text is made by their scripts: a real worker, a real Chromium. */
+/** Crawling pages whose scripts make their text, with a real worker and a real Chromium. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { processTree } from '../../clients/crawl/render/browser.ts';

@@ -1,4 +1,7 @@
-/** A site as crawls see it: what its host is owed by all crawls of a process, and how its robots.txt is obeyed. */
+/**
+ * A site as crawls see it: the limits that all crawls of a process share for its host, and how its robots.txt is
+ * obeyed.
+ */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -128,7 +131,7 @@ describe('crawls of one host', () => {
       crawls.flatMap((crawl, i) => ['a', 'b'].map((name) => crawl.fetch(`${site.url}/${name}${i}`, { signal }))),
     ).then((all) => kinds.push(...all.map(({ kind }) => kind)));
     while (kinds.length === 0) {
-      // Two are there, or the last one is: then one is answered, and another may come.
+      // Both requests are running, or the last one is: then one is answered, and another may come.
       if (owed.length > 1 || site.hits.size === 7)
         owed.shift()?.writeHead(200, { 'content-type': 'text/html' }).end('x');
       await delay(5);

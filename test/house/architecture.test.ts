@@ -171,16 +171,19 @@ describe('import directions', () => {
     expect(await importViolations(root)).toEqual([]);
   });
 
-  it.each(forbidden)('%s with %s is refused', async (file, source, named) => {
+  it.each(forbidden)('the file %s with the source %s is refused', async (file, source, named) => {
     const found = await inProject([[file, source]], importViolations);
     expect(found).toEqual([expect.stringContaining(`${file} may not import ${named}`)]);
   });
 
-  it.each(backwards)('%s with %s is against the order of the slices', async (file, source, named) => {
-    const found = await inProject([[file, source]], importViolations);
-    expect(found).toEqual([expect.stringMatching(/^\S+ may not import \S+ \(the slice \w+ comes after \w+\)$/)]);
-    expect(found[0]).toContain(`${file} may not import ${named}`);
-  });
+  it.each(backwards)(
+    'the file %s with the source %s is against the order of the slices',
+    async (file, source, named) => {
+      const found = await inProject([[file, source]], importViolations);
+      expect(found).toEqual([expect.stringMatching(/^\S+ may not import \S+ \(the slice \w+ comes after \w+\)$/)]);
+      expect(found[0]).toContain(`${file} may not import ${named}`);
+    },
+  );
 
   it.each(['models/a.ts', 'models/rules/a.ts', 'models/rules/made-up/a.ts', 'activities/a.ts', 'agent/a.ts'])(
     '%s is in no slice',

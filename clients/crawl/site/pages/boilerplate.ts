@@ -79,7 +79,7 @@ export function isPermalink(item: Element): boolean {
   if (name !== 'a' || characters > maxPermalinkCharacters || !attributes['href']?.includes('#')) return false;
   let title = item.parent;
   while (title && !titled.test(title.name)) title = title.parent;
-  // A link around the whole heading is its text.
+  // A link around a whole heading is the heading's text and no permalink.
   if (!title || title.characters <= characters) return false;
   const text = textOf(item);
   return permalinkSigns.test(text) || permalinkWords.test(text);
