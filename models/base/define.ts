@@ -36,7 +36,9 @@ function typeOf({ kind, fields, item }: Field<unknown>): unknown {
 function definitionOf(field: Field<unknown>): object {
   const { kind, optional, nullable, initial, unique, values } = field;
   // Mongoose gives a record that lacks an array an empty one, and takes neither null nor '' for something that is required.
-  const initially = 'initial' in field || (kind === 'list' && optional) ? { default: initial } : {};
+  // A field that may be lacking has no value of its own; an array has one by mongoose unless it is told otherwise.
+  const ownDefault = optional ? kind === 'list' : 'initial' in field;
+  const initially = ownDefault ? { default: optional ? undefined : initial } : {};
   const required = !optional && !nullable && initial !== '';
   return { type: typeOf(field), required, ...initially, ...defined({ unique, enum: values }) };
 }

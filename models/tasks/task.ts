@@ -344,7 +344,7 @@ function completed(before: Task, asked: TaskChange, now: Date) {
   if (asked.review_status === undefined && outdatesReview(Object.keys(asked))) fields['review_status'] = 'not_reviewed';
   const set = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   const unset = Object.keys(fields).filter((field) => fields[field] === null);
-  const after = { ...before, ...set } as Task;
+  const after: Task = { ...before, ...set };
   for (const field of unset) delete (after as Record<string, unknown>)[field];
   return { set, unset, after };
 }

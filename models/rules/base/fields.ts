@@ -58,7 +58,7 @@ export const embedded = <F extends Fields>(fields: F): Required<RecordWith<F>> =
 });
 
 /** A field that records may lack. */
-export const optional = <V>({ initial: _, ...field }: Required<V>): Field<V, true> => ({ ...field, optional: true });
+export const optional = <V>(field: Required<V>): Field<V, true> => ({ ...field, optional: true });
 /** True or absent, for unique and partial indexes. */
 export const flag = optional(boolean) as Field<true, true>;
 /** A value or null; null by default. */
