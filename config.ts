@@ -10,18 +10,10 @@ import { readEgressEntry } from './models/rules/base/address.ts';
 import { readAddress, readMailbox } from './models/rules/access/mailbox.ts';
 import { replySeparators } from './models/rules/events/replyaddress.ts';
 import { readSmtpUrl } from './providers/mail/rules.ts';
-import {
-  rateNames,
-  rates,
-  rateSeconds,
-  rateVariable,
-  type RateName,
-  type RateVariable,
-} from './models/rules/base/rates.ts';
+import { rateLimit, rateNames, rates, rateSeconds, type RateName } from './models/rules/base/rates.ts';
 import { maxFileBytes } from './models/rules/knowledge/document.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
-const count = z.coerce.number().int().min(0);
 const positive = z.coerce.number().int().min(1);
 const list = z.string().transform((text) =>
   text
@@ -47,9 +39,34 @@ const oidcProviders = z
   })
   .pipe(z.record(z.string(), z.strictObject({ issuer: z.url(), client_id: z.string(), client_secret: z.string() })));
 
-const rateVariables = Object.fromEntries(
-  rateNames.map((name) => [rateVariable(name), positive.default(rates[name].points)]),
-) as Record<RateVariable, z.ZodDefault<typeof positive>>;
+/** What `LIMITS` may set, and what holds where it does not. */
+export const defaultLimits: Readonly<Record<string, number>> = {
+  sandbox_documents: 25,
+  sandbox_pages: 200,
+  plan_documents: 50,
+  plan_pages: 1000,
+  test_replies_per_minute: 10,
+  test_conversations_per_month: 500,
+  sockets: 10_000,
+  sockets_per_address: 200,
+  ...Object.fromEntries(rateNames.map((name) => [rateLimit(name), rates[name].points])),
+};
+
+/** How long a stopping process lets running work end, in seconds: less than the 30 that Kubernetes gives before it kills. */
+export const drainSeconds: number = 20;
+
+/** `name=number`, separated by commas; of two with the same name the last one holds. */
+const limits = list.transform((entries, issues): Readonly<Record<string, number>> => {
+  const set = { ...defaultLimits };
+  for (const entry of entries) {
+    const [, name, number] = /^(\w+)=(\d{1,15})$/.exec(entry) ?? [];
+    // An organization may be allowed no documents or pages; of everything else, none would close the system.
+    const least = name !== undefined && /_(?:documents|pages)$/.test(name) ? 0 : 1;
+    if (name !== undefined && Object.hasOwn(set, name) && Number(number) >= least) set[name] = Number(number);
+    else issues.addIssue({ code: 'custom', message: `${entry} is not a limit and its number (docs/configuration.md)` });
+  }
+  return set;
+});
 
 /** Every variable, its form and its default. */
 export const environment = z.object({
@@ -69,10 +86,6 @@ export const environment = z.object({
   FLEETS: list.optional(),
   WORKER_METRICS_PORT: port.optional(),
   EGRESS_ALLOW: hosts.default([]),
-  CRAWLER_CONTACT: z
-    .string()
-    .regex(/^[\x21-\x7e]+$/, 'must be an address of a page or a mailbox')
-    .optional(),
   CRAWL_CONCURRENCY: positive.max(16).default(2),
   PUPPETEER_EXECUTABLE_PATH: z.string().optional(),
   CHROMIUM_SANDBOX: z.stringbool().optional(),
@@ -85,7 +98,6 @@ export const environment = z.object({
     .refine((keys) => keys.every((key) => /^[0-9a-fA-F]{64}$/.test(key)), 'must be keys of 64 hexadecimal digits each')
     .default([]),
   OIDC_PROVIDERS: oidcProviders.default({}),
-  JWT_KEY_DAYS: positive.default(30),
   OPENAI_BASE_URL: z.url().optional(),
   OPENAI_API_KEY: z.string().optional(),
   OPENAI_MODEL: z.string().optional(),
@@ -105,13 +117,6 @@ export const environment = z.object({
   EMBEDDING: z.enum(['embedded', 'off']).default('embedded'),
   EMBEDDING_FOLDER: z.string().optional(),
   EMBEDDING_NICENESS: z.coerce.number().int().min(0).max(19).default(10),
-  SANDBOX_DOCUMENTS: count.default(25),
-  SANDBOX_PAGES: count.default(200),
-  PLAN_DOCUMENTS: count.default(50),
-  PLAN_PAGES: count.default(1000),
-  TEST_REPLIES_PER_MINUTE: positive.default(10),
-  TEST_CONVERSATIONS_PER_MONTH: positive.default(500),
-  MAX_UPLOAD_BYTES: positive.max(maxFileBytes).default(maxFileBytes),
   SLACK_API_URL: z.url().default('https://slack.com/api/'),
   SLACK_AUTHORIZE_URL: z.url().default('https://slack.com/oauth/v2/authorize'),
   SLACK_CLIENT_ID: z.string().min(1).optional(),
@@ -152,10 +157,7 @@ export const environment = z.object({
   AWS_ACCESS_KEY_ID: z.string().optional(),
   AWS_SECRET_ACCESS_KEY: z.string().optional(),
   AWS_SESSION_TOKEN: z.string().optional(),
-  ...rateVariables,
-  MAX_SOCKETS: positive.default(10_000),
-  SOCKETS_PER_ADDRESS: positive.default(200),
-  DRAIN_SECONDS: positive.default(20),
+  LIMITS: limits.prefault(''),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -181,6 +183,7 @@ export function readConfig(env: Record<string, string | undefined>) {
   if (v.SMTP_URL !== undefined && v.MAIL_FROM === undefined && v.REPLY_DOMAIN === undefined)
     throw new ConfigError('SMTP_URL needs MAIL_FROM, the address that mails come from.\nSee docs/configuration.md.');
   const dataDir = resolve(v.DATA_DIR);
+  const limit = (name: string): number => v.LIMITS[name]!;
   return Object.freeze({
     port: v.PORT,
     host: v.HOST,
@@ -195,14 +198,13 @@ export function readConfig(env: Record<string, string | undefined>) {
     fleets: v.FLEETS,
     workerMetricsPort: v.WORKER_METRICS_PORT,
     egressAllow: v.EGRESS_ALLOW,
-    crawlerContact: v.CRAWLER_CONTACT ?? v.PUBLIC_URL,
+    crawlerContact: v.PUBLIC_URL,
     crawlConcurrency: v.CRAWL_CONCURRENCY,
     chromiumPath: v.PUPPETEER_EXECUTABLE_PATH,
     chromiumSandbox: v.CHROMIUM_SANDBOX,
     trustProxy: v.TRUST_PROXY,
     secretKeys: secretKeysOf(v, dataDir),
     oidcProviders: v.OIDC_PROVIDERS,
-    jwtKeyDays: v.JWT_KEY_DAYS,
     openai: {
       baseUrl: v.OPENAI_BASE_URL,
       apiKey: v.OPENAI_API_KEY,
@@ -218,12 +220,12 @@ export function readConfig(env: Record<string, string | undefined>) {
     },
     embedding: { state: v.EMBEDDING, folder: v.EMBEDDING_FOLDER, niceness: v.EMBEDDING_NICENESS },
     quotas: {
-      sandbox: { documents: v.SANDBOX_DOCUMENTS, knowledge_pages: v.SANDBOX_PAGES },
-      production: { documents: v.PLAN_DOCUMENTS, knowledge_pages: v.PLAN_PAGES },
+      sandbox: { documents: limit('sandbox_documents'), knowledge_pages: limit('sandbox_pages') },
+      production: { documents: limit('plan_documents'), knowledge_pages: limit('plan_pages') },
     },
-    testRepliesPerMinute: v.TEST_REPLIES_PER_MINUTE,
-    testConversationsPerMonth: v.TEST_CONVERSATIONS_PER_MONTH,
-    maxUploadBytes: v.MAX_UPLOAD_BYTES,
+    testRepliesPerMinute: limit('test_replies_per_minute'),
+    testConversationsPerMonth: limit('test_conversations_per_month'),
+    maxUploadBytes: maxFileBytes,
     slack: slackOf(v),
     linearApiUrl: withPath(v.LINEAR_API_URL, '/graphql'),
     githubApiUrl: v.GITHUB_API_URL.replace(/\/+$/, ''),
@@ -253,10 +255,10 @@ export function readConfig(env: Record<string, string | undefined>) {
       secretAccessKey: v.AWS_SECRET_ACCESS_KEY,
       sessionToken: v.AWS_SESSION_TOKEN,
     },
-    rates: Object.freeze(ratesOf(v)),
-    maxSockets: v.MAX_SOCKETS,
-    socketsPerAddress: v.SOCKETS_PER_ADDRESS,
-    drainSeconds: v.DRAIN_SECONDS,
+    rates: Object.freeze(ratesOf(limit)),
+    maxSockets: limit('sockets'),
+    socketsPerAddress: limit('sockets_per_address'),
+    drainSeconds,
     logLevel: v.LOG_LEVEL,
   });
 }
@@ -286,11 +288,8 @@ const botServices = {
 } as const;
 
 /** How many points each rate has, and over how many seconds. */
-function ratesOf(variables: Record<RateVariable, number>) {
-  const entries = rateNames.map((name) => [
-    name,
-    { points: variables[rateVariable(name)], seconds: rateSeconds(name) },
-  ]);
+function ratesOf(limit: (name: string) => number) {
+  const entries = rateNames.map((name) => [name, { points: limit(rateLimit(name)), seconds: rateSeconds(name) }]);
   return Object.fromEntries(entries) as Record<RateName, { points: number; seconds: number }>;
 }
 

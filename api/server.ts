@@ -39,7 +39,7 @@ const resumesAtOnce = 2;
 const serverSelectionMs = 2_500;
 
 /**
- * A started API. `close` refuses new requests, waits up to DRAIN_SECONDS for the running ones, tells sockets to
+ * A started API. `close` refuses new requests, waits up to `drainSeconds` for the running ones, tells sockets to
  * reconnect elsewhere, and disconnects.
  */
 export type Api = { url: string; close(): Promise<void> };

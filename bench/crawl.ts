@@ -24,7 +24,7 @@ const target = { share: 1, recrawl: 5, actions: 0.1, growth: 0.05 };
 const lookEveryMs = 100;
 const marks = [100, 500, addresses];
 /** By default the crawler of a system waits for a site; here the site needs no protection. */
-const settings = { CRAWL_CONCURRENCY: '16', SANDBOX_PAGES: '100000', EGRESS_ALLOW: '127.0.0.1' };
+const settings = { CRAWL_CONCURRENCY: '16', LIMITS: 'sandbox_pages=100000', EGRESS_ALLOW: '127.0.0.1' };
 const memory = watched('workers/main.ts');
 
 export async function run(): Promise<void> {

@@ -32,7 +32,7 @@ export async function run(): Promise<void> {
   try {
     await onStage((stage) => measure(stage, mcp, calls), {
       EGRESS_ALLOW: '127.0.0.1',
-      TEST_REPLIES_PER_MINUTE: '1000000',
+      LIMITS: 'test_replies_per_minute=1000000',
     });
   } finally {
     await mcp.close();

@@ -15,7 +15,7 @@ const backgroundMs = Number(process.argv[3] ?? 60) * 1000;
 const pauseMs = 50;
 /** The highest allowed ratio of p99 while passages are embedded to idle. */
 const target = 2;
-const settings = { SANDBOX_PAGES: '100000', EGRESS_ALLOW: '127.0.0.1' };
+const settings = { LIMITS: 'sandbox_pages=100000', EGRESS_ALLOW: '127.0.0.1' };
 /** The help centre of test/fixtures answers them. */
 const questions = [
   'Who can open an account with you?',

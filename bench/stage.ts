@@ -24,19 +24,21 @@ export type Stage = {
 
 /** No limit may affect a measurement; all other settings are the defaults. */
 export const unlimited = {
-  SANDBOX_DOCUMENTS: '100000',
-  TEST_REPLIES_PER_MINUTE: '100000',
-  TEST_CONVERSATIONS_PER_MONTH: '100000',
-  RATE_SIGN_IN_PER_MINUTE: '1000000',
-  RATE_ACCOUNTS_PER_HOUR: '1000000',
-  RATE_WRITES_PER_MINUTE: '10000000',
-  RATE_QUERIES_PER_MINUTE: '10000000',
-  RATE_SESSIONS_PER_MINUTE: '10000000',
-  RATE_MESSAGES_PER_MINUTE: '10000000',
-  RATE_OTHER_FRAMES_PER_MINUTE: '10000000',
-  RATE_ADDRESS_CONNECTS_PER_MINUTE: '10000000',
-  RATE_ADDRESS_MESSAGES_PER_MINUTE: '10000000',
-  SOCKETS_PER_ADDRESS: '100000',
+  LIMITS: [
+    'sandbox_documents=100000',
+    'test_replies_per_minute=100000',
+    'test_conversations_per_month=100000',
+    'sign_in_per_minute=1000000',
+    'accounts_per_hour=1000000',
+    'writes_per_minute=10000000',
+    'queries_per_minute=10000000',
+    'sessions_per_minute=10000000',
+    'messages_per_minute=10000000',
+    'other_frames_per_minute=10000000',
+    'address_connects_per_minute=10000000',
+    'address_messages_per_minute=10000000',
+    'sockets_per_address=100000',
+  ].join(','),
   LOG_LEVEL: 'warn',
   LANCE_LOG: 'error',
 };
@@ -51,7 +53,14 @@ export async function onStage(
   demoOptions: Parameters<typeof demoOrganization>[2] = {},
 ): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'support-bench-'));
-  const env = { ...process.env, ...unlimited, ...settings, PORT: String(await freePort(undefined)), DATA_DIR: dataDir };
+  const env = {
+    ...process.env,
+    ...unlimited,
+    ...settings,
+    LIMITS: [unlimited.LIMITS, settings['LIMITS']].filter(Boolean).join(','),
+    PORT: String(await freePort(undefined)),
+    DATA_DIR: dataDir,
+  };
   const config = readConfig(env);
   try {
     const system = await startSystem({ config, env, report: (line) => console.log(`  ${line}`) });

@@ -45,7 +45,7 @@ import { listLackingOwners, wakeEmbedding } from '../models/knowledge/embedding.
 import { hostPort } from '../models/rules/base/address.ts';
 
 /**
- * The started workers of one process. `close` takes no new work, lets running activities end for DRAIN_SECONDS, and
+ * The started workers of one process. `close` takes no new work, lets running activities end for `drainSeconds`, and
  * disconnects.
  */
 export type WorkerProcess = {

@@ -26,6 +26,11 @@ import {
 } from '../../models/access/signingkey.ts';
 
 const tokenDays = 7;
+/**
+ * How long a key signs, in days, before the next one takes over: a key that leaked unnoticed is of use no longer than that, and there
+ * are never more than two or three to publish.
+ */
+export const signingKeyDays = 30;
 const dayMs = 86_400_000;
 /**
  * How long a process uses its copy of the keys before it reads them again, in ms. An unknown `kid` makes it read them
@@ -181,7 +186,7 @@ function readSessionClaims(payload: JWTPayload): (SessionClaims & { expiresAt: D
 }
 
 /**
- * Reads the keys. Makes the first one, or the next one when the newest is older than JWT_KEY_DAYS, and drops those that
+ * Reads the keys. Makes the first one, or the next one when the newest is older than `signingKeyDays`, and drops those that
  * no valid token needs.
  */
 async function readKeyring(deps: TokenDeps): Promise<Keyring> {
@@ -189,7 +194,7 @@ async function readKeyring(deps: TokenDeps): Promise<Keyring> {
   const ageOf = (r: SigningKey) => now.getTime() - r.created_at.getTime();
   const stored = await listSigningKeys();
   let records = openKeys(deps.secrets, stored);
-  if (!records[0] || ageOf(records[0]) > deps.config.jwtKeyDays * dayMs) {
+  if (!records[0] || ageOf(records[0]) > signingKeyDays * dayMs) {
     await addSigningKey(await newSigningKey(deps, (stored[0]?.number ?? 0) + 1, now));
     records = openKeys(deps.secrets, await listSigningKeys());
   }

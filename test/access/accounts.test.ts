@@ -25,7 +25,7 @@ beforeAll(async () => {
     FLEETS: 'deliveries,slowdeliveries',
     SMTP_URL: `smtp://127.0.0.1:${greenMail.smtpPort}`,
     MAIL_FROM: from,
-    RATE_OUTSIDE_MAILS_PER_DAY: '8',
+    LIMITS: 'outside_mails_per_day=8',
   });
   running = await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)]);
   api = apiAt(running[0]!.url);

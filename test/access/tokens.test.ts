@@ -12,7 +12,7 @@ import {
 } from 'jose';
 import { until } from '../kit/harness.ts';
 import { removeDataDir, startProcess, systemEnv } from '../kit/processes.ts';
-import { createTokens, type SessionClaims, type Tokens } from '../../api/access/tokens.ts';
+import { createTokens, signingKeyDays, type SessionClaims, type Tokens } from '../../api/access/tokens.ts';
 import { readConfig, type Config } from '../../config.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { createSecretBox } from '../../models/base/secretbox.ts';
@@ -205,9 +205,9 @@ describe('rotation', () => {
   it('signs nobody out: what was signed before is valid to its end', async () => {
     const before = newProcess();
     await before.sign('usr_0', 0);
-    now = start + config.jwtKeyDays * dayMs - 1000;
+    now = start + signingKeyDays * dayMs - 1000;
     const { token, expiresAt } = await before.sign('usr_1', 0);
-    now = start + (config.jwtKeyDays + 1) * dayMs;
+    now = start + (signingKeyDays + 1) * dayMs;
     const rotated = newProcess();
     await rotated.sign('usr_2', 0);
     now += 600_000;
@@ -222,7 +222,7 @@ describe('rotation', () => {
 
   it('publishes a key minutes before it signs, so that no process meets a token of a key it cannot know', async () => {
     const first = kidOf((await newProcess().sign('usr_1', 0)).token);
-    now = start + (config.jwtKeyDays + 1) * dayMs;
+    now = start + (signingKeyDays + 1) * dayMs;
     const rotating = newProcess();
     expect(kidOf((await rotating.sign('usr_1', 0)).token)).toBe(first);
     expect((await rotating.jwks()).keys).toHaveLength(2);
@@ -235,7 +235,7 @@ describe('rotation', () => {
   it('reaches a process that has not looked for a while as soon as it meets the new key', async () => {
     const old = newProcess();
     await old.sign('usr_1', 0);
-    now = start + (config.jwtKeyDays + 1) * dayMs;
+    now = start + (signingKeyDays + 1) * dayMs;
     await newProcess().jwks();
     now += 600_000;
     const { token } = await newProcess().sign('usr_2', 0);
@@ -246,14 +246,14 @@ describe('rotation', () => {
     const all = await Promise.all(Array.from({ length: 6 }, () => newProcess().sign('usr_1', 0)));
     expect(new Set(all.map((a) => kidOf(a.token))).size).toBe(1);
     expect(await listSigningKeys()).toHaveLength(1);
-    now = start + (config.jwtKeyDays + 1) * dayMs;
+    now = start + (signingKeyDays + 1) * dayMs;
     await Promise.all(Array.from({ length: 6 }, () => newProcess().jwks()));
     expect((await listSigningKeys()).map((k) => k.number)).toEqual([2, 1]);
   });
 
   it('drops a key once no token of it can be valid, and not before', async () => {
     await newProcess().jwks();
-    now = start + (config.jwtKeyDays + 1) * dayMs;
+    now = start + (signingKeyDays + 1) * dayMs;
     await newProcess().jwks();
     now += 7 * dayMs + 600_000;
     expect((await newProcess().jwks()).keys).toHaveLength(2);
@@ -276,7 +276,7 @@ describe('rotation', () => {
     const [first] = await listSigningKeys();
     const sealed = { private_jwk: foreign.seal(privateHalf(first!), privateJwkPlace('foreign')) };
     await SigningKeyModel.create({ ...first, ...sealed, _id: 'foreign', number: 2 });
-    now = start + (config.jwtKeyDays + 1) * dayMs;
+    now = start + (signingKeyDays + 1) * dayMs;
     await newProcess().jwks();
     now += 600_000;
     const fresh = await newProcess().sign('usr_2', 0);

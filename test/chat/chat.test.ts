@@ -601,7 +601,7 @@ describe('what is refused', () => {
   });
 
   it('a process that holds its share of sockets: 503 before the handshake', async () => {
-    const small = await startProcess('api/server.ts', { ...env, MAX_SOCKETS: '1' });
+    const small = await startProcess('api/server.ts', { ...env, LIMITS: 'sockets=1' });
     spare.push(small);
     const first = await newClient({}, small.url);
     const { sessionToken } = first.credentials;
@@ -822,7 +822,7 @@ describe('a reader that does not read', () => {
 
 describe('the conversations a month of test mode', () => {
   it('are counted when somebody writes, and never over-spent; one that was begun goes on', async () => {
-    const limited = await startProcess('api/server.ts', { ...env, TEST_CONVERSATIONS_PER_MONTH: '3' });
+    const limited = await startProcess('api/server.ts', { ...env, LIMITS: 'test_conversations_per_month=3' });
     spare.push(limited);
     const small = apiAt(limited.url);
     const messages = '/support/chat/messages/{orgId}';

@@ -27,11 +27,8 @@ const clients: ChatClient[] = [];
 beforeAll(async () => {
   env = systemEnv('chatlimits', {
     TRUST_PROXY: 'true',
-    SOCKETS_PER_ADDRESS: '3',
-    RATE_CONNECTS_PER_MINUTE: '5',
-    RATE_ADDRESS_CONNECTS_PER_MINUTE: '8',
-    RATE_ADDRESS_MESSAGES_PER_MINUTE: '5',
-    RATE_OTHER_FRAMES_PER_MINUTE: '4',
+    LIMITS:
+      'sockets_per_address=3,connects_per_minute=5,address_connects_per_minute=8,address_messages_per_minute=5,other_frames_per_minute=4',
   });
   mongo = await openClient(env['MONGODB_URI']!);
   db = mongo.db();

@@ -472,7 +472,7 @@ describe('the greeting of a socket', () => {
 
 describe('the allowance of test mode', () => {
   it('ends in an honest sentence that is no miss; live mode has none', async () => {
-    await startWorker({ TEST_REPLIES_PER_MINUTE: '1' });
+    await startWorker({ LIMITS: 'test_replies_per_minute=1' });
     const orgId = await newOrg();
     const live = await newCustomer(orgId, { mode: 'live' });
     const bodies: string[] = [];

@@ -33,7 +33,7 @@ import { everyRecord } from '../../models/base/define.ts';
 
 const page = 'https://www.example.com';
 const local = 'http://localhost:5173';
-const env = systemEnv('embeds', { RATE_VISITORS_PER_MINUTE: '5' });
+const env = systemEnv('embeds', { LIMITS: 'visitors_per_minute=5' });
 
 let config: Config;
 let secrets: SecretBox;

@@ -428,7 +428,7 @@ describe('prune', () => {
 
 describe('in a system of its own', () => {
   it('a crawl stops at the quota and says so; after its worker was killed it continues without requesting a page twice', async () => {
-    const env = systemEnv('crawlkill', { FLEETS: 'crawl', SANDBOX_PAGES: '30' });
+    const env = systemEnv('crawlkill', { FLEETS: 'crawl', LIMITS: 'sandbox_pages=30' });
     const running: Running[] = [];
     try {
       const process = await startProcess('api/server.ts', env);

@@ -207,7 +207,7 @@ describe('a crawl whose worker was killed', () => {
 describe('a quota that is reached while the next round is being fetched', () => {
   it('ends the crawl with exactly as many pages, and says so', async () => {
     const site = await siteOf(manyPages(110, 'redstart'));
-    await startWorker({ SANDBOX_PAGES: String(quota) });
+    await startWorker({ LIMITS: `sandbox_pages=${quota}` });
     const done = await crawler.crawl(site.url, { max_pages: 150 });
     expect([done.status, done.pages_processed]).toEqual(['limit_reached', quota]);
     expect(done.error).toContain(`${quota} pages`);
@@ -219,7 +219,7 @@ describe('a quota that is reached while the next round is being fetched', () => 
   it('ends a replacement without effect: the former pages stay', async () => {
     const old = await siteOf({ '/': page('Old', 'The dunnock rate is one percent a year.') });
     const site = await siteOf(manyPages(110, 'dunnock'));
-    await startWorker({ SANDBOX_PAGES: String(quota) });
+    await startWorker({ LIMITS: `sandbox_pages=${quota}` });
     await crawler.crawl(old.url);
     const done = await crawler.crawl(site.url, { max_pages: 150, replace: true });
     expect([done.status, done.error]).toEqual(['limit_reached', expect.stringContaining(`${quota} pages`)]);

@@ -320,7 +320,7 @@ describe('GET /crawl/schedules', () => {
 
 describe('in a system of its own', () => {
   it('a schedule whose API died before starting anything is started later, and notes a used-up quota', async () => {
-    const env = systemEnv('recrawlkill', { FLEETS: 'crawl', SANDBOX_PAGES: '1' });
+    const env = systemEnv('recrawlkill', { FLEETS: 'crawl', LIMITS: 'sandbox_pages=1' });
     const running: Running[] = [];
     const mongo = await openClient(env['MONGODB_URI']!);
     try {

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigError, environment, readConfig } from '../../config.ts';
-import { rateNames, rates, rateVariable } from '../../models/rules/base/rates.ts';
+import { ConfigError, defaultLimits, environment, readConfig } from '../../config.ts';
+import { rateLimit, rateNames, rates } from '../../models/rules/base/rates.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -24,22 +24,28 @@ describe('docs/configuration.md', () => {
     quoted(names!).map((name, index) => ({ name, byDefault: quoted(defaults!)[index], meaning })),
   );
 
+  const variables = documented.filter(({ name }) => /^[A-Z]/.test(name));
+  const limits = documented.filter(({ name }) => /^[a-z]/.test(name));
+
   it('names every variable, and none that does not exist', () => {
-    expect(documented.map(({ name }) => name).toSorted()).toEqual(Object.keys(environment.shape).toSorted());
+    expect(variables.map(({ name }) => name).toSorted()).toEqual(Object.keys(environment.shape).toSorted());
   });
 
-  it('gives the default of every number, quota and rate', () => {
+  it('gives the default of every number', () => {
     const numbers = Object.entries(environment.parse({})).filter(([, value]) => typeof value === 'number');
     const expected = numbers.map(([name, value]) => [name, JSON.stringify(value)]);
-    const found = numbers.map(([name]) => [name, documented.find((row) => row.name === name)?.byDefault]);
+    const found = numbers.map(([name]) => [name, variables.find((row) => row.name === name)?.byDefault]);
     expect(found).toEqual(expected);
   });
 
+  it('names every limit with its default, and none that does not exist', () => {
+    const expected = Object.entries(defaultLimits).map(([name, number]) => [name, String(number)]);
+    expect(limits.map(({ name, byDefault }) => [name, byDefault]).toSorted()).toEqual(expected.toSorted());
+  });
+
   it('says what every rate counts, in the words of the table of rates', () => {
-    const found = documented.filter(({ name }) => name.startsWith('RATE_'));
-    expect(found.map(({ name, meaning }) => [name, meaning]).toSorted()).toEqual(
-      rateNames.map((name) => [rateVariable(name), rates[name].counts]).toSorted(),
-    );
+    const found = new Map(limits.map(({ name, meaning }) => [name, meaning]));
+    expect(rateNames.map((name) => found.get(rateLimit(name)))).toEqual(rateNames.map((name) => rates[name].counts));
   });
 });
 
@@ -66,6 +72,11 @@ describe('readConfig', () => {
     ['OIDC_PROVIDERS', '{"google":{"issuer":"x"}}'],
     ['LOG_LEVEL', 'loud'],
     ['TASK_QUEUE_PREFIX', 'a b'],
+    ['LIMITS', 'sign_in_per_minute'],
+    ['LIMITS', 'sign_in_per_minute=0'],
+    ['LIMITS', 'sign_in_per_hour=7'],
+    ['LIMITS', 'sandbox_pages=-1'],
+    ['LIMITS', 'constructor=1'],
     ['EGRESS_ALLOW', '10.0.0.0/8'],
     ['EGRESS_ALLOW', 'hooks.internal,*.internal'],
     ['EGRESS_ALLOW', 'http://hooks.internal'],
@@ -79,12 +90,15 @@ describe('readConfig', () => {
     expect(egressAllow).toEqual(['hooks.internal', '10.0.0.7:8080', '[::1]:9000']);
   });
 
-  it('sets each rate by its variable, a minute or an hour long', () => {
-    const { rates: set } = readConfig({ DATA_DIR: folder, RATE_SIGN_IN_PER_MINUTE: '7', RATE_ACCOUNTS_PER_HOUR: '8' });
-    expect([set.sign_in, set.accounts]).toEqual([
+  it('sets each limit by its name; the last of two holds, and the others keep their defaults', () => {
+    const LIMITS = 'sign_in_per_minute=6, accounts_per_hour=8,sandbox_pages=0,sign_in_per_minute=7';
+    const { rates: set, quotas } = readConfig({ DATA_DIR: folder, LIMITS });
+    expect([set.sign_in, set.accounts, set.writes]).toEqual([
       { points: 7, seconds: 60 },
       { points: 8, seconds: 3600 },
+      { points: 600, seconds: 60 },
     ]);
+    expect(quotas.sandbox).toEqual({ documents: 25, knowledge_pages: 0 });
   });
 
   it('treats an empty variable as unset', () => {

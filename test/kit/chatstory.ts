@@ -45,7 +45,7 @@ const startWorker = async (): Promise<void> =>
 /** Starts the system of the stories, and gives what plays one. To be called where hooks may be; `name` is the system's. */
 export function chatStories(name: string): (seed: number) => Promise<void> {
   beforeAll(async () => {
-    env = systemEnv(name, { RATE_MESSAGES_PER_MINUTE: '10000', TEST_REPLIES_PER_MINUTE: '10000' });
+    env = systemEnv(name, { LIMITS: 'messages_per_minute=10000,test_replies_per_minute=10000' });
     mongo = await openClient(env['MONGODB_URI']!);
     db = mongo.db();
     await Promise.all([startApi(), startApi(), startWorker(), startWorker()]);

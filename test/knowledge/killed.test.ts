@@ -12,7 +12,7 @@ let env: SystemEnv;
 let api: Api;
 const running: Running[] = [];
 beforeAll(async () => {
-  env = systemEnv('killed', { SANDBOX_DOCUMENTS: String(limit), FLEETS: 'documents,backlog,sources' });
+  env = systemEnv('killed', { LIMITS: `sandbox_documents=${limit}`, FLEETS: 'documents,backlog,sources' });
   running.push(...(await Promise.all(['api/server.ts', 'test/kit/worker.ts'].map((one) => startProcess(one, env)))));
   api = apiAt(running[0]!.url);
 });

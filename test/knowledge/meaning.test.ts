@@ -21,7 +21,7 @@ let api: Api;
 const running: Running[] = [];
 
 beforeAll(async () => {
-  env = systemEnv('meaning', { ...withEmbedding(), FLEETS: 'documents,backlog,sources', PLAN_DOCUMENTS: '100' });
+  env = systemEnv('meaning', { ...withEmbedding(), FLEETS: 'documents,backlog,sources', LIMITS: 'plan_documents=100' });
   running.push(...(await Promise.all(['api/server.ts', 'test/kit/worker.ts'].map((one) => startProcess(one, env)))));
   api = apiAt(running[0]!.url);
 });

@@ -70,13 +70,8 @@ export const rates = {
 export type RateName = keyof typeof rates;
 export const rateNames = Object.keys(rates) as RateName[];
 
-/** The environment variable that sets a rate: `RATE_SIGN_IN_PER_MINUTE`. */
-export type RateVariable = {
-  [N in RateName]: `RATE_${Uppercase<N>}_PER_${Uppercase<(typeof rates)[N]['per']>}`;
-}[RateName];
-
-export const rateVariable = (name: RateName): RateVariable =>
-  `RATE_${name}_PER_${rates[name].per}`.toUpperCase() as RateVariable;
+/** The name that sets a rate in LIMITS: `sign_in_per_minute`. */
+export const rateLimit = (name: RateName): string => `${name}_per_${rates[name].per}`;
 
 /** The time over which a rate is counted, in seconds. */
 export const rateSeconds = (name: RateName): number => secondsOf[rates[name].per];
