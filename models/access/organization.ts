@@ -177,7 +177,7 @@ export async function organizationIdsOf(userId: string): Promise<string[]> {
 
 /** Everybody in an organization that somebody belongs to, themselves too, by their ids alone. */
 export async function colleagueIdsOf(userId: string): Promise<string[]> {
-  return OrganizationModel.distinct('members.user_id', { 'members.user_id': userId });
+  return collectionOf(OrganizationModel).distinct('members.user_id', { 'members.user_id': userId });
 }
 
 async function readMembers(orgId: string, actorId: string): Promise<{ members: Member[]; actor: Member }> {

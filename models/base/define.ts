@@ -34,11 +34,9 @@ function typeOf({ kind, fields, item }: Field<unknown>): unknown {
 
 /** A field as mongoose takes it. */
 function definitionOf(field: Field<unknown>): object {
-  const { kind, optional, nullable, initial, unique, values } = field;
+  const { optional, nullable, initial, unique, values } = field;
   // Mongoose gives a record that lacks an array an empty one, and takes neither null nor '' for something that is required.
-  // A field that may be lacking has no value of its own; an array has one by mongoose unless it is told otherwise.
-  const ownDefault = optional ? kind === 'list' : 'initial' in field;
-  const initially = ownDefault ? { default: optional ? undefined : initial } : {};
+  const initially = optional ? { default: undefined } : 'initial' in field ? { default: initial } : {};
   const required = !optional && !nullable && initial !== '';
   return { type: typeOf(field), required, ...initially, ...defined({ unique, enum: values }) };
 }
