@@ -1,12 +1,12 @@
 /** What a handler may reach. Everything comes in as an argument, so that a test can hand in its own. */
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { Ai } from '../clients/ai/ai.ts';
 import type { Embedding } from '../clients/embedding/embedding.ts';
 import type { Files } from '../clients/files/files.ts';
 import type { SearchReader } from '../clients/knowledge/search/reader.ts';
 import type { Config } from '../config.ts';
 import type { AccessHooks } from './access/hooks.ts';
+import type { Intelligence } from '../intelligence/intelligence.ts';
 import type { Tokens } from './access/tokens.ts';
 import type { InterviewHooks } from './interviews/hooks.ts';
 import type { SecretBox } from '../models/base/secretbox.ts';
@@ -18,7 +18,7 @@ export type Context = {
   temporal: Client;
   /** The API reads the index; only activities write to it. */
   search: SearchReader;
-  ai: Ai;
+  intelligence: Intelligence;
   embedding: Embedding;
   /** Reads resumes, each in a process of its own. */
   files: Files;

@@ -16,8 +16,8 @@ import { createRoomStreams } from './interviews/roomstream.ts';
 import { createLive, type LiveOptions } from './live/live.ts';
 import { createTokens } from './access/tokens.ts';
 import { refuseUnreadable } from './http/malformed.ts';
-import { createAi } from '../clients/ai/ai.ts';
 import { openEmbedding } from '../clients/embedding/open.ts';
+import { openIntelligence } from '../intelligence/open.ts';
 import { createFiles } from '../clients/files/files.ts';
 import { createSearchReader } from '../clients/knowledge/search/reader.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
@@ -76,7 +76,7 @@ export async function startApi(
     clock,
     temporal: new Client({ connection, namespace: config.temporalNamespace }),
     search,
-    ai: createAi(config.openai),
+    intelligence: openIntelligence(config.openai, embedding, log),
     embedding,
     files,
     secrets,

@@ -1,7 +1,7 @@
 /**
- * `npm run calibrate`: makes models/rules/language/heads.json and models/rules/knowledge/relevance.json again, and
+ * `npm run calibrate`: makes intelligence/offline/language/classifier.json and models/rules/knowledge/relevance.json again, and
  * prints how good the latter is on each set, and from one set to another. `npm run calibrate -- reading` makes only the
- * former, `npm run calibrate -- tools` makes models/rules/mcp/fitting.json, and `npm run calibrate -- meetings FOLDER`
+ * former, `npm run calibrate -- tools` makes intelligence/offline/mcp/fitting.json, and `npm run calibrate -- meetings FOLDER`
  * makes intelligence/offline/meetings/firmness.json from labelled meetings, as bench/meetings.ts reads them.
  */
 import { writeFile } from 'node:fs/promises';

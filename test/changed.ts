@@ -29,6 +29,7 @@ export const smoke: readonly string[] = [
 const meaning: readonly string[] = [
   'activities/knowledge/embedding.ts',
   'agent/',
+  'intelligence/',
   'clients/embedding/',
   'clients/knowledge/search/',
   'models/knowledge/embedding.ts',
@@ -74,7 +75,7 @@ export const narrow: Readonly<Record<string, readonly string[]>> = {
     'models/chat/erasure.ts',
     'workflows/chat/erasure.ts',
   ],
-  'test/chat/injection.test.ts': ['agent/', 'clients/ai/', 'activities/chat/answer.ts'],
+  'test/chat/injection.test.ts': ['agent/', 'intelligence/', 'activities/chat/answer.ts'],
   'test/chat/retention.test.ts': [
     'models/rules/chat/retention.ts',
     'models/chat/retention.ts',

@@ -21,9 +21,9 @@ import type { Fleet, StartSaved, WorkerDeps } from './slices/slice.ts';
 import { startSweeper } from './sweeper.ts';
 import { connectionTo, startSaved } from '../workflows/start.ts';
 import { createLog } from '../api/http/log.ts';
-import { createAi } from '../clients/ai/ai.ts';
 import { openBots } from '../providers/recall/open.ts';
 import { openEmbedding } from '../clients/embedding/open.ts';
+import { openIntelligence } from '../intelligence/open.ts';
 import { createFiles } from '../clients/files/files.ts';
 import { createGithub } from '../providers/github/client.ts';
 import { createHttp } from '../clients/http/http.ts';
@@ -132,7 +132,6 @@ export async function startWorkers(
   const sites = createSites({ http, pages, renderer, agent: crawlerName, clock, concurrency });
   const schedules = createRecrawlSchedules(temporal, config.taskQueuePrefix);
   const { quotas, testRepliesPerMinute, testConversationsPerMonth, inboundBuckets } = config;
-  const ai = createAi(config.openai);
   // Addresses that the operator configured, wherever they are; organizations choose none of them.
   const services = createHttp({
     userAgent: userAgent(config),
@@ -164,7 +163,7 @@ export async function startWorkers(
     files,
     sites,
     search,
-    ai,
+    intelligence: openIntelligence(config.openai, embedding, log),
     embedding,
     linear,
     github,

@@ -6,13 +6,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { recordOf } from '../../agent/chat/record.ts';
-import type { Toolbox } from '../../agent/chat/toolbox.ts';
 import { useTools } from '../../agent/chat/tools.ts';
 import { takeTurn, type Asked, type TurnAnswer } from '../../agent/chat/turn.ts';
 import { createToolUse, type HeldUp, type StartSaved } from './tooluse.ts';
-import type { Ai } from '../../clients/ai/ai.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Search } from '../../clients/knowledge/search/search.ts';
+import type { Intelligence, Toolbox } from '../../intelligence/intelligence.ts';
 import { actOn, eventIntents } from '../../models/chat/act.ts';
 import { takeTestReply } from '../../models/chat/allowance.ts';
 import { ConversationModel, noteAsked, placeAnswer, type Conversation } from '../../models/chat/conversation.ts';
@@ -44,7 +43,7 @@ import { mailingWork } from '../../models/rules/chat/work.ts';
 
 export type AnsweringDeps = {
   search: Search;
-  ai: Ai;
+  intelligence: Intelligence;
   embedding: Embedding;
   /** How many answers per minute an organization gets in test mode. */
   testRepliesPerMinute: number;
@@ -72,7 +71,7 @@ export type Answered = { attempt: string; more: boolean; held?: HeldUp };
 /** Answers messages. */
 export function createAnswering({
   search,
-  ai,
+  intelligence,
   embedding,
   testRepliesPerMinute,
   start,
@@ -154,7 +153,7 @@ export function createAnswering({
         await writer.append(replyStart(message));
       },
     };
-    const deps = { search, ai, embedding, clock };
+    const deps = { search, intelligence, embedding, clock };
     // Beside a member only documents answer.
     const toolbox = onlySure ? undefined : await tools.toolboxFor(conversation, message);
     const began = performance.now();

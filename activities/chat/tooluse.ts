@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Model } from 'mongoose';
-import type { CallMade, Toolbox, WantedCall } from '../../agent/chat/toolbox.ts';
+import type { CallMade, Toolbox, WantedCall } from '../../intelligence/intelligence.ts';
 import { findSession } from '../../models/access/session.ts';
 import { newId } from '../../models/base/ids.ts';
 import { intentFor, type Intent, type Launchable } from '../../models/base/pending.ts';

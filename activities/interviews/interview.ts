@@ -6,9 +6,7 @@ import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { createRoomBot, idleRoom, type RoomDeps } from './room.ts';
-import { scoreAnswers, summarizeAnswers } from '../../agent/interviews/evaluation.ts';
-import type { Ai } from '../../clients/ai/ai.ts';
-import type { Embedding } from '../../clients/embedding/embedding.ts';
+import type { Intelligence } from '../../intelligence/intelligence.ts';
 import { BotRefused, type Bot } from '../../providers/recall/bot.ts';
 import {
   beginInterviewRemoval,
@@ -32,8 +30,7 @@ import { sizeOf, transcriptBounds, type Said } from '../../models/rules/intervie
 export type InterviewDeps = RoomDeps & {
   /** The service for outside calls, where one is configured. */
   outsideBot: Bot | undefined;
-  ai: Pick<Ai, 'model' | 'structured'>;
-  embedding: Pick<Embedding, 'local'>;
+  intelligence: Pick<Intelligence, 'summarizeInterview' | 'score'>;
   log: Logger;
 };
 type Ref = { orgId: string; interviewId: string };
@@ -52,11 +49,9 @@ type KnownBots = Pick<InterviewState, 'bot' | 'former' | 'sent' | 'orders'>;
 export type Deployed = { bot: BotRef } | { refused: BotReason };
 export type InterviewActivities = ReturnType<typeof createInterviewActivities>;
 
-export function createInterviewActivities({ outsideBot, ai, embedding, secrets, clock, log }: InterviewDeps) {
+export function createInterviewActivities({ outsideBot, intelligence, secrets, clock, log }: InterviewDeps) {
   const botOf = ({ kind }: Pick<BotRef, 'kind'>): Omit<Bot, 'schedule'> | undefined =>
     kind === 'room' ? idleRoom : outsideBot;
-  const told = (interviewId: string, what: string) => (error: unknown) =>
-    log.warn({ err: error, interview_id: interviewId }, `the model made no ${what}; rules did`);
 
   return {
     /** Null when the interview is being removed. */
@@ -155,7 +150,9 @@ export function createInterviewActivities({ outsideBot, ai, embedding, secrets, 
       await withHeartbeat(async () => {
         const record = await findInterview(orgId, interviewId);
         if (!record) return;
-        const made = await summarizeAnswers(ai, await interviewedOf(record), told(interviewId, 'summary'));
+        const made = await intelligence.summarizeInterview(await interviewedOf(record), {
+          about: { interview_id: interviewId },
+        });
         await storeResult(orgId, interviewId, { qa_summary: { ...made, generated_at: clock() } }, clock());
       });
     },
@@ -165,11 +162,9 @@ export function createInterviewActivities({ outsideBot, ai, embedding, secrets, 
       return withHeartbeat(async () => {
         const record = await findInterview(orgId, interviewId);
         if (!record) return 'silent';
-        const made = await scoreAnswers(
-          { ai, embedding },
-          await interviewedOf(record),
-          record.role_title,
-          told(interviewId, 'scores'),
+        const made = await intelligence.score(
+          { interviewed: await interviewedOf(record), role: record.role_title },
+          { about: { interview_id: interviewId } },
         );
         if (!made) return 'silent';
         await storeResult(orgId, interviewId, { evaluation: { ...made, generated_at: clock() } }, clock());

@@ -1,11 +1,10 @@
 /** The record of a turn, which members see beside the answer: what was searched, what was found, and what wrote it. */
 import type { Found } from '../knowledge/answer.ts';
-import { passagesOf } from '../knowledge/extracting.ts';
-import type { Offer } from '../../models/rules/knowledge/offers.ts';
-import type { Confidence } from '../../models/rules/knowledge/retrieval.ts';
+import type { Written, WrittenBy } from '../../intelligence/intelligence.ts';
+import { passagesOf, type Confidence } from '../../models/rules/knowledge/retrieval.ts';
 
 /** How an answer came about, for members. Times in ms. */
-export type TurnRecord = {
+export type TurnRecord = Omit<WrittenBy, 'generated_by'> & {
   /** The question as it was searched; null: no document was asked. */
   searched: string | null;
   retrieved: { source_id: string; chunk_id: string; name: string; score: number; relevant: boolean; used: boolean }[];
@@ -18,27 +17,17 @@ export type TurnRecord = {
   tier: string | null;
   strict: boolean | null;
   segments: readonly string[];
-  generated_by: 'extractive' | 'model' | 'fixed';
-  model?: string;
-  /** Why the configured model did not write it. */
-  model_error?: string;
-  /** Sentences of the model that were left out, because the passages do not bear them out. */
-  dropped?: string[];
+  /** `fixed`: one of the agent's own sentences. */
+  generated_by: WrittenBy['generated_by'] | 'fixed';
   attempts: number;
   ms: { retrieve: number; answer: number; total: number };
 };
 
-/** `text` is undefined when the passages do not answer. */
-export type Written = {
-  text: string | undefined;
-  used: string[];
-  /** What is offered because nothing surely answers. */
-  offers?: Offer[];
-  by: Pick<TurnRecord, 'generated_by' | 'model' | 'model_error' | 'dropped'>;
-};
-
-/** What a turn with documents has made by its end. `retrieved`: when they were found, on the monotonic clock. */
-export type Made = { found: Found; retrieved: number; written: Written };
+/**
+ * What a turn with documents has made by its end. `retrieved`: when they were found, on the monotonic clock. `written`: undefined
+ * where there was nothing to write from.
+ */
+export type Made = { found: Found; retrieved: number; written: Written | undefined };
 
 /** `began`: when the turn began, on the monotonic clock. */
 export function recordOf(
@@ -59,7 +48,7 @@ export function recordOf(
       name: passage.name,
       score: Math.round(relevance * 1000) / 1000,
       relevant,
-      used: made?.written.used.includes(passage.id) ?? false,
+      used: made?.written?.used.includes(passage.id) ?? false,
     })),
     shown: (retrieval ? passagesOf(retrieval) : []).map(({ passage }) => passage.id),
     tools,
@@ -67,7 +56,8 @@ export function recordOf(
     tier: made?.found.tier ?? null,
     strict: made?.found.strict ?? null,
     segments,
-    ...(made?.written.by ?? { generated_by: 'fixed' }),
+    ...made?.written?.by,
+    generated_by: made?.written?.text === undefined ? 'fixed' : made.written.by.generated_by,
     attempts: attempt,
     ms: { ...times, total: ms(began, now) },
   };

@@ -1,16 +1,12 @@
 /**
  * The agent's use of tools in a turn: whether a message wants one of the approved tools, and what is said about calls that have
- * ended. A configured model chooses; without one, or when it fails, rules do. It calls nothing: its caller does, and takes the
- * turn again.
+ * ended. It calls nothing: its caller does, and takes the turn again.
  */
 import { findKnowledge } from '../knowledge/answer.ts';
-import type { AgentDeps, Turns } from '../knowledge/deps.ts';
-import { readAskings, readMessage } from '../knowledge/reading.ts';
-import type { CallMade, Choice, Choosing, Told, Toolbox, ToolStep } from './toolbox.ts';
-import { chooseByModel } from './toolmodel.ts';
-import { chooseByRules } from './toolrules.ts';
+import type { AgentDeps } from '../knowledge/deps.ts';
+import type { Told, ToolStep } from './toolbox.ts';
 import type { Asked } from './turn.ts';
-import { Problem } from '../../models/rules/base/errors.ts';
+import type { CallMade, Toolbox, Turns } from '../../intelligence/intelligence.ts';
 import { ownSentences } from '../../models/rules/language/escalation.ts';
 import type { Language } from '../../models/rules/language/language.ts';
 import { maxShownLength } from '../../models/rules/mcp/result.ts';
@@ -27,36 +23,23 @@ export async function useTools(
 ): Promise<ToolStep> {
   const { offered, made } = toolbox;
   if (made.length === 0 && offered.length === 0) return undefined;
-  const { intent, language } = await readMessage(deps, asked.body, asked.history);
+  const { body, history } = asked;
+  const { intent, language } = await deps.intelligence.read({ body, history });
   const last = made.at(-1);
   if (last && endsTurn(last)) return { told: toldOf(last, language) };
-  const request = requestBefore(asked.history);
+  const request = requestBefore(history);
   // What answers a question of the agent's is no courtesy, whatever it looks like.
   if (intent === 'person' || (intent !== 'question' && request.length === 0)) return undefined;
-  const chosen = await choose(deps, { ...asked, request, language }, toolbox, signal);
+  const wish = { body, history, request, toolbox, now: deps.clock() };
+  const chosen = await deps.intelligence.chooseTool(wish, { signal, about: { org_id: asked.orgId } });
   // Once something was called, nothing is asked back: what a tool answers may talk the model into wanting more.
   if (!chosen || ('missing' in chosen && last))
     return last && !silent.includes(last.outcome) ? { told: toldOf(last, language) } : undefined;
   if (!('missing' in chosen)) return chosen;
   // Documents that answer are better than a question back: "How do I cancel an order?" wants to know how.
-  const found = await findKnowledge(deps, asked, {
-    searched: asked.body,
-    askings: await readAskings(deps, asked.body),
-  });
+  const found = await findKnowledge(deps, asked, await deps.intelligence.read({ body, history: [] }));
   if (found.retrieval.confidence !== 'none') return undefined;
   return { told: { body: askFor(chosen.missing, language) } };
-}
-
-async function choose(deps: AgentDeps, asked: Choosing, toolbox: Toolbox, signal?: AbortSignal): Promise<Choice> {
-  const byRules = () => (toolbox.made.length === 0 ? chooseByRules(deps, asked, toolbox) : undefined);
-  if (!deps.ai.model) return byRules();
-  try {
-    return await chooseByModel(deps, asked, toolbox, signal);
-  } catch (error) {
-    signal?.throwIfAborted();
-    if (!(error instanceof Problem)) throw error;
-    return byRules();
-  }
 }
 
 /**

@@ -4,11 +4,9 @@
  */
 import { findKnowledge, isOutdated, noteGap, sourcesOf } from '../knowledge/answer.ts';
 import type { AnswerSource, Found } from '../knowledge/answer.ts';
-import type { AgentDeps, Turns } from '../knowledge/deps.ts';
-import { passagesOf } from '../knowledge/extracting.ts';
-import { readAskings, readMessage, type ReadMessage } from '../knowledge/reading.ts';
+import type { AgentDeps } from '../knowledge/deps.ts';
 import { recordOf, type Made, type TurnRecord } from './record.ts';
-import { write, writeExtractive, type Listener } from './write.ts';
+import type { AnswerOptions, Listener, ReadMessage, Turns, Written } from '../../intelligence/intelligence.ts';
 import { recordCustomerGap } from '../../models/chat/customergap.ts';
 import type { Asker } from '../../models/knowledge/gap.ts';
 import { findSupportConfig } from '../../models/integrations/supportconfig.ts';
@@ -17,6 +15,7 @@ import { missesToEscalate, type EscalationReason } from '../../models/rules/chat
 import { ownSentences } from '../../models/rules/language/escalation.ts';
 import type { Language } from '../../models/rules/language/language.ts';
 import { takenOffer, type Offer } from '../../models/rules/knowledge/offers.ts';
+import { passagesOf } from '../../models/rules/knowledge/retrieval.ts';
 
 /** From this attempt on, a customer is told that the documents cannot be searched. */
 const attemptsToTell = 6;
@@ -80,14 +79,14 @@ export async function takeTurn(
     asked.body,
     answers.flatMap(({ offers = [] }) => offers),
   );
-  const message = await readMessage(deps, asked.body, asked.history);
+  const message = await deps.intelligence.read(asked);
   const { intent, language } = message;
   if (!offered && intent !== 'question') return fixed(withoutDocuments(intent, language));
   if (!(await asked.allowed())) return fixed({ body: ownSentences.overTestLimit[language] });
   let found: Found;
   try {
     const understood = offered
-      ? { searched: offered.question, askings: await readAskings(deps, offered.question) }
+      ? await deps.intelligence.read({ body: offered.question, history: [] })
       : await understand(deps, asked, message, signal);
     found = await findKnowledge(deps, asked, understood, { offered });
   } catch (error) {
@@ -98,11 +97,15 @@ export async function takeTurn(
   const refused = answers[0]?.offers !== undefined && !offered;
   // Somebody who was offered something twice and took nothing has found nothing; a person is called before a third offer.
   const last = refused && asked.misses + 1 >= missesToEscalate;
-  const unsure = found.retrieval.confidence === 'low';
-  if (unsure && (asked.onlySure || (last && !deps.ai.model)))
-    found = { ...found, retrieval: { ...found.retrieval, confidence: 'none' } };
-  const made = await answerFrom(deps, { ...asked, language }, found, listener, signal);
-  const { text, used, offers } = made.written;
+  if (asked.onlySure && found.retrieval.confidence === 'low') found = withoutOffers(found);
+  const made = await answerFrom(
+    deps,
+    { ...asked, language, mayOffer: !last && !asked.onlySure },
+    found,
+    listener,
+    signal,
+  );
+  const { text, used = [], offers } = made.written ?? {};
   const said: Said =
     text === undefined ? miss(asked.misses, language) : { body: text, ...counting(offers !== undefined, refused) };
   if (said.counts === 'missed')
@@ -130,23 +133,45 @@ function counting(isOffer: boolean, refused: boolean): Pick<TurnAnswer, 'counts'
   return refused ? { counts: 'missed' } : {};
 }
 
-/** Writes from what was found; when that changed while the model wrote, from what is found now, in its own sentences. */
+/** Nothing is known of what only may help. */
+const withoutOffers = (found: Found): Found => ({ ...found, retrieval: { ...found.retrieval, confidence: 'none' } });
+
+type Answering = Asked & { language: Language; mayOffer: boolean };
+
+/** Writes from what was found; when that changed while a model wrote, from what is found now, in its own sentences. */
 async function answerFrom(
   deps: AgentDeps,
-  asked: Asked & { language: Language },
+  asked: Answering,
   found: Found,
   listener: Listener,
   signal?: AbortSignal,
 ): Promise<Made> {
   const retrieved = performance.now();
-  const written = await write(deps, asked, found, listener, signal);
-  if (written.by.generated_by !== 'model' || !(await isOutdated(deps, asked, found)))
-    return { found, retrieved, written };
+  const written = await write(deps, asked, found, { listener, signal });
+  const isByModel = written?.text !== undefined && written.by.generated_by === 'model';
+  if (!isByModel || !(await isOutdated(asked, found)))
+    return { found: written?.withheld ? withoutOffers(found) : found, retrieved, written };
   await listener.again();
   const anew = await findKnowledge(deps, asked, found, { settings: findSupportConfig });
-  const rewritten = await writeExtractive(deps, asked, anew, listener);
-  const by = { ...rewritten.by, model_error: 'The documents changed while it wrote.' };
-  return { found: anew, retrieved, written: { ...rewritten, by } };
+  const rewritten = await write(deps, asked, anew, { listener, atOnce: true });
+  const by = {
+    ...rewritten?.by,
+    generated_by: 'extractive',
+    model_error: 'The documents changed while it wrote.',
+  } as const;
+  return { found: anew, retrieved, written: { text: undefined, used: [], ...rewritten, by } };
+}
+
+/** Undefined when there is nothing to write from. */
+async function write(
+  { intelligence }: AgentDeps,
+  { orgId, body, history, language, situation, mayOffer }: Answering,
+  { retrieval }: Found,
+  options: AnswerOptions,
+): Promise<Written | undefined> {
+  if (retrieval.confidence === 'none') return undefined;
+  const ask = { body, history, language, situation, mayOffer, found: retrieval };
+  return intelligence.answer(ask, { ...options, about: { org_id: orgId } });
 }
 
 /** What needs no document: a call for a person, a courtesy. */
@@ -164,17 +189,12 @@ function miss(before: number, language: Language): Said {
 
 /** The message as a question that is understood without the conversation. */
 async function understand(
-  deps: AgentDeps,
-  { body, history }: Asked,
-  message: ReadMessage,
+  { intelligence }: AgentDeps,
+  { orgId, body, history }: Asked,
+  read: ReadMessage,
   signal?: AbortSignal,
 ): Promise<Pick<Found, 'searched' | 'askings'>> {
-  if (!deps.ai.model || !history.some(({ role }) => role === 'customer')) return message;
-  try {
-    const searched = await deps.ai.rewrite({ question: body, history }, { signal });
-    return { searched, askings: await readAskings(deps, searched) };
-  } catch {
-    signal?.throwIfAborted();
-    return message;
-  }
+  if (!history.some(({ role }) => role === 'customer')) return read;
+  const searched = await intelligence.rewrite({ body, history, read }, { signal, about: { org_id: orgId } });
+  return searched === read.searched ? read : intelligence.read({ body: searched, history: [] });
 }

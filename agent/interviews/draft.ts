@@ -1,19 +1,10 @@
 /**
- * Drafts an interview from what somebody says in their own words. A language model may read the words where one is
- * configured; addresses and the words that name the time must then stand in them, and the time is computed here. Without a
- * model, or when it fails, rules read them. It stores nothing, and nothing is guessed about the candidate.
+ * Drafts an interview from what somebody says in their own words. The time is computed here, what they do not say has a usual
+ * value, and the questions are written. It stores nothing.
  */
-import { z } from 'zod';
+import type { Intelligence, JobOptions } from '../../intelligence/intelligence.ts';
 import { findDate } from '../../intelligence/offline/dates.ts';
-import { makeQuestions } from './questions.ts';
-import type { Ai } from '../../clients/ai/ai.ts';
-import {
-  draftBounds,
-  draftModes,
-  draftWords,
-  type DraftMode,
-  type DraftWords,
-} from '../../models/rules/interviews/draft.ts';
+import { draftBounds, type DraftMode } from '../../models/rules/interviews/draft.ts';
 import { criteriaOf } from '../../models/rules/interviews/criteria.ts';
 import type { NewQuestion } from '../../models/rules/interviews/questions.ts';
 import { interviewLanguageOf, type InterviewLanguage } from '../../models/rules/language/language.ts';
@@ -42,44 +33,12 @@ const usual = { role_title: 'Interview', question_count: draftBounds.usualQuesti
 /** A day without an hour: at nine in the morning. */
 const usualHour = 9;
 
-const names = z.array(z.string().min(1).max(draftBounds.name)).max(draftBounds.names);
-const shape = z.object({
-  role_title: z.string().max(draftBounds.role).nullable(),
-  skills: names,
-  evaluation_criteria: names,
-  question_count: z.number().int().min(1).max(draftBounds.questions).nullable(),
-  mode: z.enum(draftModes).nullable(),
-  when: z.string().max(200).nullable(),
-  meeting_url: z.string().max(2_048).nullable(),
-  candidate_email: z.string().max(254).nullable(),
-  candidate_name: z.string().max(200).nullable(),
-});
-const nullable = (type: string) => ({ type: [type, 'null'] });
-const list = { type: 'array', items: { type: 'string' } };
-const properties = {
-  role_title: nullable('string'),
-  skills: list,
-  evaluation_criteria: list,
-  question_count: nullable('integer'),
-  mode: { type: ['string', 'null'], enum: [...draftModes, null] },
-  when: nullable('string'),
-  meeting_url: nullable('string'),
-  candidate_email: nullable('string'),
-  candidate_name: nullable('string'),
-};
-const schema = { type: 'object', additionalProperties: false, required: Object.keys(properties), properties };
-const task = `You read what somebody wants of a job interview. Give what the text says of it, and null or an empty list for what it does not say; add nothing. "mode" is solo when the AI is to run the interview, copilot when it is to help a human interviewer, shadow when it is only to listen. "when", "meeting_url", "candidate_email" and "candidate_name" are copied from the text letter by letter; compute no dates.`;
-
-type Read = DraftWords & { when: string };
-
-/** `told`: the model failed, and why. */
 export async function draftInterview(
-  ai: Pick<Ai, 'model' | 'structured'>,
+  intelligence: Pick<Intelligence, 'draftInterview' | 'writeQuestions'>,
   { prompt, zone, now }: { prompt: string; zone: string; now: Date },
-  told: (error: unknown) => void,
+  options?: JobOptions,
 ): Promise<Drafted> {
-  const byModel = ai.model === undefined ? undefined : await readByModel(ai, prompt).catch(told);
-  const read = byModel ?? { ...draftWords(prompt), when: prompt };
+  const { words: read, generated_by } = await intelligence.draftInterview({ prompt }, options);
   const date = findDate(read.when, now, zone, usualHour);
   const role_title = read.role_title ?? usual.role_title;
   const question_count = read.question_count ?? usual.question_count;
@@ -93,7 +52,7 @@ export async function draftInterview(
     experience_level: role_title,
     language,
   };
-  const { questions } = await makeQuestions(ai, order, told);
+  const { questions } = await intelligence.writeQuestions(order, options);
   const draft: Draft = {
     role_title,
     skills: read.skills,
@@ -112,29 +71,5 @@ export async function draftInterview(
     ...(read.evaluation_criteria.length === 0 ? (['evaluation_criteria'] as const) : []),
     ...(date && !date.timed ? (['time_of_day'] as const) : []),
   ];
-  return { draft, assumed, generated_by: byModel ? 'model' : 'extractive' };
-}
-
-async function readByModel(ai: Pick<Ai, 'structured'>, prompt: string): Promise<Read> {
-  const given = await ai.structured({ name: 'interview_draft', task, data: { request: prompt }, shape, schema });
-  /** What is to be copied counts only where it stands in the text. */
-  const copied = (text: string | null): string | undefined =>
-    text !== null && text.trim() !== '' && prompt.includes(text.trim()) ? text.trim() : undefined;
-  const rules = draftWords(prompt);
-  const found = {
-    role_title: given.role_title?.trim() || undefined,
-    question_count: given.question_count ?? undefined,
-    mode: given.mode ?? undefined,
-    // An address has a form of its own, which rules read for sure.
-    meeting_url: rules.meeting_url,
-    candidate_email: copied(given.candidate_email) === rules.candidate_email ? rules.candidate_email : undefined,
-    candidate_name: copied(given.candidate_name),
-  };
-  const said = Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
-  return {
-    ...(said as Partial<DraftWords>),
-    skills: given.skills,
-    evaluation_criteria: given.evaluation_criteria,
-    when: copied(given.when) ?? '',
-  };
+  return { draft, assumed, generated_by };
 }

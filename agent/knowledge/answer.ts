@@ -1,26 +1,27 @@
 /**
- * From a question to an answer from the knowledge base: retrieve, then the sources' own sentences, or the configured model's
- * words. It changes nothing but the list of questions that found no answer.
+ * From a question to an answer from the knowledge base: read it, retrieve, write, and look again whether what was written from still
+ * stands. It changes nothing but the list of questions that found no answer.
  */
-import type { AgentDeps, Turns } from './deps.ts';
-import { passagesOf, sayExtractive, type Said } from './extracting.ts';
-import { readMessage } from './reading.ts';
+import type { AgentDeps } from './deps.ts';
 import { retrieve, type RetrieveDeps, type Retrieval } from './retrieve.ts';
-import type { Answer } from '../../clients/ai/ai.ts';
+import type { GeneratedBy, Turns, Written } from '../../intelligence/intelligence.ts';
 import { vectorsName } from '../../clients/embedding/vectors.ts';
 import { findGroup, recordGap, type Asked, type QuestionVector } from '../../models/knowledge/gap.ts';
 import { findPassages } from '../../models/knowledge/knowledge.ts';
 import type { Authority } from '../../models/rules/knowledge/authority.ts';
-import { Problem } from '../../models/rules/base/errors.ts';
 import { gapGroup, gapReason } from '../../models/rules/knowledge/gap.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
-import { plainReply } from '../../models/rules/language/replytext.ts';
 import { ownSentences } from '../../models/rules/language/escalation.ts';
 import type { Language } from '../../models/rules/language/language.ts';
-import type { Asking } from '../../models/rules/language/question.ts';
-import { holdAgainst, type Held } from '../../models/rules/knowledge/grounded.ts';
+import type { Asking } from '../../models/rules/language/asking.ts';
 import { isNamed, type Offer } from '../../models/rules/knowledge/offers.ts';
-import { chosen, stillReachable, type Judged, type Passage } from '../../models/rules/knowledge/retrieval.ts';
+import {
+  chosen,
+  passagesOf,
+  stillReachable,
+  type Judged,
+  type Passage,
+} from '../../models/rules/knowledge/retrieval.ts';
 import { askedSegments } from '../../models/rules/knowledge/segments.ts';
 import { findSupportConfig, recentSupportConfig } from '../../models/integrations/supportconfig.ts';
 
@@ -63,37 +64,34 @@ export type KnowledgeAnswer = {
   /** Of an answer. `low`: passages are offered that may help. */
   confidence?: 'high' | 'low';
   offers?: Offer[];
-  generated_by: 'extractive' | 'model';
+  generated_by: GeneratedBy;
   /** Why a configured model did not write it. */
   model_error?: string | undefined;
 } & Pick<Found, 'searched' | 'strict' | 'retrieval'>;
 
 /** Reads and answers; an unanswered question is noted as a gap. */
 export async function answerQuestion(deps: AgentDeps, question: Question): Promise<KnowledgeAnswer> {
-  const understood = await readMessage(deps, question.query, question.history);
+  const understood = await deps.intelligence.read({ body: question.query, history: question.history });
   const ask = async (settings?: typeof findSupportConfig) => {
     const found = await findKnowledge(deps, { ...question, body: question.query }, understood, { settings });
-    const composed = await compose(deps, question, found, understood.language);
-    return { found, composed, outdated: composed.said !== undefined && (await isOutdated(deps, question, found)) };
+    const written = await write(deps, question, found, understood.language);
+    return { found, written, outdated: takesTime(written) && (await isOutdated(question, found)) };
   };
   let asked = await ask();
   if (asked.outdated) asked = await ask(findSupportConfig);
-  const { found, composed, outdated } = asked;
+  const { found, written, outdated } = asked;
   const { strict, retrieval } = found;
-  const given = outdated ? undefined : composed.said;
+  const given = outdated || written?.text === undefined ? undefined : written;
   // A courtesy or a call for a person that comes here by mistake is no question that the documents lack.
-  const isGap = !composed.said && question.tried !== true && understood.intent === 'question';
+  const isGap = written?.text === undefined && question.tried !== true && understood.intent === 'question';
   if (isGap) await noteGap(deps, question, found);
-  const passages = passagesOf(retrieval);
   return {
-    answer: given
-      ? plainReply(given.text, groundsOf(question.query, passages))
-      : ownSentences.nothingFound[understood.language],
-    sources: given ? sourcesOf(passages, given.used) : [],
+    answer: given?.text ?? ownSentences.nothingFound[understood.language],
+    sources: given ? sourcesOf(passagesOf(retrieval), given.used) : [],
     has_context: given !== undefined,
     ...(given && (given.offers ? { confidence: 'low', offers: given.offers } : { confidence: 'high' })),
-    generated_by: composed.by,
-    model_error: composed.model_error,
+    generated_by: written?.by.generated_by ?? 'extractive',
+    model_error: written?.by.model_error,
     searched: understood.searched,
     strict,
     retrieval,
@@ -140,15 +138,13 @@ function answeredBy(named: readonly Judged[], asking: string): Partial<Retrieval
 }
 
 /**
- * Whether a passage that a model was given has been removed, replaced or put out of reach, by its tags or by
- * `kb_segment_strict`, while it wrote, which takes seconds: what it wrote must not be shown then. The sources' own sentences are written at once.
+ * Whether a passage that was written from has been removed, replaced or put out of reach, by its tags or by
+ * `kb_segment_strict`, while the answer was written: it must not be shown then.
  */
 export async function isOutdated(
-  { ai }: Pick<AgentDeps, 'ai'>,
   { orgId, mode }: Pick<Question, 'orgId' | 'mode'>,
   { retrieval, asked }: Pick<Found, 'retrieval' | 'asked'>,
 ): Promise<boolean> {
-  if (!ai.model) return false;
   const ids = passagesOf(retrieval).map(({ passage }) => passage.id);
   const [now, { kb_segment_strict: strict }] = await Promise.all([
     findPassages(orgId, mode, ids),
@@ -216,52 +212,21 @@ const nearestIn = ({ judged }: Retrieval<Passage>) =>
     .slice(0, maxNear)
     .map(({ passage, relevance }) => ({ chunk_id: passage.id, score: Math.round(relevance * 1000) / 1000 }));
 
-/** `said`: the text and the chunks it rests on; undefined when the passages do not answer. */
-type Composed = { said: Said | undefined; by: KnowledgeAnswer['generated_by']; model_error?: string };
-
-/** By the configured model, or in the sources' own sentences: without a model, or where it gives no usable answer. */
-async function compose(
-  deps: Pick<AgentDeps, 'ai' | 'embedding'>,
-  { query, history }: Pick<Question, 'query' | 'history'>,
+/** Undefined when there is nothing to write from. */
+async function write(
+  { intelligence }: AgentDeps,
+  { query: body, history, orgId }: Question,
   { retrieval }: Found,
   language: Language,
-): Promise<Composed> {
-  if (retrieval.confidence === 'none') return { said: undefined, by: 'extractive' };
-  const extract = async (): Promise<Composed> => ({
-    said: await sayExtractive(deps, retrieval, { body: query, history, language }),
-    by: 'extractive',
-  });
-  if (!deps.ai.model) return extract();
-  const passages = passagesOf(retrieval);
-  try {
-    const answer = await deps.ai.answer({ question: query, history, hits: passages.map(({ passage }) => passage) });
-    const { text } = heldAgainst(answer, { body: query, history }, passages);
-    return { said: answer.has_context && text !== '' ? { text, used: answer.used } : undefined, by: 'model' };
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    return { ...(await extract()), model_error: error.message };
-  }
+): Promise<Written | undefined> {
+  if (retrieval.confidence === 'none') return undefined;
+  const ask = { body, history, language, found: retrieval, mayOffer: true };
+  return intelligence.answer(ask, { about: { org_id: orgId } });
 }
 
-/** A model's answer without the sentences that the passages which it cites do not bear out. */
-export function heldAgainst(
-  { text, used }: Answer,
-  { body, history, situation }: { body: string; history: Turns; situation?: Record<string, unknown> | undefined },
-  passages: readonly Judged[],
-): Held {
-  const cited = passages.filter(({ passage }) => used.includes(passage.id));
-  const customer = history.filter(({ role }) => role === 'customer' || role === 'user').map((said) => said.body);
-  const told = [body, ...customer, ...(situation ? [JSON.stringify(situation)] : [])];
-  return holdAgainst(text, { cited: cited.flatMap(({ passage }) => groundsIn(passage)), told });
-}
-
-/** The texts that an address in an answer may come from. */
-export const groundsOf = (question: string, hits: readonly Judged[]): string[] => [
-  question,
-  ...hits.flatMap(({ passage: { text, heading, url } }) => [heading, text, ...(url === undefined ? [] : [url])]),
-];
-
-const groundsIn = ({ name, heading, text, url = '' }: Passage): string[] => [name, heading, text, url];
+/** Whether an answer took long enough for the documents to change: a model takes seconds, and also one that then failed. */
+const takesTime = (written: Written | undefined): boolean =>
+  written?.text !== undefined && (written.by.generated_by === 'model' || written.by.model_error !== undefined);
 
 /** The sources of the chunks an answer rests on, each once with its best score, best first. */
 export function sourcesOf(hits: readonly Judged[], used: readonly string[]): AnswerSource[] {

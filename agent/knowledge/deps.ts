@@ -1,10 +1,6 @@
-/** What answering needs, and what was said before. Types only. */
-import type { Ai } from '../../clients/ai/ai.ts';
+/** What answering needs. Types only. */
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { SearchReader } from '../../clients/knowledge/search/reader.ts';
-import type { Offer } from '../../models/rules/knowledge/offers.ts';
+import type { Intelligence } from '../../intelligence/intelligence.ts';
 
-export type AgentDeps = { search: SearchReader; ai: Ai; embedding: Embedding; clock: () => Date };
-
-/** What was said, oldest first; an answer may have made offers. */
-export type Turns = readonly { role: string; body: string; offers?: readonly Offer[] }[];
+export type AgentDeps = { search: SearchReader; intelligence: Intelligence; embedding: Embedding; clock: () => Date };

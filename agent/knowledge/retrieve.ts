@@ -21,7 +21,7 @@ import {
 import { partWeights, scaleOf, type Scale } from '../../models/rules/knowledge/relevance.ts';
 import { segmentFilter, type SegmentFilter } from '../../models/rules/knowledge/segments.ts';
 import { languageOf } from '../../models/rules/language/language.ts';
-import type { Asking } from '../../models/rules/language/question.ts';
+import type { Asking } from '../../models/rules/language/asking.ts';
 import { terms, type Term } from '../../models/rules/language/words.ts';
 
 export type SearchAsk = {

@@ -21,7 +21,6 @@ import {
   unstored,
   type Segment,
 } from '../../models/interviews/transcript.ts';
-import { meetingTitle, summarize } from '../../agent/interviews/summary.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { meetingAnnouncement } from '../../models/rules/events/announcement.ts';
 import { untitled } from '../../models/rules/interviews/meeting.ts';
@@ -86,17 +85,17 @@ export async function viewMeeting(record: Meeting) {
  * @throws Problem NOT_FOUND, TOO_LARGE
  */
 export async function takeSpeech(
+  ctx: Pick<Context, 'intelligence' | 'clock'>,
   owner: string,
   meetingId: string,
   said: readonly Said[],
-  now: Date,
 ): Promise<{ accepted: number; count: number }> {
   const record = await findMeeting(owner, meetingId);
   if (!record) throw noMeeting();
   const fresh = await unstored(meetingId, said);
   if (fresh.length > 0) {
     const speakers = [...new Set(fresh.map(({ speaker }) => speaker))];
-    const admitted = await admitSpeech(owner, meetingId, sizeOf(fresh), speakers, now);
+    const admitted = await admitSpeech(owner, meetingId, sizeOf(fresh), speakers, ctx.clock());
     if (admitted === 'full') throw transcriptFull();
     if (admitted === null) throw noMeeting();
     await storeSegments(meetingId, fresh);
@@ -109,7 +108,7 @@ export async function takeSpeech(
   }
   const count = await countSegments(meetingId);
   // Made again each time when the transcript has grown by half, so that a long meeting is not read for each sentence.
-  if (!record.title_given && count >= record.title_version * 1.5 && fresh.length > 0) await makeTitle(record);
+  if (!record.title_given && count >= record.title_version * 1.5 && fresh.length > 0) await makeTitle(ctx, record);
   return { accepted: fresh.length, count };
 }
 
@@ -117,10 +116,13 @@ export async function takeSpeech(
 const titleSegments = 500;
 
 /** Gives a meeting the title that its transcript suggests. */
-export async function makeTitle({ _id, title_given, started_at }: Meeting): Promise<void> {
+export async function makeTitle(
+  { intelligence }: Pick<Context, 'intelligence'>,
+  { _id, title_given, started_at }: Meeting,
+): Promise<void> {
   if (title_given) return;
   const version = await countSegments(_id);
-  const title = meetingTitle(await readTranscript(_id, titleSegments));
+  const title = await intelligence.titleMeeting({ said: await readTranscript(_id, titleSegments) });
   await setMadeTitle(_id, title ?? untitled(started_at), version);
 }
 
@@ -129,7 +131,7 @@ export async function makeTitle({ _id, title_given, started_at }: Meeting): Prom
  * @throws Problem NO_TRANSCRIPT
  */
 export async function provideSummary(
-  ctx: Pick<Context, 'ai' | 'clock' | 'log' | 'temporal' | 'config'>,
+  ctx: Pick<Context, 'intelligence' | 'clock' | 'log' | 'temporal' | 'config'>,
   record: Meeting,
   mode: SummaryMode,
   regenerate: boolean,
@@ -145,9 +147,7 @@ export async function provideSummary(
     startedAt: record.started_at,
     zone: record.settings.timezone,
   };
-  const made = await summarize(ctx.ai, mode, recorded, (error) =>
-    ctx.log.warn({ err: error, meeting_id: record._id }, 'the model did not do it; the transcript itself did'),
-  );
+  const made = await ctx.intelligence.summarizeMeeting({ ...recorded, mode }, { about: { meeting_id: record._id } });
   const summary = { ...made, version: said.length, generated_at: ctx.clock() };
   // A transcript's first summary is told of, whatever its length; making it again is not.
   const isFirst = !Object.values(record.summaries ?? {}).some((one) => one.version === summary.version);

@@ -4,7 +4,6 @@
  */
 import type { Context } from '../context.ts';
 import type { UploadedFile } from '../http/upload.ts';
-import { makeQuestions } from '../../agent/interviews/questions.ts';
 import { sniff } from '../../clients/files/files.ts';
 import { noteResume, personalize, type Interview } from '../../models/interviews/interview.ts';
 import { findResume, removeResume, storeResume } from '../../models/interviews/resume.ts';
@@ -69,8 +68,9 @@ const ordered = ({ role_title, skills, evaluation_criteria, question_count, lang
 });
 
 async function questionsWith(ctx: Context, interviewId: string, order: QuestionOrder, resume: string) {
-  const { questions } = await makeQuestions(ctx.ai, { ...order, resume, experience_level: order.role_title }, (error) =>
-    ctx.log.warn({ err: error, interview_id: interviewId }, 'the model made no questions; rules did'),
+  const { questions } = await ctx.intelligence.writeQuestions(
+    { ...order, resume, experience_level: order.role_title },
+    { about: { interview_id: interviewId } },
   );
   return questions.map((question): Question => ({ question_id: newId('question'), ...question }));
 }

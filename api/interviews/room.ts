@@ -7,7 +7,6 @@ import { createHash } from 'node:crypto';
 import { commandInterview, leading } from './interview.ts';
 import type { Context } from '../context.ts';
 import { intentTo } from '../../workflows/start.ts';
-import { lastSaid, suggest } from '../../agent/interviews/suggestions.ts';
 import { findInterview } from '../../models/interviews/interview.ts';
 import {
   admitMessage,
@@ -211,11 +210,16 @@ const ackOf = (message_id: string, client_message_id: string, to: RoomRole) => (
   key: `ack:${message_id}`,
 });
 
+/** How many pieces of what was said suggestions are made of: the last ones. */
+const lastSaid = 30;
+
 /** Gives the interviewer of a `copilot` interview what might be asked now. Advice only: it may be lost. */
 async function propose(ctx: Context, room: Room, after: string): Promise<void> {
   if (room.interview_mode !== 'copilot') return;
-  const suggestions = await suggest(ctx.ai, room, await readLast(room._id, lastSaid), (error) =>
-    ctx.log.warn({ err: error, interview_id: room._id }, 'the model made no suggestions; rules did'),
+  const { questions, asked, language } = room;
+  const suggestions = await ctx.intelligence.suggest(
+    { questions, asked, language, said: await readLast(room._id, lastSaid) },
+    { about: { interview_id: room._id } },
   );
   await roomWriter(room, ctx.clock).appendAll(
     suggestions.map((suggestion, index) => {

@@ -5,8 +5,7 @@ import type { Context } from '../context.ts';
 import * as contract from './contract/mcpserver.ts';
 import { toProblem } from '../http/errors.ts';
 import { answerQuestion, findKnowledge } from '../../agent/knowledge/answer.ts';
-import { passagesOf } from '../../agent/knowledge/extracting.ts';
-import { readMessage } from '../../agent/knowledge/reading.ts';
+import { passagesOf } from '../../models/rules/knowledge/retrieval.ts';
 
 /** Serves requests whose `authInfo.extra.principal` is the key that was checked. */
 export const createKnowledgeServer = (ctx: Context, version: string): McpHttpHandler =>
@@ -60,9 +59,9 @@ function serverFor(ctx: Context, { orgId, orgName, mode }: SelfPrincipal, versio
     },
     ({ query, segments = [], limit = contract.defaultPassages }) =>
       answering(ctx, async () => {
-        const { searched, askings } = await readMessage(ctx, query, []);
+        const understood = await ctx.intelligence.read({ body: query, history: [] });
         const asked = { orgId, mode, body: query, segments };
-        const { retrieval } = await findKnowledge(ctx, asked, { searched, askings });
+        const { retrieval } = await findKnowledge(ctx, asked, understood);
         const passages = passagesOf(retrieval)
           .slice(0, limit)
           .map(({ passage: { type, source_id, name, url, heading, text }, relevance }) => ({

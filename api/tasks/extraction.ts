@@ -3,7 +3,6 @@ import type { Context } from '../context.ts';
 import { startSaved } from '../../workflows/start.ts';
 import { peopleOf } from '../access/people.ts';
 import { noMeeting } from '../interviews/meeting.ts';
-import { findTasks } from '../../agent/interviews/tasks.ts';
 import { findOrganization, type Organization } from '../../models/access/organization.ts';
 import { findMeeting, type Meeting } from '../../models/interviews/meeting.ts';
 import { readTranscript, type Segment } from '../../models/interviews/transcript.ts';
@@ -45,18 +44,16 @@ export async function extractFrom(
   const said = await readTranscript(meeting._id);
   if (said.length === 0) throw new Problem('NO_TRANSCRIPT', { message: 'This meeting has no transcript yet.' });
   const before = await findExtraction(meeting._id, org._id);
-  const asGood = before?.generated_by === 'model' || ctx.ai.model === undefined;
-  const isKnown = before?.version === said.length && asGood;
+  const isKnown = before?.version === said.length && !ctx.intelligence.mayImprove(before.generated_by);
   if (isKnown && before.generated_by === 'model') return { created: 0, possible: [], generated_by: 'model' };
-  const { tasks, possible, generated_by } = await findTasks(
-    ctx.ai,
+  const { tasks, possible, generated_by } = await ctx.intelligence.findTasks(
     {
       said,
       members: await peopleOf(org.members.map(({ user_id }) => user_id)),
       startedAt: meeting.started_at,
       zone: meeting.settings.timezone,
     },
-    (error) => ctx.log.warn({ err: error, meeting_id: meeting._id }, 'the model found no tasks; rules did'),
+    { about: { meeting_id: meeting._id } },
   );
   if (isKnown) return { created: 0, possible, generated_by };
   const cause: Cause = { source: 'extraction', actor: meeting.org_id, now: ctx.clock() };

@@ -2,7 +2,6 @@
 import { executableOf } from './execution.ts';
 import { byMember, noTask } from './task.ts';
 import type { Context } from '../context.ts';
-import { reviewTask } from '../../agent/tasks/taskreview.ts';
 import { changeTask, findTask } from '../../models/tasks/task.ts';
 import { executabilityOf } from '../../models/rules/tasks/review.ts';
 import { sameWords } from '../../models/rules/tasks/task.ts';
@@ -15,9 +14,7 @@ export async function review(ctx: Context, orgId: string, taskId: string, userId
   const today = now.toISOString().slice(0, 10);
   const [executable, { missing, vague, suggestion, generated_by }] = await Promise.all([
     executableOf(task),
-    reviewTask(ctx.ai, task, today, (error) =>
-      ctx.log.warn({ err: error, task_id: taskId }, 'the model reviewed nothing; rules did'),
-    ),
+    ctx.intelligence.reviewTask({ task, today }, { about: { task_id: taskId } }),
   ]);
   const review_status = missing.length + vague.length === 0 ? ('ready' as const) : ('needs_changes' as const);
   // Of a task that was written anew meanwhile, this review does not hold.

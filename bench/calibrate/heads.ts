@@ -1,5 +1,5 @@
 /**
- * Trains the classifiers in models/rules/language/heads.json: softmax regressions, one over the vectors and words of
+ * Trains the classifiers in intelligence/offline/language/classifier.json: softmax regressions, one over the vectors and words of
  * the sentences of reading/, one over only the words of those and of words/.
  */
 import { readFile, writeFile } from 'node:fs/promises';
@@ -15,9 +15,9 @@ import {
   type Heads,
   type Matrix,
   type WordView,
-} from '../../models/rules/language/heads.ts';
+} from '../../intelligence/offline/language/classifier.ts';
 
-const path = join(import.meta.dirname, '../../models/rules/language/heads.json');
+const path = join(import.meta.dirname, '../../intelligence/offline/language/classifier.json');
 const fixtures = join(import.meta.dirname, '../../test/fixtures');
 const classes = sentenceClasses.length;
 /**

@@ -6,7 +6,7 @@
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SentenceClass } from '../../models/rules/language/heads.ts';
+import type { SentenceClass } from '../../intelligence/offline/language/classifier.ts';
 import { fold } from '../../models/rules/language/words.ts';
 
 export type Example = { language: string; is: SentenceClass; text: string };

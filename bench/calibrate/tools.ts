@@ -1,12 +1,12 @@
 /**
  * Finds the score from which a message means a tool, on messages to organizations with tools (`tools/dev.json`: each
  * with the tool that it means, `?tool` when something must still be asked for, null when it means none). It does not
- * look at the organizations of test/fixtures/tools.json; test/rules/mcp/choice.test.ts tests the result on them.
+ * look at the organizations of test/fixtures/tools.json; test/mcp/choosing.test.ts tests the result on them.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Embedder } from '../../clients/embedding/embedder.ts';
-import { bestTool, type OfferedTool } from '../../models/rules/mcp/choice.ts';
-import { cosine, describedAs, wordFit, type Bounds } from '../../models/rules/mcp/fit.ts';
+import { bestTool, type OfferedTool } from '../../intelligence/offline/mcp/choice.ts';
+import { cosine, describedAs, wordFit, type Bounds } from '../../intelligence/offline/mcp/fit.ts';
 
 export type ToolSet = Record<string, { tools: OfferedTool[]; messages: [string, string | null][] }>;
 /** The value of a choice: an unwanted call may do harm, an unwanted question back is only a nuisance. */
@@ -101,7 +101,7 @@ export async function calibrateTools(embed: (texts: readonly string[]) => Promis
     console.log(`  all: ${counts(samples, () => made[way]!)}`);
     console.log(`  each organization from the others alone: ${counts(samples, ({ set }) => heldOut.get(set)!)}`);
   }
-  const path = 'models/rules/mcp/fitting.json';
+  const path = 'intelligence/offline/mcp/fitting.json';
   await writeFile(path, `${JSON.stringify(made, null, 2)}\n`);
   console.log(`${path} is written.`);
 }

@@ -6,7 +6,7 @@ import { createEndpointVectors } from './endpoint.ts';
 import { createLocal, type EmbeddingState, type Local, type LocalOptions } from './local.ts';
 import { EmbeddingFailed } from './embedder.ts';
 import { modelNames, readingModels, vectorsName, widths, type Vectors } from './vectors.ts';
-import type { AiOptions } from '../ai/ai.ts';
+import type { AiOptions } from '../openai/options.ts';
 
 export type { EmbeddingMeter, EmbeddingState } from './local.ts';
 

@@ -1,7 +1,7 @@
 /** Vectors by the embedding model of a configured endpoint: one part, and a short memory of questions. */
 import { LRUCache } from 'lru-cache';
 import { keptCharacters, type Vectors } from './vectors.ts';
-import type { AiOptions } from '../ai/ai.ts';
+import type { AiOptions } from '../openai/options.ts';
 import { abortable } from '../base/abortable.ts';
 
 /** Questions whose vectors are kept: 6 to 12 KiB each. */
@@ -13,7 +13,7 @@ export function createEndpointVectors(options: AiOptions): Vectors | undefined {
   if (!model || !(apiKey || baseUrl)) return undefined;
   const budgetMs = options.budgetMs ?? 2 * timeoutMs;
   // The endpoint's library is every eighth module of an API, so it is loaded only where there is an endpoint.
-  const loading = Promise.all([import('../ai/endpoint.ts'), import('../ai/embeddings.ts')]).then(
+  const loading = Promise.all([import('../openai/endpoint.ts'), import('../openai/embeddings.ts')]).then(
     ([{ createEndpoint }, { createEmbedder }]) =>
       createEmbedder(createEndpoint({ baseUrl, apiKey, timeoutMs, budgetMs, sleep }), model, now),
   );

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { createEmbedding, type Embedding, type EmbeddingOptions } from './embedding.ts';
 import { obtainModels } from './obtain.ts';
-import type { AiOptions } from '../ai/ai.ts';
+import type { AiOptions } from '../openai/options.ts';
 
 type Settings = {
   embedding: { state: 'embedded' | 'off'; folder: string | undefined; niceness: number };

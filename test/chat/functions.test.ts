@@ -1,6 +1,6 @@
 /** Function calling at a model's endpoint: what it is sent, and what of its replies is used. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createAi, type FunctionsAsk } from '../../clients/ai/ai.ts';
+import { createAi, type FunctionsAsk } from '../../intelligence/model/ai.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
 
 let server: OpenAiServer;
@@ -27,7 +27,7 @@ const choose = (more: Partial<FunctionsAsk> = {}) =>
     timeoutMs: 60_000,
     nonce: () => 'nonce0123456',
     sleep: async () => undefined,
-  }).chooseFunction({ ...ask, ...more });
+  })!.chooseFunction({ ...ask, ...more });
 const calling = (name: string, given: unknown) => ({
   kind: 'reply' as const,
   content: { calls: [{ name, arguments: given }] },

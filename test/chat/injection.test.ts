@@ -11,7 +11,7 @@ import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } 
 import { page as pageOf, startSite } from '../kit/sites.ts';
 import { newCrawler } from '../kit/crawling.ts';
 import { refineConversation } from '../../models/chat/conversation.ts';
-import { rules } from '../../clients/ai/prompt.ts';
+import { rules } from '../../intelligence/model/prompt.ts';
 
 const name = 'injection';
 const { newCustomer } = conversing(name);

@@ -135,7 +135,10 @@ const welcome: readonly [file: string, source: string][] = [
   ],
   ['cli/keys.ts', `import { keyList } from '../api/access/contract/keys.ts';`],
   ['clients/files/a.ts', `import { Unreadable } from '../../models/rules/knowledge/document.ts';`],
-  ['api/a.ts', `import Koa from 'koa'; import type { Ai } from '../clients/ai.ts'; import { x } from '../config.ts';`],
+  [
+    'api/a.ts',
+    `import Koa from 'koa'; import type { Intelligence } from '../intelligence/intelligence.ts'; import { x } from '../config.ts';`,
+  ],
   ['api/http/route.ts', `import { authenticate } from '../access/auth.ts';`],
   ['api/http/app.ts', `import { mountWidget } from '../chat/widget.ts';`],
   ['api/access/routes/keys.ts', `import { findPage } from '../../models/crawl/page.ts';`],

@@ -44,7 +44,6 @@ export const rooms: readonly Room[] = [
       'models/',
       'workflows/',
       'config.ts',
-      'clients/ai',
       'clients/embedding/',
       'clients/schema/',
       'clients/files',
@@ -71,25 +70,7 @@ export const rooms: readonly Room[] = [
   // Of the index the half that reads.
   {
     at: 'agent/',
-    files: [
-      'agent/',
-      'intelligence/',
-      'models/',
-      'clients/ai',
-      'clients/embedding/',
-      'clients/schema/',
-      'clients/knowledge/search/reader.ts',
-    ],
-    // The forms of what a model is to reply.
-    packages: ['zod', 'chrono-node', 'luxon'],
-    node: true,
-  },
-  // What a language model does, and what is done without one; it reads no records.
-  {
-    at: 'intelligence/',
-    files: ['intelligence/', 'models/rules/', 'clients/ai', 'clients/embedding/', 'clients/http/'],
-    packages: 'any',
-    node: true,
+    files: ['agent/', 'intelligence/', 'models/', 'clients/embedding/', 'clients/knowledge/search/reader.ts'],
   },
   // It starts workflows and is none: processes import it, workflows do not.
   {
@@ -108,7 +89,7 @@ export const rooms: readonly Room[] = [
   { at: 'providers/', files: ['providers/', 'agent/knowledge/', 'models/', 'clients/'], packages: 'any', node: true },
   {
     at: 'activities/',
-    files: ['activities/', 'agent/', 'models/', 'clients/', 'providers/'],
+    files: ['activities/', 'agent/', 'intelligence/', 'models/', 'clients/', 'providers/'],
     packages: 'any',
     node: true,
   },
@@ -147,6 +128,8 @@ export const slicedRooms: readonly { at: string; whole: boolean }[] = [
   { at: 'models/', whole: true },
   { at: 'activities/', whole: true },
   { at: 'agent/', whole: true },
+  { at: 'intelligence/model/', whole: false },
+  { at: 'intelligence/offline/', whole: false },
   { at: 'api/', whole: false },
   { at: 'workflows/', whole: false },
   { at: 'clients/', whole: false },

@@ -5,8 +5,8 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { scoreAnswers } from '../../agent/interviews/evaluation.ts';
 import { createEmbedding, type Embedding } from '../../clients/embedding/embedding.ts';
+import { createOffline } from '../../intelligence/offline/offline.ts';
 import { until } from '../kit/harness.ts';
 
 const kinds = ['concrete', 'vague', 'off_subject', 'keywords', 'copied'] as const;
@@ -39,12 +39,8 @@ async function numberOf(
     question_id: 'q_1',
   };
   const questions = [{ question_id: 'q_1', category: 'technical', body: question }];
-  const made = await scoreAnswers(
-    { ai: { model: undefined, structured: async () => Promise.reject(new Error('no model')) }, embedding: { local } },
-    { questions, criteria: [criterion], said: [said] },
-    role,
-    () => undefined,
-  );
+  const offline = createOffline({ embedding: { model: undefined, local } });
+  const made = await offline.score({ interviewed: { questions, criteria: [criterion], said: [said] }, role });
   expect(made).toMatchObject({ recommendation: 'undecided', generated_by: 'rules', confidence: 'low' });
   expect(answers[kind]).toContain(made!.scores[0]!.quote);
   return made!.scores[0]!.score;

@@ -1,8 +1,7 @@
 /** Evaluation by a language model: its quotes are looked up, it is asked once more, and then rules decide. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { scoreAnswers, summarizeAnswers } from '../../agent/interviews/evaluation.ts';
-import { createAi } from '../../clients/ai/ai.ts';
 import type { Interviewed } from '../../models/rules/interviews/evaluation.ts';
+import { intelligenceAt } from '../kit/intelligence.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
 
 let server: OpenAiServer;
@@ -34,10 +33,9 @@ const interviewed: Interviewed = {
     question_id: 'q_1',
   })),
 };
-const ai = () =>
-  createAi({ baseUrl: server.baseUrl, model: 'm', timeoutMs: 60_000, sleep: async () => undefined, nonce: () => 'N' });
 const told = (error: unknown) => void failures.push(error);
-const score = () => scoreAnswers({ ai: ai(), embedding: { local: undefined } }, interviewed, 'Data Engineer', told);
+const ai = () => intelligenceAt(server.baseUrl, told, { nonce: () => 'N' });
+const score = () => ai().score({ interviewed, role: 'Data Engineer' });
 const reply = (quote: string, more: object = {}) => ({
   kind: 'reply' as const,
   content: JSON.stringify({
@@ -102,9 +100,7 @@ describe('scores by a model', () => {
   });
 
   it('are none where the candidate said nothing, and no model is asked', async () => {
-    expect(
-      await scoreAnswers({ ai: ai(), embedding: { local: undefined } }, { ...interviewed, said: [] }, 'Chef', told),
-    ).toBeUndefined();
+    expect(await ai().score({ interviewed: { ...interviewed, said: [] }, role: 'Chef' })).toBeUndefined();
     expect(server.requests).toHaveLength(0);
   });
 });
@@ -112,14 +108,14 @@ describe('scores by a model', () => {
 describe('a summary of answers by a model', () => {
   it('stands beside the questions and answers that rules found', async () => {
     server.script({ kind: 'reply', content: JSON.stringify({ summary: 'The candidate migrated billing.' }) });
-    const made = await summarizeAnswers(ai(), interviewed, told);
+    const made = await ai().summarizeInterview(interviewed);
     expect(made).toMatchObject({ summary: 'The candidate migrated billing.', generated_by: 'model', answered: 1 });
     expect(made.items[0]!.answer).toContain(lines[0]);
   });
 
   it('that fails leaves that of the rules', async () => {
     server.script({ kind: 'reply', content: '{}' }, { kind: 'reply', content: '{}' });
-    expect(await summarizeAnswers(ai(), interviewed, told)).toMatchObject({ generated_by: 'extractive', answered: 1 });
+    expect(await ai().summarizeInterview(interviewed)).toMatchObject({ generated_by: 'extractive', answered: 1 });
     expect(failures).toHaveLength(1);
   });
 });

@@ -1,7 +1,6 @@
 /** Summaries by a language model: its length is checked, it is asked once more, and what people say cannot command it. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { summarize } from '../../agent/interviews/summary.ts';
-import { createAi } from '../../clients/ai/ai.ts';
+import { intelligenceAt } from '../kit/intelligence.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
 
 let server: OpenAiServer;
@@ -42,13 +41,9 @@ const said = [
   'I will call the printer tomorrow.',
 ].map((words, n) => ({ id: String(n), speaker: 'Ben', text: words, at: new Date(n), is_ai: false }));
 const ask = (mode: 'short' | 'long' = 'short', nonce = () => 'NONCE') => {
-  const ai = createAi({ baseUrl: server.baseUrl, model: 'm', timeoutMs: 60_000, sleep: async () => undefined, nonce });
-  return summarize(
-    ai,
-    mode,
-    { startedAt: new Date(0), said, members: [], zone: 'UTC' },
-    (error) => void failures.push(error),
-  );
+  const told = (error: unknown) => void failures.push(error);
+  const meeting = { startedAt: new Date(0), said, members: [], zone: 'UTC' };
+  return intelligenceAt(server.baseUrl, told, { nonce }).summarizeMeeting({ ...meeting, mode });
 };
 
 describe('a summary by a model', () => {

@@ -3,14 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { readCsv } from '../../clients/files/csv.ts';
 import { readDocx } from '../../clients/files/docx.ts';
 import { defaultLimits } from '../../clients/files/limits.ts';
-import { readByWords } from '../../models/rules/language/question.ts';
+import { readByWords } from '../../intelligence/offline/language/question.ts';
 import type { Blocks, Limits } from '../../clients/files/limits.ts';
 import { readMarkdown, readText } from '../../clients/files/text.ts';
 import { readXlsx } from '../../clients/files/xlsx.ts';
 import { createSearch } from '../../clients/knowledge/search/search.ts';
 import { toChunks } from '../../models/rules/knowledge/chunks.ts';
-import { extract } from '../../models/rules/knowledge/extractive.ts';
-import type { ExtractiveAnswer } from '../../models/rules/knowledge/extractive.ts';
+import { extract } from '../../intelligence/offline/knowledge/extractive.ts';
+import type { ExtractiveAnswer } from '../../intelligence/offline/knowledge/extractive.ts';
 import { retrieve, type Retrieval } from '../../agent/knowledge/retrieve.ts';
 import type { Passage } from '../../models/rules/knowledge/retrieval.ts';
 

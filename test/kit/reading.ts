@@ -3,7 +3,7 @@
  * wrongly.
  */
 import { readFile } from 'node:fs/promises';
-import { readAskings, readMessage } from '../../agent/knowledge/reading.ts';
+import { readAskings, readMessage } from '../../intelligence/offline/language/reading.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import { languageOfFirst, type Language } from '../../models/rules/language/language.ts';
 

@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AgentDeps } from '../../agent/knowledge/deps.ts';
-import type { Choosing, Toolbox } from '../../agent/chat/toolbox.ts';
-import { chooseByRules } from '../../agent/chat/toolrules.ts';
+import type { Toolbox } from '../../intelligence/intelligence.ts';
+import { chooseByRules } from '../../intelligence/offline/mcp/choose.ts';
 import { meantBy, sentencesBy, type ToolSet } from '../../bench/calibrate/tools.ts';
 import { createEmbedder, type Embedder } from '../../clients/embedding/embedder.ts';
 
@@ -22,7 +22,7 @@ type Sentences = (texts: readonly string[]) => Promise<Float32Array[]>;
 async function chosen(tools: object[], message: string, sentences: Sentences | undefined): Promise<string | null> {
   const deps = { embedding: { local: sentences && { sentences } } } as unknown as AgentDeps;
   const toolbox = { offered: tools, email: undefined, made: [] } as unknown as Toolbox;
-  const choice = await chooseByRules(deps, { body: message, request: [] } as unknown as Choosing, toolbox);
+  const choice = await chooseByRules(deps, { body: message, request: [] }, toolbox);
   if (!choice) return null;
   return 'call' in choice ? choice.call.tool.tool_name : '?';
 }
@@ -81,7 +81,7 @@ describe('a question back', () => {
     const deps = { embedding: { local: undefined } } as unknown as AgentDeps;
     const toolbox = { offered: [{ ...about, risk_tier }], email: undefined, made: [] } as unknown as Toolbox;
     const request = ['What are the opening hours of the branch in the city?'];
-    return chooseByRules(deps, { body, request } as unknown as Choosing, toolbox);
+    return chooseByRules(deps, { body, request }, toolbox);
   };
 
   it.each(['read_public', 'customer_confirm'])(

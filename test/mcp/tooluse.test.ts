@@ -1,6 +1,6 @@
 /** A turn that has begun a call: it waits for the end of one that ends at once, and leaves all others. */
 import { expect, it } from '@jest/globals';
-import type { Toolbox, WantedCall } from '../../agent/chat/toolbox.ts';
+import type { Toolbox, WantedCall } from '../../intelligence/intelligence.ts';
 import { createToolUse } from '../../activities/chat/tooluse.ts';
 import { newId } from '../../models/base/ids.ts';
 import type { Conversation } from '../../models/chat/conversation.ts';

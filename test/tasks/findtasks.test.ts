@@ -1,7 +1,6 @@
 /** Tasks found by a language model: it points, and what it says is checked against the transcript. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { findTasks } from '../../agent/interviews/tasks.ts';
-import { createAi } from '../../clients/ai/ai.ts';
+import { intelligenceAt } from '../kit/intelligence.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
 
 let server: OpenAiServer;
@@ -28,17 +27,12 @@ const said = [
   is_ai: speaker === 'Lira',
 }));
 const find = (lines = said) =>
-  findTasks(
-    createAi({
-      baseUrl: server.baseUrl,
-      model: 'm',
-      timeoutMs: 60_000,
-      sleep: async () => undefined,
-      nonce: () => 'N',
-    }),
-    { said: lines, members, startedAt: new Date('2026-11-18T10:00:00Z'), zone: 'Europe/Berlin' },
-    (error) => void failures.push(error),
-  );
+  intelligenceAt(server.baseUrl, (error) => failures.push(error), { nonce: () => 'N' }).findTasks({
+    said: lines,
+    members,
+    startedAt: new Date('2026-11-18T10:00:00Z'),
+    zone: 'Europe/Berlin',
+  });
 const pointed = {
   title: 'Send the sheet',
   quote: "i'll send the sheet by Friday",

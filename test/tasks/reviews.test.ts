@@ -2,8 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
 import { system, type TestOrg } from '../kit/harness.ts';
-import { reviewTask } from '../../agent/tasks/taskreview.ts';
-import { createAi } from '../../clients/ai/ai.ts';
+import { intelligenceAt } from '../kit/intelligence.ts';
 import type { Reviewed } from '../../intelligence/offline/review.ts';
 
 const api = system();
@@ -83,8 +82,8 @@ describe('a review by a model', () => {
   };
   const review = () => {
     failures.length = 0;
-    const ai = createAi({ baseUrl: server.baseUrl, model: 'm', timeoutMs: 60_000, sleep: async () => undefined });
-    return reviewTask(ai, reviewed, '2026-11-18', (error) => void failures.push(error));
+    const ai = intelligenceAt(server.baseUrl, (error) => failures.push(error));
+    return ai.reviewTask({ task: reviewed, today: '2026-11-18' });
   };
   const good = {
     vague: [{ field: 'description', words: 'broken', message: 'Say what happens.' }],

@@ -5,7 +5,6 @@ import type { Model } from 'mongoose';
 import type { Logger } from 'pino';
 import type { RecrawlSchedules } from '../../activities/crawl/recrawl.ts';
 import type { MailSettings } from '../../providers/mail/settings.ts';
-import type { Ai } from '../../clients/ai/ai.ts';
 import type { Bot } from '../../providers/recall/bot.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Files } from '../../clients/files/files.ts';
@@ -19,6 +18,7 @@ import type { Search } from '../../clients/knowledge/search/search.ts';
 import type { TeamsBot } from '../../providers/teams/client.ts';
 import type { Slack } from '../../providers/slack/client.ts';
 import type { Sites } from '../../clients/crawl/site/site.ts';
+import type { Intelligence } from '../../intelligence/intelligence.ts';
 import type { Intent, Launchable } from '../../models/base/pending.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import type { Quotas } from '../../models/rules/knowledge/quota.ts';
@@ -38,7 +38,7 @@ export type WorkerDeps = {
   files: Files;
   sites: Sites;
   search: Search;
-  ai: Ai;
+  intelligence: Intelligence;
   /** The service that sends bots into outside calls, where one is configured. */
   outsideBot: Bot | undefined;
   embedding: Embedding;

@@ -3,12 +3,10 @@
  * stored.
  */
 import { member } from '../../access/auth.ts';
-import type { Context } from '../../context.ts';
 import * as contract from '../contract/interviewaids.ts';
 import { route } from '../../http/route.ts';
 import { signQuestions } from '../interview.ts';
 import { draftInterview } from '../../../agent/interviews/draft.ts';
-import { makeQuestions } from '../../../agent/interviews/questions.ts';
 import { draftBounds } from '../../../models/rules/interviews/draft.ts';
 import { isTimeZone } from '../../../models/rules/interviews/meeting.ts';
 import { skillsIn } from '../../../models/rules/interviews/skills.ts';
@@ -17,12 +15,6 @@ import { Problem } from '../../../models/rules/base/errors.ts';
 
 /** A resume of 200,000 characters and a description. */
 const maxBytes = 2 * 1024 * 1024;
-
-const told =
-  ({ log }: Pick<Context, 'log'>, orgId: string, what: string) =>
-  (error: unknown): undefined => {
-    log.warn({ err: error, org_id: orgId }, `the model made no ${what}; rules did`);
-  };
 
 export const interviewAidRoutes = [
   route({
@@ -43,7 +35,7 @@ export const interviewAidRoutes = [
         throw new Problem('VALIDATION', { details: [{ path: ['body', 'timezone'], message }] });
       }
       const asked = { prompt, zone: timezone, now: ctx.clock() };
-      const { draft, ...rest } = await draftInterview(ctx.ai, asked, told(ctx, orgId, 'draft'));
+      const { draft, ...rest } = await draftInterview(ctx.intelligence, asked, { about: { org_id: orgId } });
       const signed = { ...draft, questions_signature: signQuestions(ctx, orgId, draft.questions) };
       return { draft: { ...signed, scheduled_at: draft.scheduled_at?.toISOString() ?? null }, ...rest };
     },
@@ -74,8 +66,7 @@ export const interviewAidRoutes = [
       } = body;
       const named = new Set(required_skills.map((skill) => skill.trim().toLowerCase()));
       const others = skillsIn(job_description).filter((skill) => !named.has(skill.toLowerCase()));
-      const made = await makeQuestions(
-        ctx.ai,
+      const made = await ctx.intelligence.writeQuestions(
         {
           role_title: title,
           skills: [...required_skills.map((skill) => skill.trim()), ...others],
@@ -87,7 +78,7 @@ export const interviewAidRoutes = [
           language: language ?? interviewLanguageOf(job_description),
           job_description,
         },
-        told(ctx, orgId, 'questions'),
+        { about: { org_id: orgId } },
       );
       return { ...made, questions_signature: signQuestions(ctx, orgId, made.questions) };
     },

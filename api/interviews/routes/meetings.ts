@@ -196,7 +196,7 @@ export const meetingRoutes = [
         is_ai,
         at: momentOf(timestamp, ['body', 'segments', index, 'timestamp']),
       }));
-      const { accepted, count } = await takeSpeech(userId, id, said, ctx.clock());
+      const { accepted, count } = await takeSpeech(ctx, userId, id, said);
       return { meeting_id: id, accepted, segment_count: count };
     },
   }),
@@ -214,7 +214,7 @@ export const meetingRoutes = [
       const intent = intentTo(ctx, meetingAnnouncement(userId, id, 'meeting_ended'));
       const outcome = await endMeeting(userId, id, ctx.clock(), intent);
       if (!outcome) throw noMeeting();
-      await makeTitle(outcome.meeting);
+      await makeTitle(ctx, outcome.meeting);
       if (outcome.ended) await startSaved(ctx, MeetingModel, outcome.meeting, [intent]);
       return viewMeeting(await found(userId, id));
     },

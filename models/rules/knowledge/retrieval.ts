@@ -4,7 +4,7 @@
  */
 import { authorities } from './authority.ts';
 import type { Authority, SourceType } from './authority.ts';
-import type { Asking, Reading } from '../language/question.ts';
+import type { Asking, Reading } from '../language/asking.ts';
 import { reachable } from './segments.ts';
 import { aboveUsual, featuresOf, probabilityOf, wordsWeight, type Features, type Scale } from './relevance.ts';
 import { matchWords, wordRule } from './wordmatch.ts';
@@ -83,6 +83,17 @@ export type Judged<P extends Passage = Passage> = {
   relevance: number;
   relevant: boolean;
 };
+
+/** What an answer may be made of: what answers or, where that is not sure, what may help. */
+export const passagesOf = <P extends Passage>({
+  confidence,
+  hits,
+  offers,
+}: {
+  confidence: Confidence;
+  hits: readonly Judged<P>[];
+  offers: readonly Judged<P>[];
+}): readonly Judged<P>[] => (confidence === 'low' ? offers : hits);
 
 /** How far, in `above`, a passage may lie behind the best passage. */
 const reach = {

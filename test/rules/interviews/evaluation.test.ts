@@ -1,6 +1,6 @@
 /** The evaluation by rules: answers found, quotes that stand in the transcript, and candidates who ask for points. */
 import { describe, expect, it } from '@jest/globals';
-import { scoresProblem } from '../../../agent/interviews/evaluation.ts';
+import { scoresProblem } from '../../../intelligence/model/interviews/evaluation.ts';
 import { isAboutJudging } from '../../../intelligence/offline/interviews/judging.ts';
 import { score, type Embed } from '../../../intelligence/offline/interviews/score.ts';
 import { summarizeInterview } from '../../../intelligence/offline/interviews/summarize.ts';

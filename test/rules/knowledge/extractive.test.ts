@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { maxQuotes } from '../../../models/rules/knowledge/choosing.ts';
-import { comparable, extract, wordsSuffice } from '../../../models/rules/knowledge/extractive.ts';
-import type { Source } from '../../../models/rules/knowledge/extractive.ts';
+import { maxQuotes } from '../../../intelligence/offline/knowledge/choosing.ts';
+import { comparable, extract, wordsSuffice } from '../../../intelligence/offline/knowledge/extractive.ts';
+import type { Source } from '../../../intelligence/offline/knowledge/extractive.ts';
 
 const fees: Source = {
   id: 'fees',

@@ -1,6 +1,6 @@
 /** A model's answer held against its passages: what is made up goes, what is said in other words or another language stays. */
 import { describe, expect, it } from '@jest/globals';
-import { holdAgainst } from '../../../models/rules/knowledge/grounded.ts';
+import { holdAgainst } from '../../../intelligence/model/chat/grounded.ts';
 import { figuresIn, numbersIn } from '../../../models/rules/language/numbers.ts';
 
 const cited = [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { authorities } from '../../../models/rules/knowledge/authority.ts';
 import type { Authority } from '../../../models/rules/knowledge/authority.ts';
-import { readByWords } from '../../../models/rules/language/question.ts';
+import { readByWords } from '../../../intelligence/offline/language/question.ts';
 import { retrieve, type SearchAsk } from '../../../agent/knowledge/retrieve.ts';
 import { partWeights, scaleOf, type Scale } from '../../../models/rules/knowledge/relevance.ts';
 import {

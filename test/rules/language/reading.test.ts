@@ -1,10 +1,10 @@
 /** Without embeddings messages are read by their words: less surely, but courtesies and calls for a person are heard. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { readMessage } from '../../../agent/knowledge/reading.ts';
+import { readMessage } from '../../../intelligence/offline/language/reading.ts';
 import { ownSentences } from '../../../models/rules/language/escalation.ts';
-import { classify, likeliest } from '../../../models/rules/language/heads.ts';
+import { classify, likeliest } from '../../../intelligence/offline/language/classifier.ts';
 import { languages, languageOf } from '../../../models/rules/language/language.ts';
-import { readByWords } from '../../../models/rules/language/question.ts';
+import { readByWords } from '../../../intelligence/offline/language/question.ts';
 import { readTables, type Outcome } from '../../kit/reading.ts';
 
 const embedding = { local: undefined };

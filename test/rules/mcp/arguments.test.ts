@@ -1,7 +1,7 @@
 /** What a message plainly gives of a tool's arguments, whichever way the schema describes them. */
 import { describe, expect, it } from '@jest/globals';
 import { argumentsFrom, canBeAsked } from '../../../models/rules/mcp/arguments.ts';
-import { borneArguments } from '../../../models/rules/mcp/grounds.ts';
+import { borneArguments } from '../../../intelligence/model/chat/grounds.ts';
 
 const colors = { $defs: { Color: { type: 'string', enum: ['red', 'dark blue'] } } };
 const given = (name: string, property: object, message: string) =>

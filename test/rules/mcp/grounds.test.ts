@@ -1,6 +1,6 @@
 /** What a model may put into a call: what the customer said, and nothing that it or somebody else made up. */
 import { describe, expect, it } from '@jest/globals';
-import { borneArguments, type ArgumentGrounds } from '../../../models/rules/mcp/grounds.ts';
+import { borneArguments, type ArgumentGrounds } from '../../../intelligence/model/chat/grounds.ts';
 import type { JsonSchema, RiskTier } from '../../../models/rules/mcp/tool.ts';
 
 const any = { type: 'string' };

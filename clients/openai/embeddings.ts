@@ -1,0 +1,78 @@
+/** Embeddings: of texts in batches, and of a single question for which a customer waits. */
+import { z } from 'zod';
+import type { Endpoint } from './endpoint.ts';
+import { isRefusal, isSilence } from './failures.ts';
+import { abortable } from '../base/abortable.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+
+/** The time for a question's vector; a healthy endpoint needs a tenth of it. */
+const questionMs = 1_500;
+/** How long a failing endpoint is not asked for the vectors of further questions … */
+const questionPauseMs = 15_000;
+/**
+ * … after it gave no answer, or failed this many times in a row. One failure is not enough, because some endpoints fail
+ * on a single text that is too long for them.
+ */
+const failuresToPause = 3;
+/** Texts of one embedding request: half of what common endpoints allow at most, so that a refused one costs little. */
+const embeddingBatch = 64;
+/** About 2,000 tokens; endpoints refuse inputs beyond 8,192. Chunks are far shorter. */
+const maxEmbeddingLength = 8_000;
+
+const vectorsShape = z.array(
+  z.object({ index: z.number().int().nonnegative(), embedding: z.array(z.number()).min(1).max(20_000) }),
+);
+
+/** `now`: milliseconds since some moment, to measure pauses. */
+export function createEmbedder({ api, budgetMs, persist }: Endpoint, model: string, now: () => number) {
+  let pausedUntil = -Infinity;
+  let failuresInARow = 0;
+
+  async function embedBatch(
+    texts: readonly string[],
+    outer: AbortSignal | undefined,
+    withinMs: number,
+  ): Promise<number[][]> {
+    const input = texts.map((text) => text.slice(0, maxEmbeddingLength) || ' ');
+    const reply = await persist(outer, Date.now() + withinMs, async (signal) =>
+      abortable(api.embeddings.create({ model, input, encoding_format: 'float' }, { signal }), signal),
+    );
+    return checkedVectors(reply?.data, input.length);
+  }
+
+  return {
+    async embed(texts: readonly string[], outer?: AbortSignal): Promise<number[][]> {
+      const vectors: number[][] = [];
+      for (let at = 0; at < texts.length; at += embeddingBatch)
+        vectors.push(...(await embedBatch(texts.slice(at, at + embeddingBatch), outer, budgetMs)));
+      if (vectors.some((vector) => vector.length !== vectors[0]?.length)) throw new Problem('MODEL_FAILED');
+      return vectors;
+    },
+
+    async embedQuestion(text: string): Promise<number[]> {
+      if (now() < pausedUntil) throw new Problem('MODEL_FAILED', { cause: new Error('it failed a moment ago') });
+      try {
+        const [vector] = await embedBatch([text], undefined, Math.min(questionMs, budgetMs));
+        failuresInARow = 0;
+        return vector!;
+      } catch (error) {
+        if (!isRefusal(error)) failuresInARow += 1;
+        if (isSilence(error) || failuresInARow >= failuresToPause) {
+          pausedUntil = now() + questionPauseMs;
+          failuresInARow = 0;
+        }
+        throw error;
+      }
+    },
+  };
+}
+
+function checkedVectors(data: unknown, expected: number): number[][] {
+  const list = vectorsShape.safeParse(data);
+  if (!list.success || list.data.length !== expected) {
+    throw new Problem('MODEL_FAILED', {
+      message: 'The configured embedding model did not give one vector for each text.',
+    });
+  }
+  return list.data.sort((a, b) => a.index - b.index).map(({ embedding }) => embedding);
+}

@@ -1,0 +1,115 @@
+/**
+ * Answers of a chat model: what the model is told, and how its reply is checked. A reply that names none of its sources
+ * is no answer, and one that repeats its instructions is refused.
+ */
+import type { Completions } from './completions.ts';
+import { createLeakGuard, type LeakGuard } from './leak.ts';
+import { createMemberReader } from './partial.ts';
+import { answerMessages, parseAnswer, parseRewrite, repairMessage, answerFormat, rules } from './prompt.ts';
+import { rewriteFormat, rewriteMessages } from './prompt.ts';
+import type { AnswerAsk, Message, ModelAnswer, RewriteAsk } from './prompt.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+
+export type Answer = {
+  /** Empty when `has_context` is false. */
+  text: string;
+  /** Ids of the sources that the answer uses; empty when `has_context` is false. */
+  used: string[];
+  has_context: boolean;
+};
+
+export type CallOptions = { signal?: AbortSignal | undefined };
+
+/**
+ * `restart`: the streamed text is void, and the answer begins again. `done` comes last and carries the checked answer.
+ */
+export type AnswerEvent = { type: 'text'; text: string } | { type: 'restart' } | { type: 'done'; answer: Answer };
+
+export type AnswererOptions = {
+  timeoutMs: number;
+  budgetMs: number;
+  /** An unguessable value, new for each request: it fences the sources. */
+  nonce: () => string;
+};
+
+export function createAnswerer({ complete, pieces }: Completions, { timeoutMs, budgetMs, nonce }: AnswererOptions) {
+  /** What the model is told, and the guard that detects when a reply repeats it. */
+  function prompt(ask: AnswerAsk): { messages: Message[]; guard: LeakGuard } {
+    const value = nonce();
+    return { messages: answerMessages(ask, value), guard: createLeakGuard(rules(value), value) };
+  }
+
+  /** The single attempt to repair a reply that does not have the requested form. */
+  async function repaired(
+    messages: Message[],
+    raw: string,
+    problem: string,
+    deadline: number,
+    signal: AbortSignal | undefined,
+  ): Promise<ModelAnswer> {
+    const again = [...messages, { role: 'assistant' as const, content: raw.slice(0, 4_000) }, repairMessage(problem)];
+    const until = Math.max(deadline, Date.now() + timeoutMs);
+    const second = parseAnswer(await complete(again, answerFormat, until, signal));
+    if (second.ok) return second.value;
+    throw new Problem('MODEL_FAILED', { cause: new Error(second.problem) });
+  }
+
+  return {
+    async answer(ask: AnswerAsk, { signal }: CallOptions = {}): Promise<Answer> {
+      const deadline = Date.now() + budgetMs;
+      const { messages, guard } = prompt(ask);
+      const raw = await complete(messages, answerFormat, deadline, signal);
+      const first = parseAnswer(raw);
+      const value = first.ok ? first.value : await repaired(messages, raw, first.problem, deadline, signal);
+      return settle(value, ask, guard);
+    },
+
+    async *stream(ask: AnswerAsk, { signal }: CallOptions = {}): AsyncGenerator<AnswerEvent, void, undefined> {
+      const deadline = Date.now() + budgetMs;
+      const { messages, guard } = prompt(ask);
+      const reader = createMemberReader('answer');
+      let raw = '';
+      let text = '';
+      let shown = 0;
+      for await (const piece of pieces(messages, answerFormat, deadline, signal)) {
+        raw += piece;
+        text += reader.read(piece);
+        const safe = guard.safeLength(text);
+        if (safe === undefined) throw repeated();
+        if (safe > shown) yield { type: 'text', text: text.slice(shown, safe) };
+        shown = Math.max(shown, safe);
+      }
+      const first = parseAnswer(raw);
+      if (first.ok) {
+        const answer = settle(first.value, ask, guard);
+        if (!answer.has_context) yield { type: 'restart' };
+        else if (text.length > shown) yield { type: 'text', text: text.slice(shown) };
+        yield { type: 'done', answer };
+        return;
+      }
+      yield { type: 'restart' };
+      const second = await repaired(messages, raw, first.problem, deadline, signal);
+      yield { type: 'done', answer: settle(second, ask, guard) };
+    },
+
+    async rewrite(ask: RewriteAsk, { signal }: CallOptions = {}): Promise<string> {
+      // A customer waits, and a search by the message alone is better than none.
+      const deadline = Date.now() + budgetMs / 4;
+      const question = parseRewrite(await complete(rewriteMessages(ask, nonce()), rewriteFormat, deadline, signal));
+      if (question === undefined) throw new Problem('MODEL_FAILED', { cause: new Error('it wrote no question') });
+      return question;
+    },
+  };
+}
+
+/** Turns source numbers into ids. Unknown numbers are dropped, and an answer without any source is no answer. */
+function settle(value: ModelAnswer, ask: AnswerAsk, guard: LeakGuard): Answer {
+  if (guard.leaks(value.answer)) throw repeated();
+  const used = [...new Set(value.sources)].flatMap((number) => ask.hits[number - 1]?.id ?? []);
+  const text = value.answer.trim();
+  if (!value.answered || used.length === 0 || text === '') return { text: '', used: [], has_context: false };
+  return { text, used: [...new Set(used)], has_context: true };
+}
+
+const repeated = (): Problem =>
+  new Problem('MODEL_FAILED', { message: 'The configured language model repeated its instructions.' });

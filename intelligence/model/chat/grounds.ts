@@ -1,0 +1,131 @@
+/**
+ * Which arguments of a call that a model wants may stand. Pure. Numbers, codes, dates, addresses and e-mails have to come from
+ * somewhere: what was made up is left out, and the customer is asked for what is required.
+ */
+import { fold } from '../../../models/rules/language/words.ts';
+import { numbersIn } from '../../../models/rules/language/numbers.ts';
+import { holdAgainst } from './grounded.ts';
+import type { Given } from '../../../models/rules/mcp/arguments.ts';
+import { isRead, type ApprovedTool, type JsonSchema } from '../../../models/rules/mcp/tool.ts';
+import { variantsOf } from '../../../models/rules/mcp/variants.ts';
+
+export type ArgumentGrounds = {
+  /** What the customer has written in this conversation. */
+  told: readonly string[];
+  /** What tools have answered for this message. */
+  results: readonly string[];
+  /** The customer's own, where a backend vouches for it. */
+  email?: string | undefined;
+  /** Days that the message names in words ("next Friday"), as `2026-11-27`. */
+  days: readonly string[];
+};
+
+type Sources = {
+  /** Where figures and codes may come from, folded, and their numbers. */
+  text: string;
+  numbers: Set<string>;
+  emails: readonly string[];
+  days: readonly string[];
+  /** Whether even words have to be the customer's, because nobody sees them before they count. */
+  strict: boolean;
+};
+
+const email = /[\p{L}\p{N}._%+-]+@[\p{L}\p{N}.-]+/gu;
+const withDigit = /(?=[\p{L}_-]{0,60}\p{N})[\p{L}\p{N}]+(?:[_-][\p{L}\p{N}]+)*/gu;
+const isoDay = /^(\d{4})-(\d{2})-(\d{2})(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d)?)?$/;
+/** A value of so many words names something; a longer one is prose, which may be put in other words. */
+const namingWords = 6;
+const languages = ['en', 'de', 'fr', 'es'] as const;
+
+/**
+ * The arguments that are borne out. For a tool that only reads, and for one that somebody agrees to with the arguments before
+ * them, what a tool has answered counts, too: a list of orders gives the number of the last one. What changes something and
+ * is seen by nobody takes everything from the customer.
+ */
+export function borneArguments(
+  given: Readonly<Record<string, unknown>>,
+  { input_schema, risk_tier }: Pick<ApprovedTool, 'input_schema' | 'risk_tier'>,
+  grounds: ArgumentGrounds,
+): Given {
+  const strict = risk_tier === 'safe_write';
+  const seen = !strict && !isRead({ risk_tier });
+  const words = strict ? grounds.told : [...grounds.told, ...grounds.results];
+  const text = fold(words.join('\n'));
+  const sources: Sources = {
+    text,
+    numbers: numbersIn(text),
+    emails: [
+      ...(grounds.email === undefined ? [] : [fold(grounds.email)]),
+      // Where a person agrees, the address may be one that the customer wrote: "change my e-mail to …".
+      ...(seen ? (fold(grounds.told.join('\n')).match(email) ?? []) : []),
+    ],
+    days: grounds.days,
+    strict,
+  };
+  const properties = (input_schema['properties'] ?? {}) as Record<string, JsonSchema>;
+  const required = Array.isArray(input_schema['required']) ? input_schema['required'].map(String) : [];
+  const borne = Object.entries(given).filter(
+    ([name, value]) => value !== null && value !== '' && isBorne(value, properties[name], input_schema, sources),
+  );
+  const found = Object.fromEntries(borne);
+  return { arguments: found, missing: required.filter((name) => !(name in found)) };
+}
+
+/** `root`: the whole schema, to which `given` may refer. */
+function isBorne(value: unknown, given: unknown, root: JsonSchema, sources: Sources): boolean {
+  if (typeof value === 'boolean' || value === null) return true;
+  const variants = variantsOf(given, root);
+  if (variants.some((schema) => isOfSchema(value, schema))) return true;
+  if (typeof value === 'number') return sources.numbers.has(String(value)) || hasToken(String(value), sources.text);
+  if (typeof value === 'string') return isBorneText(value, sources);
+  // Of several variants it is not known which is meant, so the whole value has to be borne out by one of them.
+  const among = variants.length > 0 ? variants : [{}];
+  if (Array.isArray(value))
+    return among.some((schema) => value.every((one) => isBorne(one, schema['items'], root, sources)));
+  return among.some((schema) => {
+    const inner = (schema['properties'] ?? {}) as Record<string, unknown>;
+    return Object.entries(value as object).every(([name, one]) => isBorne(one, inner[name], root, sources));
+  });
+}
+
+/** One of the values that the schema itself names. */
+const isOfSchema = (value: unknown, schema: JsonSchema): boolean =>
+  (Array.isArray(schema['enum']) && schema['enum'].includes(value)) ||
+  (typeof value !== 'object' && (schema['const'] === value || schema['default'] === value));
+
+function isBorneText(value: string, { text, numbers, emails, days, strict }: Sources): boolean {
+  const day = isoDay.exec(value);
+  if (day) return isBorneDay(day, text, numbers, days);
+  const folded = fold(value);
+  if ((folded.match(email) ?? []).some((one) => !emails.includes(one))) return false;
+  const rest = folded.replaceAll(email, ' ');
+  if ((rest.match(/[a-z][a-z0-9+.-]*:\/\/\S+/gu) ?? []).some((address) => !text.includes(address))) return false;
+  const codes = rest.match(withDigit) ?? [];
+  if (codes.some((code) => !hasToken(code, text) && !numbers.has(code))) return false;
+  const words = rest.replaceAll(withDigit, ' ').match(/\p{L}+/gu) ?? [];
+  if (words.length <= namingWords) return !strict || words.every((word) => text.includes(word));
+  return holdAgainst(value, { cited: [text], told: [] }).dropped.length === 0;
+}
+
+/** Whether a code or a number stands in a text, with or without what people write between its characters. */
+function hasToken(token: string, text: string): boolean {
+  const characters = token.slice(0, 100).match(/[\p{L}\p{N}.]/gu) ?? [];
+  const pattern = characters.map((one) => (one === '.' ? String.raw`\.` : one)).join(String.raw`[ \u00a0_#/-]?`);
+  return new RegExp(String.raw`(?<![\p{L}\p{N}])${pattern}(?![\p{L}\p{N}])`, 'u').test(text);
+}
+
+function isBorneDay(
+  [value, year, month, date]: RegExpExecArray,
+  text: string,
+  numbers: Set<string>,
+  days: readonly string[],
+): boolean {
+  if (days.includes(value.slice(0, 10)) || text.includes(value.slice(0, 10))) return true;
+  const named = new Date(Date.UTC(2000, Number(month) - 1, 1));
+  const isMonth =
+    numbers.has(String(Number(month))) ||
+    languages.some((language) =>
+      text.includes(fold(new Intl.DateTimeFormat(language, { month: 'long', timeZone: 'UTC' }).format(named))),
+    );
+  return isMonth && numbers.has(year!) && numbers.has(String(Number(date)));
+}

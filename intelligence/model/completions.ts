@@ -1,0 +1,118 @@
+/** Replies of a chat model, complete or piece by piece. Other files interpret their content. */
+import { APIError, type OpenAI } from 'openai';
+import type { Format } from './format.ts';
+import type { Message } from './prompt.ts';
+import { abortable } from '../../clients/base/abortable.ts';
+import type { Endpoint } from '../../clients/openai/endpoint.ts';
+import { failed } from '../../clients/openai/failures.ts';
+
+/** A stream that never ends is cut off after so many times `timeoutMs` … */
+const longestStream = 6;
+/** … or characters: three times what an answer may have. */
+const maxReplyLength = 60_000;
+
+export type Completions = {
+  /** @throws Problem MODEL_FAILED, or what `outer` was aborted with. `deadline`: ms since 1970. */
+  complete(messages: Message[], wanted: Format, deadline: number, outer?: AbortSignal): Promise<string>;
+  /** The pieces as they come; each has `timeoutMs` to arrive. @throws as `complete`. */
+  pieces(messages: Message[], wanted: Format, deadline: number, outer?: AbortSignal): AsyncGenerator<string>;
+  /** A reply that may call functions. @throws as `complete`. */
+  converse(
+    messages: OpenAI.ChatCompletionMessageParam[],
+    tools: OpenAI.ChatCompletionTool[],
+    deadline: number,
+    outer?: AbortSignal,
+  ): Promise<Conversed>;
+};
+/** `arguments`: JSON, as the model wrote it. */
+export type Conversed = { text: string; calls: { name: string; arguments: string }[] };
+
+export function createCompletions({ api, timeoutMs, persist }: Endpoint, model: string): Completions {
+  // Some compatible endpoints refuse `response_format`; then only the prompt asks for JSON.
+  let takesFormat = true;
+
+  const body = (messages: Message[], wanted: Format) => ({
+    model,
+    messages,
+    temperature: 0,
+    ...(takesFormat ? { response_format: wanted } : {}),
+  });
+
+  /** Runs a request; when the endpoint does not know `response_format`, runs it once more without. */
+  async function withFormat<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      if (!takesFormat || !refusesFormat(error)) throw error;
+      takesFormat = false;
+      return call();
+    }
+  }
+
+  async function complete(messages: Message[], wanted: Format, deadline: number, outer?: AbortSignal): Promise<string> {
+    return persist(outer, deadline, async (signal) =>
+      withFormat(async () => {
+        const reply = await abortable(api.chat.completions.create(body(messages, wanted), { signal }), signal);
+        return reply.choices?.[0]?.message?.content ?? '';
+      }),
+    );
+  }
+
+  async function* pieces(messages: Message[], wanted: Format, deadline: number, outer?: AbortSignal) {
+    const idle = new AbortController();
+    const signal = outer === undefined ? idle.signal : AbortSignal.any([outer, idle.signal]);
+    const open = async (limit: AbortSignal) =>
+      withFormat(async () =>
+        abortable(api.chat.completions.create({ ...body(messages, wanted), stream: true }, { signal }), limit),
+      );
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      const stream = await persist(outer, deadline, open);
+      const end = Date.now() + longestStream * timeoutMs;
+      const arm = (): void => {
+        const limit = Math.max(1, Math.min(timeoutMs, end - Date.now()));
+        timer = setTimeout(() => idle.abort(new DOMException('The stream stood still.', 'TimeoutError')), limit);
+      };
+      arm();
+      let length = 0;
+      for await (const chunk of stream) {
+        // A slow consumer is not a slow endpoint, so the clock is stopped while a piece is being consumed.
+        clearTimeout(timer);
+        const piece = chunk.choices?.[0]?.delta?.content;
+        length += piece?.length ?? 0;
+        if (length > maxReplyLength) throw new Error('The reply is too long.');
+        if (typeof piece === 'string' && piece !== '') yield piece;
+        arm();
+      }
+      if (idle.signal.aborted) throw idle.signal.reason;
+    } catch (error) {
+      outer?.throwIfAborted();
+      throw failed(error);
+    } finally {
+      clearTimeout(timer);
+      idle.abort();
+    }
+  }
+
+  async function converse(
+    messages: OpenAI.ChatCompletionMessageParam[],
+    tools: OpenAI.ChatCompletionTool[],
+    deadline: number,
+    outer?: AbortSignal,
+  ): Promise<Conversed> {
+    const asked = { model, messages, temperature: 0, ...(tools.length === 0 ? {} : { tools }) };
+    const reply = await persist(outer, deadline, async (signal) =>
+      abortable(api.chat.completions.create(asked, { signal }), signal),
+    );
+    const said = reply.choices?.[0]?.message;
+    const calls = (said?.tool_calls ?? []).flatMap((call) => (call.type === 'function' ? [call.function] : []));
+    return { text: (said?.content ?? '').slice(0, maxReplyLength), calls };
+  }
+
+  return { complete, pieces, converse };
+}
+
+const refusesFormat = (error: unknown): boolean =>
+  error instanceof APIError &&
+  [400, 422].includes(error.status ?? 0) &&
+  /response_format|json_schema/iu.test(error.message);

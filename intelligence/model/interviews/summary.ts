@@ -1,0 +1,54 @@
+/** Has the model summarize a meeting. Its action items are the tasks that it finds. */
+import { z } from 'zod';
+import { tasksByModel } from './tasks.ts';
+import type { Structured } from '../ai.ts';
+import type { MeetingAsk, MeetingSummary } from '../../intelligence.ts';
+import { tellingSentences, utterancesOf } from '../../offline/meetings/digest.ts';
+import { actionItemOf } from '../../../models/rules/interviews/found.ts';
+import {
+  shortSentences,
+  shortWords,
+  summaryProblem,
+  type SummaryMode,
+} from '../../../models/rules/interviews/summary.ts';
+import type { Said } from '../../../models/rules/interviews/transcript.ts';
+
+/** What a model is given at most, in characters, some twelve thousand tokens; of a longer transcript what tells most of it. */
+const maxRead = 48_000;
+
+const shape = z.object({
+  summary: z.string().min(1).max(20_000),
+  key_points: z.array(z.string().min(1).max(1_000)).max(30),
+});
+const { min, max } = shortSentences;
+const tasks: Record<SummaryMode, string> = {
+  short: `You summarize a meeting from its transcript, in the language of the transcript. "summary" is one paragraph of ${min} to ${max} sentences, no more and no fewer, and at most ${shortWords} words.`,
+  long: 'You summarize a meeting from its transcript, in the language of the transcript. "summary" is a detailed breakdown by topic: what was said by whom, what was decided, and what stayed open.',
+};
+const rest =
+  ' "key_points" are the most important points, a sentence each. Say nothing that the transcript does not say.';
+
+export async function meetingByModel(ai: Structured, { mode, ...recorded }: MeetingAsk): Promise<MeetingSummary> {
+  const text = await ai.structured({
+    name: 'meeting_summary',
+    task: tasks[mode] + rest,
+    data: { transcript: written(recorded.said) },
+    shape,
+    problemOf: (value) => summaryProblem(mode, value),
+  });
+  const { tasks: found } = await tasksByModel(ai, recorded);
+  return { ...text, action_items: found.map(actionItemOf), generated_by: 'model' };
+}
+
+/** A transcript as a model reads it, a line for each piece of speech. */
+function written(said: readonly Said[]): string {
+  const whole = said.map(({ speaker, text }) => `${speaker}: ${text}`).join('\n');
+  if (whole.length <= maxRead) return whole;
+  const utterances = utterancesOf(said);
+  const average = whole.length / utterances.length;
+  const chosen = tellingSentences(utterances, Math.min(400, Math.floor(maxRead / average)));
+  return chosen
+    .map(({ speaker, text }) => `${speaker}: ${text}`)
+    .join('\n')
+    .slice(0, maxRead);
+}

@@ -1,0 +1,111 @@
+/**
+ * Has the model find the tasks in a meeting's transcript. It only points: each task rests on words that stand in the transcript, dates
+ * are computed here, and an assignee is matched here.
+ */
+import { z } from 'zod';
+import type { Structured } from '../ai.ts';
+import type { FoundTasks, TasksAsk } from '../../intelligence.ts';
+import { findDue } from '../../offline/meetings/due.ts';
+import { someoneNamed } from '../../offline/meetings/people.ts';
+import { urgencyOf } from '../../offline/meetings/reading.ts';
+import { taskPriorities, usualPriority } from '../../../models/rules/base/priority.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+import { extractionBounds, type FoundTask } from '../../../models/rules/interviews/found.ts';
+import type { Said } from '../../../models/rules/interviews/transcript.ts';
+
+/** What a model is given at once, in characters, some twelve thousand tokens, and how often: an afternoon of speech. */
+const maxRead = 48_000;
+const maxParts = 4;
+
+const shape = z.object({
+  tasks: z
+    .array(
+      z.object({
+        title: z.string().min(1).max(1_000),
+        quote: z.string().min(3).max(2_000),
+        assignee: z.string().max(200).nullable(),
+        due: z.string().max(200).nullable(),
+        priority: z.enum(taskPriorities).nullable(),
+      }),
+    )
+    .max(extractionBounds.tasks),
+});
+type Pointed = z.infer<typeof shape>['tasks'][number];
+
+const task = `You list the tasks that people take on in a meeting, from its transcript: what somebody promises to do after it, is asked to do and does not refuse, or what has to be done. Leave out small talk, what is done already, what is only considered, and what depends on an "if". Each task once, with these fields. "title": what is to be done, as a short order in the language of the transcript. "quote": the words of one line that say it, copied letter by letter without the speaker's name. "assignee": the name or e-mail address of whoever is to do it, as the transcript writes it; of "I" it is the speaker; null when nobody is named. "due": the words that say until when, copied from the transcript; compute no dates; null when nothing was said. "priority": only where the words say how urgent it is, else null.`;
+
+/** @throws Problem MODEL_FAILED, also of a transcript that is too long for it. */
+export async function tasksByModel(ai: Structured, recorded: TasksAsk): Promise<FoundTasks> {
+  const parts = partsOf(recorded.said.filter(({ is_ai }) => !is_ai));
+  if (parts.length === 0) return { tasks: [], possible: [], generated_by: 'extractive' };
+  if (parts.length > maxParts)
+    throw new Problem('MODEL_FAILED', { message: 'The transcript is too long for a model.' });
+  const found = await Promise.all(parts.map(async (part) => pointOut(ai, part, recorded)));
+  return { tasks: found.flat().slice(0, extractionBounds.tasks), possible: [], generated_by: 'model' };
+}
+
+/** A transcript in pieces that a model reads at once; no segment is cut. */
+function partsOf(said: readonly Said[]): Said[][] {
+  const parts: Said[][] = [];
+  let length = maxRead;
+  for (const one of said) {
+    const size = one.speaker.length + one.text.length + 3;
+    if (length + size > maxRead) {
+      parts.push([]);
+      length = 0;
+    }
+    parts.at(-1)!.push(one);
+    length += size;
+  }
+  return parts;
+}
+
+async function pointOut({ structured }: Structured, said: readonly Said[], recorded: TasksAsk): Promise<FoundTask[]> {
+  const { tasks } = await structured({
+    name: 'meeting_tasks',
+    task,
+    data: { transcript: said.map(({ speaker, text }) => `${speaker}: ${text}`).join('\n') },
+    shape,
+    problemOf: (value) => quotesProblem(value.tasks, said),
+  });
+  return tasks.map((pointed) => taskOf(pointed, said, recorded));
+}
+
+const plain = (text: string): string => text.replaceAll('’', "'").replaceAll(/\s+/gu, ' ').trim().toLowerCase();
+const segmentWith = (quote: string, said: readonly Said[]): Said | undefined =>
+  said.find(({ text }) => plain(text).includes(plain(quote)));
+
+function quotesProblem(tasks: readonly Pointed[], said: readonly Said[]): string | undefined {
+  const wrong = tasks.find(({ quote }) => !segmentWith(quote, said));
+  return (
+    wrong && `the quote ${JSON.stringify(wrong.quote.slice(0, 200))} does not stand in any line of the transcript.`
+  );
+}
+
+function taskOf(pointed: Pointed, said: readonly Said[], { members, startedAt, zone }: TasksAsk): FoundTask {
+  const { id, text } = segmentWith(pointed.quote, said)!;
+  const assignee = pointed.assignee === null ? undefined : someoneNamed(pointed.assignee, members);
+  // The words of a date count where they were said.
+  const words = pointed.due !== null && plain(text).includes(plain(pointed.due)) ? pointed.due : undefined;
+  const due = words === undefined ? undefined : findDue(words, startedAt, zone);
+  const title = pointed.title.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim() || pointed.quote;
+  return {
+    segment: id,
+    quote: wordsOf(pointed.quote, text),
+    title: title.slice(0, extractionBounds.title),
+    priority: pointed.priority ?? urgencyOf(pointed.quote) ?? usualPriority,
+    ...(pointed.assignee === null ? {} : { owner: pointed.assignee }),
+    ...(assignee ? { assignee } : {}),
+    ...(due ? { due: due.due } : {}),
+  };
+}
+
+/** The quote as the transcript writes it, whatever blanks and capitals the model made of it. */
+function wordsOf(quote: string, text: string): string {
+  const loose = quote
+    .trim()
+    .split(/\s+/u)
+    .map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`).replaceAll(/['’]/gu, "['’]"))
+    .join(String.raw`\s+`);
+  return (new RegExp(loose, 'iu').exec(text)?.[0] ?? quote).slice(0, extractionBounds.quote);
+}

@@ -1,0 +1,155 @@
+/** Chooses what to quote around the best sentence, item or row, so that a reader understands it. Pure. */
+import { shorten } from './phrasing.ts';
+import { introduces, isStep, type Unit } from '../../../models/rules/knowledge/units.ts';
+import { pointsBack } from '../language/frame.ts';
+
+/**
+ * A unit with its score. `source`: the number of its passage; `spoken`: the stems of the question's words that it
+ * contains.
+ */
+export type Scored = Unit & { source: number; score: number; spoken: ReadonlySet<string> };
+export type Chosen = { units: Scored[]; /** A list has more items than were chosen. */ cut: boolean };
+
+export const maxQuotes = 4;
+/** How many answering sentences are quoted; sentences that they refer back to come on top, up to `maxQuotes`. */
+const maxSentences = 3;
+/** Characters of quoted prose; a further sentence that would exceed this is left out. */
+const maxProseLength = 700;
+/** Characters of an introduced list, which is quoted whole: steps without the last one mislead. */
+const maxListLength = 2_000;
+/** A list up to this size is quoted whole, even when the question is about some of its items. */
+const shortList = { items: 8, characters: 700 } as const;
+/** A further sentence needs at least this share of the best sentence's score. */
+const shareOfBest = 0.6;
+/** A further row must match almost as well as the first: the row next to it is often about another product. */
+const rowShareOfBest = 0.95;
+/** A sentence shorter than this, in characters, is rarely a whole answer. */
+const shortSentence = 160;
+
+type Place = Pick<Scored, 'source' | 'order'>;
+const inOrder = (a: Place, b: Place): number => a.source - b.source || a.order - b.order;
+
+/** `together`: whether two passages stand under the same heading, like the parts of a long table. */
+export function choose(
+  best: Scored,
+  scored: readonly Scored[],
+  together: (source: number, other: number) => boolean,
+): Chosen {
+  const passage = scored.filter(({ source }) => source === best.source);
+  if (best.kind === 'row') return { units: rowsLike(best, scored, together), cut: false };
+  if (introduces(best.text)) return introduced(best, passage);
+  if (best.kind === 'item') return itemsAround(best, passage);
+  return proseAround(best, passage);
+}
+
+function rowsLike(best: Scored, scored: readonly Scored[], together: (a: number, b: number) => boolean): Scored[] {
+  const seen = new Set<string>();
+  return scored
+    .filter(
+      ({ kind, source, score }) =>
+        kind === 'row' && together(source, best.source) && score >= rowShareOfBest * best.score,
+    )
+    .toSorted((a, b) => b.score - a.score || inOrder(a, b))
+    .filter(({ text }) => !seen.has(text) && seen.add(text))
+    .slice(0, maxQuotes)
+    .toSorted(inOrder);
+}
+
+/** An introduction with its list, or a question with its answer. */
+function introduced(best: Scored, passage: readonly Scored[]): Chosen {
+  const units = [best];
+  let length = 0;
+  for (const unit of passage.slice(best.order + 1)) {
+    if (unit.kind === 'row' ? best.kind === 'row' : unit.kind !== 'item' && units.length > 1) break;
+    // Here the next question of a FAQ begins.
+    if (units.length > 1 && /[?？]$/u.test(unit.text)) break;
+    length += shorten(unit.text).length;
+    if (length > maxListLength) return { units, cut: true };
+    units.push(unit);
+    if (unit.kind === 'prose') break;
+  }
+  return { units, cut: false };
+}
+
+/** The introduction and the list: whole when its order matters or it is short, else only the items that answer. */
+function itemsAround(best: Scored, passage: readonly Scored[]): Chosen {
+  const list = passage.filter(({ kind, paragraph }) => kind === 'item' && paragraph === best.paragraph);
+  const intro = introductionOf(list[0]!, passage);
+  const asks = list.findLast(({ order, text }) => order < best.order && /[?？]$/u.test(text));
+  if (asks || list.some(({ text }) => /[?？]$/u.test(text)))
+    return asks ? introduced(asks, passage) : introduced(best, passage);
+  const length = list.reduce((sum, { text }) => sum + shorten(text).length, 0);
+  const whole = isStep(best.text)
+    ? length <= maxListLength
+    : list.length <= shortList.items && length <= shortList.characters;
+  if (whole) return { units: [...intro, ...list], cut: false };
+  if (isStep(best.text) && intro[0]) return introduced(intro[0], passage);
+  const matching = list.filter(({ score }) => score >= shareOfBest * best.score);
+  const chosen = matching.toSorted((a, b) => b.score - a.score || inOrder(a, b)).slice(0, maxQuotes - intro.length);
+  return { units: [...intro, ...chosen.toSorted(inOrder)], cut: false };
+}
+
+function introductionOf(first: Scored, passage: readonly Scored[]): Scored[] {
+  const before = passage[first.order - 1];
+  return before && /[:：]$/u.test(before.text) ? [before] : [];
+}
+
+/** The sentences that score nearly as well as the best one, each with the sentence that it refers back to. */
+function proseAround(best: Scored, passage: readonly Scored[]): Chosen {
+  const chosen = new Set([best]);
+  const length = (): number => [...chosen].reduce((sum, { text }) => sum + shorten(text).length, 0);
+  const add = (unit: Scored | undefined): boolean => {
+    if (unit?.kind !== 'prose' || chosen.has(unit) || chosen.size >= maxQuotes) return false;
+    if (length() + shorten(unit.text).length > maxProseLength) return false;
+    if ([...chosen].some(({ text }) => text === unit.text)) return false;
+    chosen.add(unit);
+    return true;
+  };
+  const leanedOn = (unit: Scored): Scored | undefined => {
+    const before = passage[unit.order - 1];
+    return pointsBack(unit.text) && before?.kind === 'prose' ? before : undefined;
+  };
+  add(leanedOn(best));
+  const further = passage
+    .filter(({ kind, score, text }) => kind === 'prose' && score >= shareOfBest * best.score && !introduces(text))
+    .toSorted((a, b) => b.score - a.score || inOrder(a, b));
+  let sentences = 1;
+  for (const unit of further) {
+    if (sentences >= maxSentences || unit === best) continue;
+    const before = leanedOn(unit);
+    if (before && !chosen.has(before) && chosen.size + 2 > maxQuotes) continue;
+    if (add(unit)) sentences += 1;
+    if (chosen.has(unit)) add(before);
+  }
+  // A short sentence often needs its neighbour ("Call us at once. The line is open day and night.").
+  const beside = (by: 1 | -1): Scored | undefined => {
+    const unit = passage[best.order + by];
+    return unit?.paragraph === best.paragraph ? unit : undefined;
+  };
+  if (chosen.size === 1 && best.text.length < shortSentence) add(beside(1) ?? beside(-1));
+  // Two quoted sentences with one left out between them read like a jump, so the one between is quoted too.
+  for (const unit of passage) {
+    const around = [passage[unit.order - 1], passage[unit.order + 1]];
+    if (around.every((other) => other !== undefined && chosen.has(other)) && unit.text.length < shortSentence)
+      add(unit);
+  }
+  const last = [...chosen].toSorted(inOrder).at(-1)!;
+  const list = passage[last.order + 1];
+  if (/[:：]$/u.test(last.text) && list?.kind === 'item') {
+    const { units, cut } = introduced(last, passage);
+    return { units: [...[...chosen].filter((unit) => unit !== last).toSorted(inOrder), ...units], cut };
+  }
+  return { units: [...chosen].toSorted(inOrder), cut: false };
+}
+
+/** The next units of a passage that were not quoted yet, else the ones before; a list comes with all its items. */
+export function following(after: Place, passage: readonly Scored[], isSaid: (text: string) => boolean): Scored[] {
+  const unsaid = passage.filter(({ text, kind }) => kind !== 'row' && !isSaid(text));
+  const [first] = [...unsaid.filter(({ order }) => order > after.order), ...unsaid];
+  if (!first) return [];
+  if (first.kind === 'item') return itemsAround(first, passage).units.filter(({ text }) => !isSaid(text));
+  if (introduces(first.text)) return introduced(first, passage).units;
+  const rest = passage.slice(first.order + 1, first.order + maxSentences);
+  const end = rest.findIndex((unit) => unit.kind !== 'prose' || isSaid(unit.text) || introduces(unit.text));
+  return [first, ...(end < 0 ? rest : rest.slice(0, end))];
+}

@@ -1,0 +1,61 @@
+/** Finds two documents that make the same statement with different numbers, and says which is newer. Pure. */
+import type { Scored } from './choosing.ts';
+import { terms } from '../../../models/rules/language/words.ts';
+
+type Dated = { source_id?: string; name?: string; dated?: Date | undefined };
+
+/**
+ * The share of common words from which two sentences count as the same statement: one more word, as "business", may
+ * mean another product.
+ */
+const sameWords = 0.85;
+
+const numbersIn = (text: string): string => (text.match(/\d+(?:[.,:]\d+)*/gu) ?? []).join(' ');
+const plain = (text: string): string => text.trim().toLowerCase();
+
+/** The words of a text without its numbers. */
+const wordsOf = (text: string): Set<string> =>
+  new Set(terms(text).flatMap(({ stem }) => (/\d/u.test(stem) ? [] : [stem])));
+
+/** Whether two units make the same statement with different numbers. */
+function disagree(one: Scored, other: Scored): boolean {
+  if (one.kind !== other.kind) return false;
+  if (one.kind === 'row') {
+    const [first, second] = [one.cells[0]!, other.cells[0]!];
+    if (plain(first.value) !== plain(second.value)) return false;
+    const values = new Map(one.cells.slice(1).map(({ name, value }) => [plain(name), value]));
+    return other.cells.slice(1).some(({ name, value }) => {
+      const known = values.get(plain(name));
+      return known !== undefined && numbersIn(known) !== numbersIn(value);
+    });
+  }
+  const numbers = [numbersIn(one.text), numbersIn(other.text)];
+  if (numbers.includes('') || numbers[0] === numbers[1]) return false;
+  const [mine, theirs] = [wordsOf(one.text), wordsOf(other.text)];
+  const shared = [...mine].filter((stem) => theirs.has(stem)).length;
+  return shared >= 2 && shared >= sameWords * (mine.size + theirs.size - shared);
+}
+
+/**
+ * When another document contradicts `best`: the unit of the newer document, and both names. Undefined when none does,
+ * or when it is unknown which is newer.
+ */
+export function newerOf(
+  best: Scored,
+  scored: readonly Scored[],
+  sources: readonly Dated[],
+): { unit: Scored; name: string; olderName: string } | undefined {
+  const mine = sources[best.source]!;
+  const against = scored
+    .filter(({ source }) => sources[source]!.source_id !== mine.source_id)
+    .filter((unit) => unit.score > 0 && disagree(best, unit))
+    .filter(({ source }) => sources[source]!.dated !== undefined)
+    .toSorted((a, b) => sources[b.source]!.dated!.getTime() - sources[a.source]!.dated!.getTime());
+  const [newest] = against;
+  if (mine.dated === undefined || newest === undefined) return undefined;
+  const theirs = sources[newest.source]!;
+  const [unit, newer, older] =
+    theirs.dated! > mine.dated ? ([newest, theirs, mine] as const) : ([best, mine, theirs] as const);
+  if (newer.dated!.getTime() === older.dated!.getTime()) return undefined;
+  return { unit, name: newer.name ?? '', olderName: older.name ?? '' };
+}

@@ -1,0 +1,313 @@
+/**
+ * Answers made of the sources' own sentences, for when no language model is configured. It selects and orders
+ * quotations, and adds only fixed words from models/rules/language/own/ and the sentence for "nothing found". Pure.
+ */
+import { headingFor, labelOf, joined, phraseRow, shorten, underHeading } from './phrasing.ts';
+import { choose, following, type Scored } from './choosing.ts';
+import { newerOf } from './disagreement.ts';
+import { termWeights } from '../../../models/rules/knowledge/wordmatch.ts';
+import { introduces, unitsOf, type Cell, type Unit } from '../../../models/rules/knowledge/units.ts';
+import { ownSentences } from '../../../models/rules/language/escalation.ts';
+import type { Language } from '../../../models/rules/language/language.ts';
+import { matcher, terms, type Term } from '../../../models/rules/language/words.ts';
+
+export type Source = {
+  id: string;
+  heading: string;
+  text: string;
+  /** The document's id, by which two documents that contradict each other are told apart. */
+  source_id?: string;
+  name?: string;
+  dated?: Date | undefined;
+};
+/** A sentence, a list item or a table row, word for word, and the source it stands in. */
+export type Quote = { id: string; text: string };
+export type ExtractiveAnswer = {
+  text: string;
+  quotes: Quote[];
+  /** Ids of the sources quoted, in order of first use. */ used: string[];
+};
+
+export type ExtractOptions = {
+  /**
+   * The cosine of the question with the texts of `comparable`, where vectors exist. Without it only words decide, and a
+   * question that shares no word with the sources has no answer.
+   */
+  closeness?: ReadonlyMap<string, number> | undefined;
+  /** Earlier answers, which are not repeated. */
+  said?: readonly string[];
+  /** The customer's message itself, when the question was completed from the conversation. */
+  own?: string;
+  /** The language of the fixed words around quotations. */
+  language?: Language;
+};
+
+/** How many passages are considered: later ones rarely add a sentence and always cost time. */
+const maxSources = 5;
+/** The weight of a word in the heading, relative to one in the sentence: every sentence under the heading shares it. */
+const headingShare = 0.6;
+/** The weight of the cosine, relative to the share of the question's words that a sentence has. */
+const closenessWeight = 1.5;
+/**
+ * The weight of a passage relative to the one before it. Passages found by words are weighed here again, sentence by
+ * sentence; for passages found by meaning the ranking knows better, so the first one comes first.
+ */
+const nextPassage = { words: 0.96, meaning: 0.01 } as const;
+/** A section usually names its subject in its first sentence. */
+const firstBonus = 1.1;
+/** A column counts as asked for when its name's cosine is within this distance of the closest one. */
+const closeColumn = 0.08;
+
+const figure =
+  /\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty|ninety|hundred|at once|immediately|same day)\b/iu;
+/** What the kind of a question says about the form of its answer: among equals, a sentence of that form comes first. */
+const forms: { asks: RegExp; shows: RegExp }[] = [
+  {
+    asks: /\b(?:how much|costs?|prices?|fees?|charges?|wie ?viel|kostet|kosten|geb(?:ü|u)hr|preis|combien|prix|frais|tarifs?|cuesta|costa|comisi(?:ó|o)n(?:es)?|tarifas?)\b/u,
+    shows: /\d\s?(?:%|\p{Sc}|[A-Z]{3}\b)|\p{Sc}\s?\d|\b(?:free|no charge|nothing|kostenlos|gratuit|gratis)\b/u,
+  },
+  { asks: /\b(?:limits?|maximum|minimum|at most|at least|how many|how old|wie viele)\b/u, shows: figure },
+  { asks: /\b(?:when|how long|how soon|what time|open|opening|hours|wann|wie lange|quand|cuando)\b/u, shows: figure },
+  { asks: /\b(?:phone|telephone|call|number|telefon)\b/u, shows: /\+?\d[\d\s/()-]{4,}\d/u },
+  { asks: /\b(?:e-?mail|mail)\b/u, shows: /\S@\S/u },
+  { asks: /\b(?:where|address|wo|adresse)\b/u, shows: /\d|\b(?:street|square|road|branch|page|app|menu|under)\b/iu },
+];
+const formBonus = 1.2;
+
+/** The length limit of a title, in characters; a longer line is a statement. */
+const maxTitleLength = 150;
+const fullStop = /[.!…。！][\p{Pe}\p{Pf}"']*$/u;
+
+/**
+ * Whether a line alone tells the reader nothing: a question or an introduction without what follows, or a title made
+ * only of `known` words (those of the question and the heading).
+ */
+function saysNothing(unit: Unit, next: Unit | undefined, known: ReadonlySet<string>): boolean {
+  if (unit.kind === 'row') return false;
+  if (introduces(unit.text)) return next === undefined || /[?？]$/u.test(next.text);
+  if (unit.kind === 'item' || unit.text.length > maxTitleLength || fullStop.test(unit.text)) return false;
+  // `Gold card: free` is an answer, even when all its words are the question's.
+  if (/^[^:：]+[:：]\s*\S/u.test(unit.text)) return false;
+  const named = terms(unit.text);
+  return named.length > 0 && named.every(({ stem }) => known.has(stem));
+}
+
+/** The texts whose cosine with the question helps to choose among these sources, the most useful first. */
+export function comparable(sources: readonly Source[], limit: number): string[] {
+  const texts = sources.slice(0, maxSources).flatMap(({ text }) => {
+    const units = unitsOf(text);
+    const columns = units.flatMap(({ cells }) => cells.slice(1).map(({ name }) => name));
+    return [...units.map((unit) => unit.text), ...columns.filter((name) => name !== '')];
+  });
+  return [...new Set(texts)].slice(0, limit);
+}
+
+/**
+ * A sentence with this share of the question's words (rare ones count more) is the answer, so nothing is compared by
+ * meaning.
+ */
+const enoughWords = 0.6;
+
+/** Whether words alone find the answer in the first passage, which is then taken as the best one. */
+export function wordsSuffice(question: string, [first]: readonly Source[]): boolean {
+  if (first === undefined) return true;
+  const about = asking(question);
+  return score(about, [first]).some((unit) => unit.score >= enoughWords);
+}
+
+/** What sentences are compared with. */
+type Asked = {
+  terms: readonly Term[];
+  forms: readonly { shows: RegExp }[];
+  speaksOf: (text: string) => Set<string>;
+  closeness: ReadonlyMap<string, number> | undefined;
+};
+
+/** The units of the sources with their scores, in their order. */
+function score({ terms: asked, forms: wanted, speaksOf, closeness }: Asked, sources: readonly Source[]): Scored[] {
+  const all = sources.flatMap(({ text }, source) => unitsOf(text).map((unit) => ({ ...unit, source })));
+  const said = all.map((unit) => speaksOf(unit.text));
+  const headings = sources.map(({ heading }) => speaksOf(heading));
+  const known = sources.map(({ heading }) => new Set([...asked, ...terms(heading)].map(({ stem }) => stem)));
+  const weights = termWeights(asked, said);
+  const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
+  return all.map((unit, index): Scored => {
+    const { source, text } = unit;
+    const next = all[index + 1]?.source === source ? all[index + 1] : undefined;
+    const spoken = said[index]!;
+    if (saysNothing(unit, next, known[source]!)) return { ...unit, spoken, score: 0 };
+    let words = 0;
+    for (const [stem, weight] of weights) {
+      if (spoken.has(stem)) words += weight;
+      else if (headings[source]!.has(stem)) words += weight * headingShare;
+    }
+    let score = total === 0 ? 0 : words / total;
+    if (closeness) score += closenessWeight * Math.max(0, closeness.get(text) ?? 0);
+    // A question, or a label alone, rarely answers a question.
+    if (text.endsWith('?')) score *= 0.5;
+    if (wanted.some(({ shows }) => shows.test(text))) score *= formBonus;
+    if (unit.order === 0) score *= firstBonus;
+    const beside = closeness ? nextPassage.meaning : nextPassage.words;
+    // When meaning has found a passage and nothing is known of its sentences, its beginning counts as the answer.
+    return { ...unit, spoken, score: Math.max(score, closeness ? 1e-6 : 0) * beside ** source };
+  });
+}
+
+/**
+ * Chooses the best sentences of the best passage, with the sentences they refer back to and the list they introduce.
+ * The best sentence has most of the question's words (rare words count more, words of its heading partly) and is
+ * closest to it in meaning. `sources` are the relevant passages, most relevant first. Undefined when none of them says
+ * anything about the question.
+ */
+export function extract(
+  question: string,
+  sources: readonly Source[],
+  { closeness, said = [], own = question, language = 'en' }: ExtractOptions = {},
+): ExtractiveAnswer | undefined {
+  const about = asking(question, closeness);
+  const considered = sources.slice(0, maxSources);
+  const scored = score(about, considered);
+  const first = scored.reduce<Scored | undefined>(
+    (best, unit) => (unit.score > (best?.score ?? 0) ? unit : best),
+    undefined,
+  );
+  if (first === undefined) return undefined;
+  const newer = newerOf(first, scored, considered);
+  const best = newer?.unit ?? first;
+  const source = considered[best.source]!;
+  // The older document's contradicting statement is not quoted.
+  const quotable = newer ? scored.filter((unit) => considered[unit.source]!.source_id === source.source_id) : scored;
+  const { units, cut } = choose(
+    best,
+    quotable,
+    (one, other) => considered[one]!.heading === considered[other]!.heading,
+  );
+  const note = newer && `\n${ownSentences.newer[language].replace('{a}', newer.name).replace('{b}', newer.olderName)}`;
+  const text = phrase(units, source, about) + (cut ? '\n…' : '') + (note ?? '');
+  const alone = answerOf(units, considered, text);
+  const other = newer || !closeness ? undefined : besideOf(best, scored, about, considered);
+  const answer = other ? both(alone, other) : alone;
+  if (!isRepeated(text, said) && !isRepeated(answer.text, said)) return answer;
+  const narrow = normal(own) === normal(question) ? undefined : narrowed(own, best.source, scored, considered);
+  if (narrow && !isRepeated(narrow.text, said)) return narrow;
+  return further(best, scored, about, { source, said, considered }) ?? nothingMore(source, language);
+}
+
+/**
+ * A quote from a second passage under another heading. Passages found by meaning are passed on only when they are
+ * nearly as likely to answer, and often only the reader can tell which one is meant.
+ */
+function besideOf(
+  best: Scored,
+  scored: readonly Scored[],
+  about: Asked,
+  sources: readonly Source[],
+): ExtractiveAnswer | undefined {
+  const at = sources.findIndex(
+    ({ heading }, index) => index !== best.source && heading !== sources[best.source]!.heading,
+  );
+  const source = sources[at];
+  const first = scored
+    .filter((unit) => unit.source === at && unit.score > 0)
+    .reduce<Scored | undefined>((top, unit) => (unit.score > (top?.score ?? 0) ? unit : top), undefined);
+  if (source === undefined || first === undefined) return undefined;
+  const { units, cut } = choose(first, scored, (one, other) => sources[one]!.heading === sources[other]!.heading);
+  const label = labelOf(source.heading);
+  const text = joined(units.map((unit) => ({ unit, text: phraseUnit(unit, about) }))) + (cut ? '\n…' : '');
+  return answerOf(units, sources, label === '' ? text : underHeading(label, text));
+}
+
+const both = (one: ExtractiveAnswer, other: ExtractiveAnswer): ExtractiveAnswer => ({
+  text: `${one.text}\n\n${other.text}`,
+  quotes: [...one.quotes, ...other.quotes],
+  used: [...new Set([...one.used, ...other.used])],
+});
+
+function asking(question: string, closeness?: ReadonlyMap<string, number>): Asked {
+  const asked = terms(question);
+  return {
+    terms: asked,
+    forms: forms.filter(({ asks }) => asks.test(question.toLowerCase())),
+    speaksOf: matcher(asked.map((term) => term.stem)),
+    closeness,
+  };
+}
+
+/** `And for students?` asks for one sentence of the former answer: the one with most of the new question's words. */
+function narrowed(
+  own: string,
+  source: number,
+  scored: readonly Scored[],
+  sources: readonly Source[],
+): ExtractiveAnswer | undefined {
+  const about = asking(own);
+  const passage = scored
+    .filter((unit) => unit.source === source)
+    .map((unit) => ({ ...unit, spoken: about.speaksOf(unit.text) }));
+  const best = passage.toSorted((a, b) => b.spoken.size - a.spoken.size || b.score - a.score)[0];
+  return best && best.spoken.size > 0 ? answerOf([best], sources, phrase([best], sources[source]!, about)) : undefined;
+}
+
+function answerOf(units: readonly Scored[], sources: readonly Source[], text: string): ExtractiveAnswer {
+  const quotes = units.map((unit) => ({ id: sources[unit.source]!.id, text: shorten(unit.text) }));
+  return { text, quotes, used: [...new Set(quotes.map(({ id }) => id))] };
+}
+
+/** The units as text: rows with the columns that were asked for, and a heading where the text needs one. */
+function phrase(units: readonly Scored[], { heading }: Source, about: Asked): string {
+  const text = joined(units.map((unit) => ({ unit, text: phraseUnit(unit, about) })));
+  const quoted = new Set(units.flatMap(({ spoken }) => [...spoken])).size;
+  const spoken = { quoted, heading: about.speaksOf(heading).size, asked: about.terms.length };
+  const label = headingFor(heading, units[0]!, spoken);
+  return label === undefined ? text : underHeading(label, text);
+}
+
+function phraseUnit({ kind, cells, text }: Unit, about: Asked): string {
+  if (kind !== 'row') return shorten(text);
+  const wanted = wantedCells(cells.slice(1), about);
+  return shorten(phraseRow(cells, (cell) => wanted.has(cell)));
+}
+
+/** The cells that were asked for: by their column's name, else by their form and by meaning. */
+function wantedCells(cells: readonly Cell[], { speaksOf, forms: wanted, closeness }: Asked): ReadonlySet<Cell> {
+  const named = cells.filter(({ name }) => speaksOf(name).size > 0);
+  const spoken = cells.filter(({ value }) => speaksOf(value).size > 0);
+  if (named.length > 0) return new Set([...named, ...spoken]);
+  const formed = cells.filter(({ value }) => wanted.some(({ shows }) => shows.test(value)));
+  const near = cells.map(({ name }) => closeness?.get(name) ?? 0);
+  const nearest = Math.max(0, ...near);
+  const close = nearest > 0 ? cells.filter((_, at) => near[at]! >= nearest - closeColumn) : [];
+  const chosen = new Set([...(formed.length < cells.length ? formed : []), ...close]);
+  return chosen.size > 0 ? new Set([...chosen, ...spoken]) : chosen;
+}
+
+const normal = (text: string): string => text.replace(/\s+/gu, ' ').trim();
+const isRepeated = (text: string, said: readonly string[]): boolean =>
+  said.some((body) => normal(body) === normal(text));
+const isSaid = (text: string, said: readonly string[]): boolean =>
+  said.some((body) => normal(body).includes(normal(text)));
+
+/**
+ * What the passage says beyond what was already said; undefined when there is nothing more. Of a row, only further
+ * columns.
+ */
+function further(
+  best: Scored,
+  scored: readonly Scored[],
+  about: Asked,
+  { source, said, considered }: { source: Source; said: readonly string[]; considered: readonly Source[] },
+): ExtractiveAnswer | undefined {
+  if (best.kind === 'row') {
+    const whole = shorten(phraseRow(best.cells, () => true));
+    return isSaid(whole, said) ? undefined : answerOf([best], considered, whole);
+  }
+  const passage = scored.filter((unit) => unit.source === best.source);
+  const units = following(best, passage, (text) => isSaid(shorten(text), said));
+  return units.length === 0 ? undefined : answerOf(units, considered, phrase(units, source, about));
+}
+
+const nothingMore = ({ id }: Source, language: Language): ExtractiveAnswer => ({
+  text: ownSentences.nothingMore[language],
+  quotes: [],
+  used: [id],
+});

@@ -1,0 +1,87 @@
+/**
+ * Puts quotations together so that they read well: a row becomes a sentence, and a quotation gets its heading where it
+ * needs one. Pure; it adds no words.
+ */
+import { isValue } from '../../../models/rules/knowledge/tablehead.ts';
+import type { Cell, Unit } from '../../../models/rules/knowledge/units.ts';
+import { isRemark, isUnit, pointsBack } from '../language/frame.ts';
+import { terms } from '../../../models/rules/language/words.ts';
+
+/** The longest quote, in characters; a longer sentence is cut at a word and ends with an ellipsis. */
+const maxQuoteLength = 600;
+/** A line without a full stop that is shorter than this, in characters, is a fragment. */
+const maxFragmentLength = 80;
+const fullStop = /[.!?…。！？][\p{Pe}\p{Pf}"']*$/u;
+
+export function shorten(text: string): string {
+  if (text.length <= maxQuoteLength) return text;
+  return `${text
+    .slice(0, maxQuoteLength)
+    .replace(/[\ud800-\udbff]$/u, '')
+    .replace(/\s+\S*$/u, '')}…`;
+}
+
+/** The last part of a heading path: `Lost card` of `Cards > Lost card`. */
+export const lastOf = (heading: string): string => heading.split(' > ').at(-1)!.trim();
+
+/** A row as a sentence: its name, then the `wanted` columns under their names. */
+export function phraseRow(cells: readonly Cell[], wanted: (cell: Cell) => boolean): string {
+  const [first, ...others] = cells;
+  const shown = shownCells(others, wanted).map(said).join('; ');
+  if (first === undefined || /[?？]$/u.test(first.value)) return shown;
+  const subject = isValue(first.value) ? said(first) : first.value;
+  return `${subject} – ${shown}`;
+}
+
+const said = ({ name, value }: Cell): string => (name === '' ? value : `${name}: ${value}`);
+
+/**
+ * The wanted cells, with units ("charged per") and remarks, because these change what a value means; all cells when
+ * none is wanted.
+ */
+function shownCells(cells: readonly Cell[], wanted: (cell: Cell) => boolean): readonly Cell[] {
+  const chosen = new Set(cells.filter(wanted));
+  if (chosen.size === 0) return cells;
+  return cells.filter((cell, at) => {
+    if (chosen.has(cell) || isRemark(cell.name)) return true;
+    return isUnit(cell.value) && chosen.has(cells[at - 1]!);
+  });
+}
+
+/** The last heading of a path, as a label before a quotation. */
+export const labelOf = (heading: string): string => lastOf(heading).replace(/[:：.\s]+$/u, '');
+
+/**
+ * The heading that a quotation needs to be understood: when it refers back to something that is not quoted, is a
+ * fragment, or does not name its subject. `spoken`: the words of the question in the quotation and in its heading.
+ */
+export function headingFor(
+  heading: string,
+  first: Unit,
+  spoken: { quoted: number; heading: number; asked: number },
+): string | undefined {
+  const label = labelOf(heading);
+  if (label === '' || first.kind === 'row' || isStepOrBullet(first.text)) return undefined;
+  const named = terms(label);
+  const known = new Set(terms(first.text).map(({ stem }) => stem));
+  if (named.length === 0 || named.filter(({ stem }) => known.has(stem)).length * 2 > named.length) return undefined;
+  const fragment = first.text.length <= maxFragmentLength && !fullStop.test(first.text) && !/[:：]$/u.test(first.text);
+  const unnamed = spoken.quoted === 0 && (spoken.heading > 0 || spoken.asked > 0);
+  return pointsBack(first.text) || fragment || unnamed ? label : undefined;
+}
+
+const isStepOrBullet = (text: string): boolean => /^(?:[-–•*]|\d{1,2}[.)])\s/u.test(text);
+
+/** Puts a heading before a quotation; a question needs none. */
+export const underHeading = (label: string, text: string): string =>
+  /[?？!！]$/u.test(label) ? `${label} ${text}` : `${label}: ${text}`;
+
+/** Sentences of a paragraph follow each other on one line; rows, list items and new paragraphs begin a line. */
+export function joined(parts: readonly { unit: Unit; text: string }[]): string {
+  return parts.reduce((text, { unit, text: next }, index) => {
+    const before = parts[index - 1]?.unit;
+    if (before === undefined) return next;
+    const flowing = unit.kind === 'prose' && before.kind === 'prose';
+    return `${text}${flowing ? ' ' : '\n'}${next}`;
+  }, '');
+}

@@ -1,0 +1,128 @@
+/**
+ * Tells what a sentence of a customer is: a question, a greeting, a call for a person and so on, in any language. Pure. One
+ * linear model reads its embedding and its words, another its words alone, for when there is no embedding. Their weights stand in
+ * classifier.json, which `npm run calibrate` makes from bench/calibrate/reading/.
+ */
+import heads from './classifier.json' with { type: 'json' };
+import { fold } from '../../../models/rules/language/words.ts';
+
+/**
+ * `tells`: says something without asking. `no_person`: speaks of a person without calling one. `signature`: who wrote, where
+ * and with what. `help`: opens a talk without a subject.
+ */
+export const sentenceClasses = [
+  'question',
+  'tells',
+  'no_person',
+  'signature',
+  'greeting',
+  'help',
+  'thanks',
+  'farewell',
+  'small_talk',
+  'bot',
+  'insult',
+  'person',
+] as const;
+export type SentenceClass = (typeof sentenceClasses)[number];
+/** Probabilities in the order of `sentenceClasses`. */
+export type Classified = readonly number[];
+
+/** Weights as signed bytes in base64, a row a class; a weight is its byte times the row's scale. */
+export type Matrix = { width: number; scales: readonly number[]; bytes: string };
+/** A linear model. */
+export type Head = { bias: readonly number[]; words: Matrix; embedding?: Matrix };
+export type Heads = { embedded: Required<Head>; words: Head };
+
+/** How a model sees words. Features share columns by their hash; a piece is so many letters of a word in a row. */
+export type WordView = { columns: number; pieces: readonly number[] };
+/** Beside an embedding words say little more; alone they need room of their own, and pieces of short words. */
+export const wordViews = {
+  embedded: { columns: 4_096, pieces: [4] },
+  words: { columns: 16_384, pieces: [3, 4, 5] },
+} as const satisfies Record<keyof Heads, WordView>;
+
+/** FNV-1a, 32 bits. */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
+  return value >>> 0;
+}
+
+const wordOrMark = /[\p{L}\p{M}\p{N}]+|[?？؟]/gu;
+const longestWord = 40;
+
+/** The columns that a text has: its words, two of them in a row, and pieces of words. */
+export function columnsOf(text: string, view: WordView): number[] {
+  const words = ['^', ...(fold(text).match(wordOrMark) ?? []).map((word) => word.slice(0, longestWord)), '$'];
+  const columns = new Set<number>();
+  const add = (feature: string): void => void columns.add(hash(feature) % view.columns);
+  for (const [at, word] of words.entries()) {
+    if (at > 0 && at < words.length - 1) add(`u${word}`);
+    if (at + 1 < words.length) add(`b${word} ${words[at + 1]}`);
+    const bounded = `<${word}>`;
+    for (const length of view.pieces)
+      for (let from = 0; from + length <= bounded.length; from += 1) add(`c${bounded.slice(from, from + length)}`);
+  }
+  return [...columns];
+}
+
+/** What each of a text's columns counts, so that long and short texts weigh the same: as much as an embedding. */
+export const shareOf = (columns: readonly number[]): number => 2 / Math.sqrt(Math.max(columns.length, 1));
+
+const pictures = /\s*[\p{Extended_Pictographic}\p{Emoji_Modifier}\u{FE0F}\u{200D}]+/gu;
+
+/**
+ * The form of a text in which it is embedded: words in capitals mean what they mean in small letters, quotes are one, and a
+ * picture beside words says nothing about what is asked.
+ */
+export function asRead(text: string): string {
+  const written = text.normalize('NFC').replaceAll('’', "'");
+  const composed = written.replace(pictures, '').trim() || written;
+  return composed.length > 1 && composed === composed.toUpperCase() ? composed.toLowerCase() : composed;
+}
+
+type Rows = Omit<Matrix, 'bytes'> & { weights: Int8Array };
+const unpack = ({ bytes, ...matrix }: Matrix): Rows => ({
+  ...matrix,
+  weights: Int8Array.from(atob(bytes), (character) => character.charCodeAt(0)),
+});
+const embedded = {
+  bias: heads.embedded.bias,
+  words: unpack(heads.embedded.words),
+  embedding: unpack(heads.embedded.embedding),
+};
+const words = { bias: heads.words.bias, words: unpack(heads.words.words) };
+
+/** What a sentence is. `vector`: its embedding by the models for reading; without it the words alone decide. */
+export function classify(text: string, vector?: Float32Array): Classified {
+  const columns = columnsOf(text, vector === undefined ? wordViews.words : wordViews.embedded);
+  const share = shareOf(columns);
+  const head = vector === undefined ? words : embedded;
+  const byWords = (row: number): number => {
+    const from = row * head.words.width;
+    return (
+      columns.reduce((sum, column) => sum + head.words.weights[from + column]!, 0) * share * head.words.scales[row]!
+    );
+  };
+  const byVector = (row: number, { width, weights, scales }: Rows): number =>
+    vector!.reduce((sum, value, at) => sum + value * weights[row * width + at]!, 0) * scales[row]!;
+  return softmax(
+    head.bias.map((bias, row) => bias + byWords(row) + (vector === undefined ? 0 : byVector(row, embedded.embedding))),
+  );
+}
+
+function softmax(scores: readonly number[]): number[] {
+  const highest = Math.max(...scores);
+  const raised = scores.map((score) => Math.exp(score - highest));
+  const total = raised.reduce((sum, value) => sum + value, 0);
+  return raised.map((value) => value / total);
+}
+
+/** How likely a sentence is one of these classes. */
+export const likelihood = (classified: Classified, ...classes: readonly SentenceClass[]): number =>
+  classes.reduce((sum, name) => sum + classified[sentenceClasses.indexOf(name)]!, 0);
+
+/** The class that a sentence most likely is. */
+export const likeliest = (classified: Classified): SentenceClass =>
+  sentenceClasses[classified.indexOf(Math.max(...classified))]!;

@@ -1,0 +1,73 @@
+/** Reads a message: what it wants, in which language, and what to search for. */
+import { asRead, classify } from './classifier.ts';
+import {
+  followUp,
+  mayFollow,
+  sentencesForIntent,
+  sentencesOf,
+  understand,
+  type Sentence,
+  type Understood,
+} from './question.ts';
+import type { ReadMessage, Turns } from '../../intelligence.ts';
+import type { Embedding } from '../../../clients/embedding/embedding.ts';
+import type { Asking } from '../../../models/rules/language/asking.ts';
+import { languageOfFirst } from '../../../models/rules/language/language.ts';
+
+type ReadingDeps = { embedding: Pick<Embedding, 'local'> };
+
+/** Of a customer's messages before, this many are looked at for the question that a message refers to. */
+const rememberedQuestions = 3;
+
+/** Reads a message in its conversation; `history` is oldest first. */
+export async function readMessage(deps: ReadingDeps, text: string, history: Turns): Promise<ReadMessage> {
+  const before = history.filter(({ role }) => role === 'customer' || role === 'user').map(({ body }) => body);
+  const language = languageOfFirst([text, ...before.toReversed()]);
+  const { intent, askings } = await read(deps, text);
+  const referred = intent === 'question' && mayFollow(text) ? await lastQuestion(deps, before) : undefined;
+  if (referred === undefined) return { intent, language, searched: text, askings };
+  const searched = followUp(text, referred);
+  return { intent, language, searched, askings: await readAskings(deps, searched) };
+}
+
+/** What a text that is known to be a question asks. */
+export const readAskings = async (deps: ReadingDeps, text: string): Promise<readonly [Asking, ...Asking[]]> =>
+  (await read(deps, text)).askings;
+
+async function lastQuestion(deps: ReadingDeps, before: readonly string[]): Promise<Understood['askings'] | undefined> {
+  for (const body of before.slice(-rememberedQuestions).toReversed()) {
+    const { intent, askings } = await read(deps, body);
+    if (intent === 'question') return askings;
+  }
+  return undefined;
+}
+
+async function read(deps: ReadingDeps, message: string): Promise<Understood> {
+  const lines = sentencesOf(message);
+  const vectors = await vectorsOf(deps, lines.flat());
+  const read = (text: string): Sentence => {
+    const vector = vectors?.get(text);
+    return { text, classified: classify(text, vector), by: vector === undefined ? 'words' : 'embedding' };
+  };
+  return understand(
+    message,
+    lines.map((line) => line.map(read)),
+  );
+}
+
+/** Of the first sentences; undefined where they cannot be had. Sentences without one are read by their words. */
+async function vectorsOf(
+  { embedding }: ReadingDeps,
+  texts: readonly string[],
+): Promise<Map<string, Float32Array> | undefined> {
+  const { local } = embedding;
+  if (local === undefined) return undefined;
+  try {
+    const distinct = [...new Set(texts)].slice(0, sentencesForIntent);
+    // A message of one sentence is searched for as it stands.
+    const vectors = await Promise.all(distinct.map(async (text) => local.reading(asRead(text), texts.length === 1)));
+    return new Map(distinct.map((text, at) => [text, vectors[at]!]));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,53 @@
+/** Everything that needs intelligence, done here: by the embedded models where they are, by word lists and rules. */
+import { score, type Embed } from './interviews/score.ts';
+import { summarizeInterview } from './interviews/summarize.ts';
+import { answerFromSources } from './knowledge/answer.ts';
+import { readMessage } from './language/reading.ts';
+import { chooseByRules } from './mcp/choose.ts';
+import { titleOf, utterancesOf } from './meetings/digest.ts';
+import { summarizeMeeting } from './meetings/summary.ts';
+import { findTasks } from './meetings/tasks.ts';
+import { findingsOf } from './review.ts';
+import type { Intelligence } from '../intelligence.ts';
+import type { Embedding } from '../../clients/embedding/embedding.ts';
+import { models } from '../../clients/embedding/vectors.ts';
+import { draftWords } from '../../models/rules/interviews/draft.ts';
+import { answersOf, concluded, wordsOf } from '../../models/rules/interviews/evaluation.ts';
+import { questionsFor } from '../../models/rules/interviews/questions.ts';
+import { suggestionsFor } from '../../models/rules/interviews/room.ts';
+
+const by = { generated_by: 'extractive' } as const;
+
+export function createOffline(deps: { embedding: Pick<Embedding, 'model' | 'local'> }): Intelligence {
+  return {
+    read: async ({ body, history }) => readMessage(deps, body, history),
+    rewrite: async ({ read }) => read.searched,
+    answer: async (ask, options) => answerFromSources(deps, ask, options),
+    chooseTool: async ({ toolbox, ...asked }) => chooseByRules(deps, asked, toolbox),
+    draftInterview: async ({ prompt }) => ({ words: { ...draftWords(prompt), when: prompt }, ...by }),
+    writeQuestions: async (order) => ({ questions: questionsFor(order), ...by }),
+    suggest: async ({ questions, asked, said, language }) => suggestionsFor(questions, asked, said.at(-1), language),
+    summarizeInterview: async (interviewed) => ({ ...summarizeInterview(interviewed), ...by }),
+    async score({ interviewed, role }) {
+      if (wordsOf(interviewed).length === 0) return undefined;
+      const scored = await score({ ...interviewed, role }, embedOf(deps.embedding));
+      const concludes = concluded(scored, 'undecided', answersOf(interviewed));
+      return { ...concludes, generated_by: 'rules', confidence: 'low' };
+    },
+    titleMeeting: async ({ said }) => titleOf(utterancesOf(said)),
+    async summarizeMeeting({ mode, said, ...meeting }) {
+      const { [mode]: summary, key_points, action_items } = summarizeMeeting(said, meeting);
+      return { summary, key_points: key_points[mode], action_items, ...by };
+    },
+    findTasks: async ({ said, ...meeting }) => ({ ...findTasks(said, meeting), ...by }),
+    reviewTask: async ({ task, today }) => ({ ...findingsOf(task, today), ...by }),
+    mayImprove: () => false,
+  };
+}
+
+/** Vectors by me5 alone, the first part of what a text is read by: it tells subjects apart best. */
+function embedOf({ local }: Pick<Embedding, 'local'>): Embed | undefined {
+  if (local === undefined) return undefined;
+  const { dimensions } = models.me5;
+  return async (texts) => Promise.all(texts.map(async (text) => (await local.reading(text)).subarray(0, dimensions)));
+}

@@ -1,0 +1,18 @@
+/** The intelligence of a server process, as its configuration says: a model with a fallback where one is configured. */
+import { withFallback } from './fallback.ts';
+import type { Intelligence } from './intelligence.ts';
+import { createAi, type ModelOptions } from './model/ai.ts';
+import { createModel } from './model/model.ts';
+import { createOffline } from './offline/offline.ts';
+import type { Embedding } from '../clients/embedding/embedding.ts';
+
+type Log = { warn(what: object, message: string): void };
+
+export function openIntelligence(options: ModelOptions, embedding: Embedding, log: Log): Intelligence {
+  const offline = createOffline({ embedding });
+  const ai = createAi(options);
+  if (!ai) return offline;
+  return withFallback(createModel(ai, embedding), offline, (job, error, about) =>
+    log.warn({ err: error, job, ...about }, 'the model failed; it was done without one'),
+  );
+}
