@@ -1,0 +1,399 @@
+/**
+ * What every implementation of a job keeps, whoever does it: a model at a loopback endpoint, what runs here, and the fallback of a
+ * model that fails. Then what the fallback adds.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { ModelJobs } from '../../intelligence/fallback.ts';
+import { withFallback } from '../../intelligence/fallback.ts';
+import type { AnswerAsk, Listener, ToolAsk } from '../../intelligence/intelligence.ts';
+import { createOffline } from '../../intelligence/offline/offline.ts';
+import { decisions } from '../../models/rules/interviews/interview.ts';
+import type { Interviewed } from '../../models/rules/interviews/evaluation.ts';
+import type { Judged } from '../../models/rules/knowledge/retrieval.ts';
+import type { ApprovedTool } from '../../models/rules/mcp/tool.ts';
+import { intelligenceAt, modelAt, withoutEmbedding } from '../kit/intelligence.ts';
+import { startOpenAiServer, type ChatRequest, type OpenAiServer } from '../kit/openai-server.ts';
+
+const passage = (id: string, text: string): Judged => ({
+  passage: {
+    id,
+    source_id: `doc_${id}`,
+    type: 'document',
+    name: `${id}.md`,
+    heading: 'Cards',
+    text,
+    segments: [],
+    authority: 'normal',
+  },
+  candidate: { id, authority: 'normal' },
+  coverage: 1,
+  strength: 1,
+  relevance: 0.9,
+  relevant: true,
+});
+const gold = passage('gold', 'The gold card costs 49 EUR a year.');
+const asked: AnswerAsk = {
+  body: 'What does the gold card cost a year?',
+  history: [],
+  language: 'en',
+  found: {
+    confidence: 'high',
+    hits: [gold, passage('blue', 'The blue card is free for students.')],
+    offers: [],
+    asking: 'What does the gold card cost a year?',
+    degraded: false,
+  },
+  mayOffer: true,
+};
+const unanswered: AnswerAsk = {
+  ...asked,
+  body: 'Who feeds the parrot?',
+  found: { ...asked.found, asking: 'Who feeds the parrot?' },
+};
+const offering: AnswerAsk = { ...asked, found: { ...asked.found, confidence: 'low', hits: [], offers: [gold] } };
+
+const tool = {
+  source_name: 'order_status',
+  tool_name: 'order_status',
+  description: 'The delivery status of an order by its order number.',
+  input_schema: { type: 'object', properties: { order_number: { type: 'string' } }, required: ['order_number'] },
+  kind: 'resource',
+  risk_tier: 'read_private',
+  auth_scope: 'public',
+  enabled: true,
+  timeout_ms: 1_000,
+  allowed_channels: ['chat'],
+  pin: 'pin',
+} satisfies ApprovedTool;
+const wanting = (body: string): ToolAsk => ({
+  body,
+  history: [],
+  request: [],
+  toolbox: { offered: [tool], email: undefined, made: [] },
+  now: new Date('2026-11-18T10:00:00Z'),
+});
+
+const said = [
+  ['Ann', 'The launch of the shop is on the first of December.'],
+  ['Bob', 'I will send the price list to Ann by Friday.'],
+  ['Ann', 'Thanks. The budget of 5,000 euros is decided.'],
+  ['Bob', 'The printer delivers the flyers on Monday.'],
+].map(([speaker, text], n) => ({ id: `s${n}`, speaker: speaker!, text: text!, at: new Date(n), is_ai: false }));
+const members = [
+  { userId: 'ann', name: 'Ann Lee', email: 'ann@example.com' },
+  { userId: 'bob', name: 'Bob Miller', email: 'bob@example.com' },
+];
+const meeting = { said, members, startedAt: new Date('2026-11-18T10:00:00Z'), zone: 'UTC' };
+
+const question = { question_id: 'q_1', category: 'technical', body: 'Describe a project with PostgreSQL.' };
+const told = 'I migrated our billing to PostgreSQL in 2023, because the reports took 40 minutes.';
+const interviewed: Interviewed = {
+  questions: [question],
+  criteria: ['Depth', 'Clarity'],
+  said: [
+    {
+      id: 'a',
+      speaker: 'Candidate',
+      text: told,
+      at: new Date(0),
+      is_ai: false,
+      role: 'candidate',
+      question_id: 'q_1',
+    },
+  ],
+};
+const order = { role_title: 'Engineer', skills: ['Go'], criteria: [], count: 2, categories: ['technical'] };
+const task = {
+  title: 'Fix the export',
+  priority: 'medium',
+  status: 'pending',
+  email_execution_enabled: false,
+} as const;
+
+/** Replies as a model that does each job well. */
+function reply({ tools, messages, response_format }: ChatRequest): string | { calls: object[] } {
+  const whole = messages.map(({ content }) => content).join('\n');
+  if (tools) {
+    const order_number = /A-\d+/u.exec(messages.at(-1)!.content)?.[0];
+    if (!messages.at(-1)!.content.includes('order')) return 'NONE';
+    return { calls: [{ name: 'order_status', arguments: { ...(order_number && { order_number }) } }] };
+  }
+  const { name } = (response_format as { json_schema: { name: string } }).json_schema;
+  const replies: Record<string, object> = {
+    support_answer: whole.includes('parrot')
+      ? { answered: false, sources: [], answer: '' }
+      : { answered: true, sources: [1], answer: 'The gold card costs 49 EUR a year.' },
+    support_question: { question: 'Is the gold card free for students?' },
+    interview_draft: {
+      role_title: 'Analyst',
+      skills: ['SQL'],
+      evaluation_criteria: [],
+      question_count: 3,
+      mode: null,
+      when: 'tomorrow at 3pm',
+      meeting_url: null,
+      candidate_email: 'li@example.com',
+      candidate_name: null,
+    },
+    interview_questions: {
+      questions: [
+        { category: 'technical', body: 'How do you test a service in Go?' },
+        { category: 'technical', body: 'How do you find a leak in Go?' },
+      ],
+    },
+    follow_up: { follow_up: 'You spoke of 40 minutes: what did you measure first?' },
+    interview_summary: { summary: 'The candidate migrated billing to PostgreSQL.' },
+    interview_scores: {
+      scores: interviewed.criteria.map((criterion) => ({ criterion, score: 7, quote: told })),
+      strengths: ['Gives reasons.'],
+      concerns: [],
+      recommendation: 'next_round',
+    },
+    meeting_summary: {
+      summary: 'The shop opens soon. Bob sends the prices. The budget is decided. Flyers come on Monday.',
+      key_points: ['The budget of 5,000 euros is decided.'],
+      action_items: ['Bob: send the price list'],
+    },
+    meeting_tasks: {
+      tasks: [
+        {
+          title: 'Send the price list to Ann',
+          quote: 'I will send the price list to Ann by Friday',
+          assignee: 'Bob',
+          due: 'by Friday',
+          priority: null,
+        },
+      ],
+    },
+    task_review: { vague: [], title: 'Fix the export', description: 'Which export?' },
+  };
+  return JSON.stringify(replies[name]);
+}
+
+let server: OpenAiServer;
+beforeAll(async () => {
+  server = await startOpenAiServer();
+  server.reply = reply as OpenAiServer['reply'];
+});
+afterAll(() => server.close());
+afterEach(() => {
+  server.reset();
+  server.reply = reply as OpenAiServer['reply'];
+});
+
+const offline = createOffline({ embedding: withoutEmbedding });
+/** No endpoint listens there. */
+const failing = (failed?: (error: unknown) => void) => intelligenceAt('http://127.0.0.1:1/v1', failed);
+
+/** What a customer sees while an answer is written, and how often it began anew. */
+function watching() {
+  const seen = { shown: '', again: 0 };
+  const listener: Listener = {
+    async piece(text) {
+      seen.shown += text;
+    },
+    async again() {
+      seen.shown = '';
+      seen.again += 1;
+    },
+  };
+  return { seen, listener };
+}
+
+const implementations: readonly [name: string, jobs: () => ModelJobs, by: string][] = [
+  ['a model', () => modelAt(server.baseUrl), 'model'],
+  ['what runs here', () => offline, 'extractive'],
+  ['the fallback of a model that fails', failing, 'extractive'],
+];
+
+describe.each(implementations)('%s', (_, jobsOf, by) => {
+  it('answers in the words of the passages, names those that it used, and shows the whole answer', async () => {
+    const { seen, listener } = watching();
+    const written = await jobsOf().answer(asked, { listener });
+    expect(written).toMatchObject({
+      text: expect.stringContaining('49 EUR'),
+      used: ['gold'],
+      by: { generated_by: by },
+    });
+    expect(seen.shown).toBe(written.text);
+  });
+
+  it('answers the same without a listener', async () => {
+    const { listener } = watching();
+    expect(await jobsOf().answer(asked)).toEqual(await jobsOf().answer(asked, { listener }));
+  });
+
+  it('shows and says nothing where the passages do not answer', async () => {
+    const { seen, listener } = watching();
+    const written = await jobsOf().answer(unanswered, { listener });
+    expect([written.text, written.used, written.by.generated_by, seen.shown]).toEqual([undefined, [], by, '']);
+  });
+
+  it('rewrites a message as one line that can be searched for', async () => {
+    const history = [{ role: 'customer', body: 'What does the gold card cost?' }];
+    const body = 'And for students?';
+    const rewritten = await jobsOf().rewrite({ body, history, read: await offline.read({ body, history }) });
+    expect(rewritten).toMatch(/^[^\n]*gold card[^\n]*$/u);
+  });
+
+  it('chooses a tool with the arguments that the customer has given, asks for those that are missing, or chooses none', async () => {
+    const choose = async (body: string) => jobsOf().chooseTool(wanting(body));
+    expect([
+      await choose('What is the delivery status of order A-1042?'),
+      await choose('What is the delivery status of my order?'),
+      await choose('Do you sell parrots?'),
+    ]).toEqual([{ call: { tool, arguments: { order_number: 'A-1042' } } }, { missing: ['order_number'] }, undefined]);
+  });
+
+  it('reads what somebody wants of an interview, in their own words', async () => {
+    const prompt = 'Interview an analyst who knows SQL tomorrow at 3pm, li@example.com, 3 questions';
+    const { words, generated_by } = await jobsOf().draftInterview({ prompt });
+    expect(words).toMatchObject({ candidate_email: 'li@example.com', question_count: 3, skills: ['SQL'] });
+    expect([words.when.includes('tomorrow at 3pm'), prompt.includes(words.when), generated_by]).toEqual([
+      true,
+      true,
+      by,
+    ]);
+  });
+
+  it('writes as many questions as are ordered, each another one, in the categories that are ordered', async () => {
+    const { questions, generated_by } = await jobsOf().writeQuestions(order);
+    expect([questions.length, new Set(questions.map(({ body }) => body)).size]).toEqual([2, 2]);
+    expect([new Set(questions.map(({ category }) => category)), generated_by]).toEqual([new Set(['technical']), by]);
+  });
+
+  it('suggests a follow-up to what was said last', async () => {
+    const suggestions = await jobsOf().suggest({ questions: [question], asked: ['q_1'], said: interviewed.said });
+    expect(suggestions.filter(({ kind }) => kind === 'follow_up')).toEqual([
+      { kind: 'follow_up', body: expect.stringMatching(/\S.{8,}/u) },
+    ]);
+  });
+
+  it('summarizes an interview beside its questions and answers', async () => {
+    const { answered, items, summary, generated_by } = await jobsOf().summarizeInterview(interviewed);
+    expect([answered, items[0]!.answer, summary.length > 0, generated_by]).toEqual([1, told, true, by]);
+  });
+
+  it('scores each criterion from 0 to 10, and nobody who said nothing', async () => {
+    const scored = await jobsOf().score({ interviewed, role: 'Engineer' });
+    expect(scored!.scores.map(({ criterion }) => criterion)).toEqual(interviewed.criteria);
+    for (const { score } of scored!.scores) expect(score >= 0 && score <= 10).toBe(true);
+    expect([decisions, by]).toEqual([expect.arrayContaining([scored!.recommendation]), scored!.generated_by]);
+    expect(await jobsOf().score({ interviewed: { ...interviewed, said: [] }, role: 'Engineer' })).toBeUndefined();
+  });
+
+  it('summarizes a meeting', async () => {
+    const made = await jobsOf().summarizeMeeting({ ...meeting, mode: 'short' });
+    expect(made).toEqual({
+      summary: expect.stringMatching(/\S/u),
+      key_points: expect.arrayContaining([expect.stringMatching(/\S/u)]),
+      action_items: expect.any(Array),
+      generated_by: by,
+    });
+  });
+
+  it('finds a task in the words of the transcript, with its date and whoever takes it on', async () => {
+    const { tasks, generated_by } = await jobsOf().findTasks(meeting);
+    expect([tasks.length, generated_by]).toEqual([1, by]);
+    expect(tasks[0]).toMatchObject({ segment: 's1', assignee: { userId: 'bob' }, due: '2026-11-20' });
+    expect(said[1]!.text).toContain(tasks[0]!.quote);
+  });
+
+  it('says what a task lacks, and words it', async () => {
+    const { missing, suggestion, generated_by } = await jobsOf().reviewTask({ task, today: '2026-11-18' });
+    expect(missing.map(({ field }) => field)).toEqual(['assigned_to', 'due_date', 'description']);
+    expect([suggestion.title, generated_by]).toEqual(['Fix the export', by]);
+  });
+
+  it('does not improve on a model', () => expect(jobsOf().mayImprove('model')).toBe(false));
+});
+
+describe('offers', () => {
+  it.each([implementations[1]!, implementations[2]!])(
+    '%s withholds where nothing more may be offered',
+    async (_, jobsOf) => {
+      expect(await jobsOf().answer(offering)).toMatchObject({ offers: [{ passage: 'gold' }] });
+      const withheld = await jobsOf().answer({ ...offering, mayOffer: false });
+      expect([withheld.text, withheld.withheld]).toEqual([undefined, true]);
+    },
+  );
+
+  it('are left to the judgement of a model', async () => {
+    const { text, offers } = await modelAt(server.baseUrl).answer({ ...offering, mayOffer: false });
+    expect([text, offers]).toEqual(['The gold card costs 49 EUR a year.', undefined]);
+  });
+});
+
+describe('the fallback', () => {
+  it('reads as what runs here does, and asks no model', async () => {
+    const ask = { body: 'I want to talk to a person', history: [] };
+    expect(await intelligenceAt(server.baseUrl).read(ask)).toEqual(await offline.read(ask));
+    expect(server.requests).toEqual([]);
+  });
+
+  it('does with a model that works what the model does', async () => {
+    const failures: unknown[] = [];
+    const jobs = intelligenceAt(server.baseUrl, (error) => failures.push(error));
+    expect(await jobs.answer(asked)).toEqual(await modelAt(server.baseUrl).answer(asked));
+    expect(await jobs.findTasks(meeting)).toMatchObject({ generated_by: 'model' });
+    expect(failures).toEqual([]);
+  });
+
+  it('notes in the answer why the model did not write it, and tells of the failure once', async () => {
+    const failures: unknown[] = [];
+    const { by } = await failing((error) => failures.push(error)).answer(asked);
+    expect(by).toEqual({ generated_by: 'extractive', model_error: expect.stringContaining('language model') });
+    expect(failures).toHaveLength(1);
+  });
+
+  it('takes back what was shown of an answer that the model did not end', async () => {
+    const { seen, listener } = watching();
+    server.script({ kind: 'truncate', after: 60 }, { kind: 'status', status: 401 });
+    const written = await intelligenceAt(server.baseUrl).answer(asked, { listener });
+    expect([seen.again, seen.shown, written.by.generated_by]).toEqual([1, written.text, 'extractive']);
+  });
+
+  it('answers at once without the model where that is asked for', async () => {
+    expect(await intelligenceAt(server.baseUrl).answer(asked, { atOnce: true })).toEqual(await offline.answer(asked));
+    expect(server.requests).toEqual([]);
+  });
+
+  it('passes an abort on, which is no failure', async () => {
+    const failures: unknown[] = [];
+    const leaving = new AbortController();
+    server.script({ kind: 'hang' });
+    const answering = intelligenceAt(server.baseUrl, (error) => failures.push(error)).answer(asked, {
+      signal: leaving.signal,
+    });
+    void server.next().then(() => leaving.abort(new Error('the caller left')));
+    await expect(answering).rejects.toThrow('the caller left');
+    expect(failures).toEqual([]);
+  });
+
+  it('passes on an error of whoever listens, which is no failure either', async () => {
+    const failures: unknown[] = [];
+    const listener: Listener = {
+      piece: async () => Promise.reject(new Error('not stored')),
+      again: async () => undefined,
+    };
+    const jobs = intelligenceAt(server.baseUrl, (error) => failures.push(error));
+    await expect(jobs.answer(asked, { listener })).rejects.toThrow('not stored');
+    expect(failures).toEqual([]);
+  });
+
+  it('tells which job failed, and what it was for', async () => {
+    const failures: unknown[] = [];
+    const jobs = withFallback(modelAt('http://127.0.0.1:1/v1'), offline, (...failure) => failures.push(failure));
+    await jobs.writeQuestions(order, { about: { org_id: 'org_1' } });
+    expect(failures).toEqual([
+      ['writeQuestions', expect.objectContaining({ code: 'MODEL_FAILED' }), { org_id: 'org_1' }],
+    ]);
+  });
+
+  it('may improve what rules made', () => {
+    expect([intelligenceAt(server.baseUrl).mayImprove('extractive'), offline.mayImprove('extractive')]).toEqual([
+      true,
+      false,
+    ]);
+  });
+});
