@@ -278,7 +278,8 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
     const scored = await jobsOf().score({ interviewed, role: 'Engineer' });
     expect(scored!.scores.map(({ criterion }) => criterion)).toEqual(interviewed.criteria);
     for (const { score } of scored!.scores) expect(score >= 0 && score <= 10).toBe(true);
-    expect([decisions, by]).toEqual([expect.arrayContaining([scored!.recommendation]), scored!.generated_by]);
+    expect(decisions).toContain(scored!.recommendation);
+    expect(scored!.generated_by === 'model').toBe(by === 'model');
     expect(await jobsOf().score({ interviewed: { ...interviewed, said: [] }, role: 'Engineer' })).toBeUndefined();
   });
 
