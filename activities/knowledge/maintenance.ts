@@ -25,124 +25,15 @@ const orphansARun = 500;
 /** When this many sources fail in a row, the cause is shared, such as a full disk. */
 const failuresInARow = 20;
 
-export type MaintenanceActivities = ReturnType<typeof createMaintenanceActivities>;
-
-export function createMaintenanceActivities({
-  search,
-  embedding,
-  clock,
-  log,
-}: {
+export type MaintenanceDeps = {
   search: Search;
   embedding: Pick<Embedding, 'model'>;
   clock: () => Date;
   log: Logger;
-}) {
-  /**
-   * Continues after a failure, which is logged with its subject, and fails at the end if there was one: a failure of
-   * one organization must not keep the others from maintenance.
-   */
-  async function forEach<T extends IndexTable & { source_id?: string }>(
-    items: Iterable<T>,
-    signal: AbortSignal,
-    work: (item: T) => Promise<void>,
-    giveUpAfter = Infinity,
-  ): Promise<void> {
-    let failed = 0;
-    let inARow = 0;
-    let last: unknown;
-    for (const item of items) {
-      signal.throwIfAborted();
-      try {
-        await work(item);
-        inARow = 0;
-      } catch (error) {
-        signal.throwIfAborted();
-        failed += 1;
-        inARow += 1;
-        last = error;
-        const { org_id, mode, source_id } = item;
-        log.warn({ org_id, mode, source_id, reason: reasonOf(error) }, 'maintenance of one part failed');
-        if (inARow >= giveUpAfter) break;
-      }
-    }
-    if (failed > 0) throw new Error(`${failed} failed, see the log; the last: ${reasonOf(last)}`, { cause: last });
-  }
+};
+export type MaintenanceActivities = ReturnType<typeof createMaintenanceActivities>;
 
-  /** Drops rows that are no longer live, unless they are about to become live: the record is read right before. */
-  async function dropOutdated(table: IndexTable, sourceId: string, batch: string): Promise<boolean> {
-    const source = await findSource(table.org_id, sourceId);
-    if (source && isCurrentBatch(source, batch)) return false;
-    if (source) await search.removeBatch(table, sourceId, batch);
-    else await search.removeSource(table, sourceId);
-    return true;
-  }
-
-  /** Writes the rows of a source again, under a new batch name; the live rows stay live until this is done. */
-  async function restore(table: IndexTable, sourceId: string, generation: number): Promise<boolean> {
-    const chunks = await listChunks(table.org_id, sourceId, generation);
-    const begun = chunks.length > 0 && (await beginRows(table.org_id, sourceId, generation));
-    if (!begun) return false;
-    const { source, batch } = begun;
-    const { segments, authority } = source;
-    await indexChunks(search, table, chunks, () => ({ segments, authority }), batch);
-    const published = await publishRows(table.org_id, sourceId, source, batch);
-    // If the source was deleted or published again meanwhile, its rows may have been removed before these were written.
-    await search.removeBatch(table, sourceId, published ? liveBatch(source)! : batch);
-    if (published) await syncTags(search, { orgId: table.org_id, sourceId }, source.tags_version);
-    return published;
-  }
-
-  async function retag({ org_id: orgId }: IndexTable, sourceId: string): Promise<boolean> {
-    await syncTags(search, { orgId, sourceId }, -1);
-    return true;
-  }
-
-  /** The content of a table; undefined when the table could not be read and was dropped. */
-  async function readTable(table: IndexTable): Promise<IndexedSource[] | undefined> {
-    try {
-      await search.check(table);
-      return await search.listSources(table);
-    } catch (error) {
-      if (!(error instanceof DamagedIndex)) throw error;
-      log.error({ ...table, reason: reasonOf(error) }, 'an index table is damaged and is made anew from MongoDB');
-      await search.dropTable(table);
-      return undefined;
-    }
-  }
-
-  async function repair(table: IndexTable, signal: AbortSignal): Promise<number> {
-    // Records are listed before rows: a source that is published in between was indexed before, and is then simply not
-    // compared.
-    const before = await listStanding(table);
-    const rows = await readTable(table);
-    const standing = rows ? before : await listStanding(table);
-    const { outdated, retagged, miscounted } = compareIndex(standing, rows ?? []);
-    const work = [
-      ...outdated.map((one) => ({ ...one, mend: () => dropOutdated(table, one.source_id, one.batch) })),
-      ...retagged.map((source_id) => ({ source_id, mend: () => retag(table, source_id) })),
-      ...miscounted.map((one) => ({ ...one, mend: () => restore(table, one.source_id, one.generation) })),
-    ].map((one) => ({ ...table, ...one }));
-    return mend(table, [...work, ...(await vectorsToMend({ search, log }, table, embedding.model))], signal);
-  }
-
-  async function mend(
-    table: IndexTable,
-    work: readonly (IndexTable & { source_id: string; mend(): Promise<boolean> })[],
-    signal: AbortSignal,
-  ): Promise<number> {
-    let mended = 0;
-    const one = async (task: (typeof work)[number]) => {
-      if (await task.mend()) mended += 1;
-    };
-    try {
-      await forEach(work, signal, one, failuresInARow);
-    } finally {
-      if (mended > 0) log.warn({ ...table, count: mended }, 'sources differed in the index and were put right');
-    }
-    return mended;
-  }
-
+export function createMaintenanceActivities(deps: MaintenanceDeps) {
   return {
     /**
      * Makes the index agree with MongoDB after its folder was lost, damaged, or restored from an old copy. The chunks
@@ -152,17 +43,17 @@ export function createMaintenanceActivities({
     async repairIndexes(): Promise<number> {
       return withHeartbeat(async (signal) => {
         const tables = new Map(
-          [...(await listOwners()), ...(await search.listTables())].map(({ org_id, mode }) => [
+          [...(await listOwners()), ...(await deps.search.listTables())].map(({ org_id, mode }) => [
             `${org_id} ${mode}`,
             { org_id, mode },
           ]),
         );
         let repaired = 0;
-        await forEach(tables.values(), signal, async (table) => {
-          repaired += await repair(table, signal);
+        await forEach(deps, tables.values(), signal, async (table) => {
+          repaired += await repair(deps, table, signal);
         });
-        if (embedding.model !== undefined)
-          for (const owner of await listLackingOwners(embedding.model)) await wakeEmbedding(owner, clock());
+        if (deps.embedding.model !== undefined)
+          for (const owner of await listLackingOwners(deps.embedding.model)) await wakeEmbedding(owner, deps.clock());
         return repaired;
       });
     },
@@ -171,10 +62,10 @@ export function createMaintenanceActivities({
     async optimizeIndexes(): Promise<number> {
       return withHeartbeat(async (signal) => {
         let done = 0;
-        await forEach(await search.listTables(), signal, async (table) => {
+        await forEach(deps, await deps.search.listTables(), signal, async (table) => {
           // What a table of vectors needs, its own upkeep knows.
-          if (table.model === undefined && (await search.unindexedRows(table)) < unindexedRows) return;
-          await search.maintain(table);
+          if (table.model === undefined && (await deps.search.unindexedRows(table)) < unindexedRows) return;
+          await deps.search.maintain(table);
           done += 1;
         });
         return done;
@@ -184,13 +75,130 @@ export function createMaintenanceActivities({
     /** Deletes the bytes of uploads whose process died before their record was stored. */
     async dropOrphanedBytes(): Promise<number> {
       return withHeartbeat(async () => {
-        const orphans = await listOrphanedBytes(new Date(clock().getTime() - orphanAgeMs), orphansARun);
+        const orphans = await listOrphanedBytes(new Date(deps.clock().getTime() - orphanAgeMs), orphansARun);
         for (const id of orphans) await removeBytes(id);
-        if (orphans.length > 0) log.info({ count: orphans.length }, 'bytes of unfinished uploads dropped');
+        if (orphans.length > 0) deps.log.info({ count: orphans.length }, 'bytes of unfinished uploads dropped');
         return orphans.length;
       });
     },
   };
+}
+
+/**
+ * Continues after a failure, which is logged with its subject, and fails at the end if there was one: a failure of
+ * one organization must not keep the others from maintenance.
+ */
+async function forEach<T extends IndexTable & { source_id?: string }>(
+  { log }: MaintenanceDeps,
+  items: Iterable<T>,
+  signal: AbortSignal,
+  work: (item: T) => Promise<void>,
+  giveUpAfter = Infinity,
+): Promise<void> {
+  let failed = 0;
+  let inARow = 0;
+  let last: unknown;
+  for (const item of items) {
+    signal.throwIfAborted();
+    try {
+      await work(item);
+      inARow = 0;
+    } catch (error) {
+      signal.throwIfAborted();
+      failed += 1;
+      inARow += 1;
+      last = error;
+      const { org_id, mode, source_id } = item;
+      log.warn({ org_id, mode, source_id, reason: reasonOf(error) }, 'maintenance of one part failed');
+      if (inARow >= giveUpAfter) break;
+    }
+  }
+  if (failed > 0) throw new Error(`${failed} failed, see the log; the last: ${reasonOf(last)}`, { cause: last });
+}
+
+/** Drops rows that are no longer live, unless they are about to become live: the record is read right before. */
+async function dropOutdated(
+  deps: MaintenanceDeps,
+  table: IndexTable,
+  sourceId: string,
+  batch: string,
+): Promise<boolean> {
+  const source = await findSource(table.org_id, sourceId);
+  if (source && isCurrentBatch(source, batch)) return false;
+  if (source) await deps.search.removeBatch(table, sourceId, batch);
+  else await deps.search.removeSource(table, sourceId);
+  return true;
+}
+
+/** Writes the rows of a source again, under a new batch name; the live rows stay live until this is done. */
+async function restore(
+  deps: MaintenanceDeps,
+  table: IndexTable,
+  sourceId: string,
+  generation: number,
+): Promise<boolean> {
+  const chunks = await listChunks(table.org_id, sourceId, generation);
+  const begun = chunks.length > 0 && (await beginRows(table.org_id, sourceId, generation));
+  if (!begun) return false;
+  const { source, batch } = begun;
+  const { segments, authority } = source;
+  await indexChunks(deps.search, table, chunks, () => ({ segments, authority }), batch);
+  const published = await publishRows(table.org_id, sourceId, source, batch);
+  // If the source was deleted or published again meanwhile, its rows may have been removed before these were written.
+  await deps.search.removeBatch(table, sourceId, published ? liveBatch(source)! : batch);
+  if (published) await syncTags(deps.search, { orgId: table.org_id, sourceId }, source.tags_version);
+  return published;
+}
+
+async function retag(deps: MaintenanceDeps, { org_id: orgId }: IndexTable, sourceId: string): Promise<boolean> {
+  await syncTags(deps.search, { orgId, sourceId }, -1);
+  return true;
+}
+
+/** The content of a table; undefined when the table could not be read and was dropped. */
+async function readTable(deps: MaintenanceDeps, table: IndexTable): Promise<IndexedSource[] | undefined> {
+  try {
+    await deps.search.check(table);
+    return await deps.search.listSources(table);
+  } catch (error) {
+    if (!(error instanceof DamagedIndex)) throw error;
+    deps.log.error({ ...table, reason: reasonOf(error) }, 'an index table is damaged and is made anew from MongoDB');
+    await deps.search.dropTable(table);
+    return undefined;
+  }
+}
+
+async function repair(deps: MaintenanceDeps, table: IndexTable, signal: AbortSignal): Promise<number> {
+  // Records are listed before rows: a source that is published in between was indexed before, and is then simply not
+  // compared.
+  const before = await listStanding(table);
+  const rows = await readTable(deps, table);
+  const standing = rows ? before : await listStanding(table);
+  const { outdated, retagged, miscounted } = compareIndex(standing, rows ?? []);
+  const work = [
+    ...outdated.map((one) => ({ ...one, mend: () => dropOutdated(deps, table, one.source_id, one.batch) })),
+    ...retagged.map((source_id) => ({ source_id, mend: () => retag(deps, table, source_id) })),
+    ...miscounted.map((one) => ({ ...one, mend: () => restore(deps, table, one.source_id, one.generation) })),
+  ].map((one) => ({ ...table, ...one }));
+  return mend(deps, table, [...work, ...(await vectorsToMend(deps, table, deps.embedding.model))], signal);
+}
+
+async function mend(
+  deps: MaintenanceDeps,
+  table: IndexTable,
+  work: readonly (IndexTable & { source_id: string; mend(): Promise<boolean> })[],
+  signal: AbortSignal,
+): Promise<number> {
+  let mended = 0;
+  const one = async (task: (typeof work)[number]) => {
+    if (await task.mend()) mended += 1;
+  };
+  try {
+    await forEach(deps, work, signal, one, failuresInARow);
+  } finally {
+    if (mended > 0) deps.log.warn({ ...table, count: mended }, 'sources differed in the index and were put right');
+  }
+  return mended;
 }
 
 /**
