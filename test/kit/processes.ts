@@ -60,6 +60,9 @@ const testLimits = [
   'test_conversations_per_month=100000',
 ].join(',');
 
+/** The limits of tests, and those that a test sets, which count. */
+const limitsWith = (set?: string): string => [testLimits, set].filter(Boolean).join(',');
+
 /** `name`: letters, digits, `_` and `-`; unique in the run. */
 export function systemEnv(name: string, extra: Record<string, string> = {}): SystemEnv {
   const mongo = new URL(process.env['TEST_MONGODB_URI']!);
@@ -83,7 +86,7 @@ export function systemEnv(name: string, extra: Record<string, string> = {}): Sys
     LINEAR_WEBHOOK_SECRET: 'linear-deployment-secret',
     LOG_LEVEL: 'info',
     ...extra,
-    LIMITS: [testLimits, extra['LIMITS']].filter(Boolean).join(','),
+    LIMITS: limitsWith(extra['LIMITS']),
   };
 }
 
@@ -140,7 +143,12 @@ export async function startProcess(program: string, env: SystemEnv): Promise<Run
   if (programs !== undefined) await giveBuilt(env.DATA_DIR);
   const child = fork(programs === undefined ? join(root, program) : new URL(builtName(program), programs), {
     cwd: root,
-    env: { ...Object.fromEntries(passedOn.map((name) => [name, process.env[name]])), ...env },
+    env: {
+      ...Object.fromEntries(passedOn.map((name) => [name, process.env[name]])),
+      ...env,
+      // A test that sets one limit keeps those that let many tests share a system.
+      LIMITS: limitsWith(env['LIMITS']),
+    },
     execArgv: ['--disable-warning=ExperimentalWarning', ...(process.env['TEST_JITTER'] ? ['--require', jitter] : [])],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
