@@ -57,7 +57,7 @@ const entry = fileURLToPath(new URL('pages/child.ts', import.meta.url));
 const code = [
   'clients/base/charset.ts',
   'clients/files/*',
-  'clients/site/pages/*',
+  'clients/crawl/site/pages/*',
   'clients/base/background.ts',
   'clients/base/sandbox.ts',
   'models/rules/*',
