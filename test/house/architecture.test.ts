@@ -62,6 +62,8 @@ const forbidden: readonly [file: string, source: string, named: string][] = [
 
 /** Imports that the room allows but the order of the slices does not. */
 const backwards: readonly [file: string, source: string, named: string][] = [
+  ['intelligence/model/chat/a.ts', `import { tasks } from '../tasks/review.ts';`, '../tasks/review.ts'],
+  ['intelligence/offline/language/a.ts', `import { choose } from '../mcp/choose.ts';`, '../mcp/choose.ts'],
   ['models/rules/language/a.ts', `import { cut } from '../knowledge/chunks.ts';`, '../knowledge/chunks.ts'],
   ['models/knowledge/a.ts', `import { MessageModel } from '../chat/message.ts';`, '../chat/message.ts'],
   ['models/base/a.ts', `import { roles } from '../rules/access/roles.ts';`, '../rules/access/roles.ts'],
