@@ -31,7 +31,7 @@ describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
     expect(status).toBe(200);
     expect(body.data.candidate).toEqual({ name: null, email: null, resume_parsed: true });
     expect(bodies(body.data)).toContain('Built a ledger in Go for two million customers');
-    expect(bodies(body.data)).toContain('does not mention SQL');
+    expect(bodies(body.data)).toContain('does not mention “SQL”');
     expect(body.data.questions).toHaveLength(6);
     expect(JSON.stringify(await kit.db.collection<{ _id: string }>('resumes').findOne({ _id: id }))).toContain(
       'Ana Gomez',
@@ -49,7 +49,7 @@ describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
     await upload(id, 'cv.pdf', pdfText(lines));
     const { body } = await mine.call('PUT', `/${id}`, { skills: ['Go', 'Rust'] });
     expect(bodies(body.data)).toContain('Built a ledger in Go for two million customers');
-    expect(bodies(body.data)).toContain('does not mention Rust');
+    expect(bodies(body.data)).toContain('does not mention “Rust”');
     expect(body.data.questions).toHaveLength(6);
     // A change of something else leaves them.
     const renamed = await mine.call('PUT', `/${id}`, { candidate_name: 'Ana' });

@@ -1,6 +1,6 @@
 /**
- * Questions for an interview that are made without a language model: of the role, its skills, the criteria, the level, and
- * of what stands in a resume, word for word. Pure; the same order gives the same questions. It says nothing about the
+ * Questions for an interview that are made without a language model. Each one quotes what the job or the resume says, or is
+ * a standard question that suits any trade. Pure; the same order gives the same questions. It says nothing about the
  * candidate that the resume does not say.
  */
 import { questionCategories, type Level, type QuestionCategory, type Template } from './questionbank/bank.ts';
@@ -38,6 +38,12 @@ const bankOf = ({ language = 'en' }: Pick<QuestionOrder, 'language'>) => banks[l
 const usualTurns = ['technical', 'behavioral', 'technical', 'situational', 'behavioral', 'motivation'] as const;
 /** At most this share of the questions is about the resume. */
 const resumeShare = 0.5;
+/** So many skills that the resume lacks are asked about: more would sound like a reproach. */
+const maxLacking = 2;
+/** Whose level nobody named is asked nothing that needs a team of their own. */
+const unnamedLevel: Level = 'mid';
+/** The title of an interview whose role nobody named. */
+const untitled = 'interview';
 
 /** So many questions, each another one: first of the person, then of categories in turns. */
 export function questionsFor(order: QuestionOrder): NewQuestion[] {
@@ -45,28 +51,41 @@ export function questionsFor(order: QuestionOrder): NewQuestion[] {
   const turns = asked.length > 0 ? asked : [...usualTurns];
   const opens = asked.length === 0 || asked.some((name) => kindOf(name) === 'introduction');
   const points = order.resume === undefined ? [] : resumePoints(order.resume);
+  const personal = aboutResume(order, points);
+  // A skill of which the resume says nothing has its question there; others about it come late.
+  const later = order.skills.filter((skill) => personal.includes(missingIn(order, skill)));
   const carriers = carriersOf(turns);
   const pools = new Map(
-    turns.map((name) => {
-      const ofResume = carriers.includes(name) ? inShares(aboutResume(order, points), carriers, name) : [];
-      return [name, poolOf(name, order, ofResume)] as const;
+    [...new Set(turns)].map((name, at) => {
+      const ofResume = carriers.includes(name) ? inShares(personal, carriers, name) : [];
+      return [name, poolOf(name, startingAt(at, order), ofResume, later)] as const;
     }),
   );
   const first = asked.find((name) => kindOf(name) === 'introduction') ?? 'introduction';
   const found = new Map<string, NewQuestion>();
   const add = (category: string, body: string): boolean => {
-    const filled = body.replaceAll('{role}', () => order.role_title);
-    if (found.has(fold(filled))) return false;
-    found.set(fold(filled), { category, body: filled });
+    if (found.has(fold(body))) return false;
+    found.set(fold(body), { category, body });
     return true;
   };
-  if (opens) add(first, bankOf(order).opening);
+  if (opens) add(first, openingOf(order));
   for (let turn = 0; found.size < order.count && [...pools.values()].some(({ length }) => length > 0); turn += 1) {
     const name = turns[turn % turns.length]!;
     const pool = pools.get(name)!;
     while (pool.length > 0 && !add(name, pool.shift()!));
   }
   return [...found.values()].slice(0, order.count);
+}
+
+function openingOf(order: QuestionOrder): string {
+  const { named, plain } = bankOf(order).opening;
+  return fold(order.role_title.trim()) === untitled ? plain : named.replace('{role}', () => order.role_title);
+}
+
+/** The same order with another skill first, so that two categories do not begin with the same one. */
+function startingAt(at: number, order: QuestionOrder): QuestionOrder {
+  const from = order.skills.length === 0 ? 0 : at % order.skills.length;
+  return { ...order, skills: [...order.skills.slice(from), ...order.skills.slice(0, from)] };
 }
 
 /** Names trimmed, each once, whatever its case. */
@@ -99,31 +118,38 @@ const inShares = <T>(items: readonly T[], owners: readonly string[], owner: stri
   items.filter((_, index) => owners[index % owners.length] === owner);
 
 /** Everything that can be asked in a category, what suits best first. */
-function poolOf(name: string, order: QuestionOrder, ofResume: readonly string[]): string[] {
-  const { aboutAspect, aboutCriterion, aboutSkill, aspects, general } = bankOf(order);
+function poolOf(name: string, order: QuestionOrder, ofResume: readonly string[], later: readonly string[]): string[] {
+  const { aboutCriterion, aboutDoing, aboutSkill, doings, general, usualCriteria } = bankOf(order);
   const kind = kindOf(name);
-  const level = levelOf(order.experience_level);
-  const suits = ({ for: suited }: Template): boolean => level === undefined || !suited || suited.includes(level);
-  const fill = (templates: readonly Template[], slot: string, values: readonly string[]): string[] =>
-    templates.filter(suits).flatMap(({ body }) => values.map((value) => body.replaceAll(slot, () => value)));
-  const known = new Set(order.skills.map(fold));
+  const level = levelOf(order.experience_level) ?? unnamedLevel;
+  const suiting = (templates: readonly Template[]): string[] =>
+    templates.filter(({ for: suited }) => !suited || suited.includes(level)).map(({ body }) => body);
+  const ofSkill = suiting(aboutSkill[kind] ?? []);
+  const known = new Set([...order.skills, ...usualCriteria].map(fold));
   const isOwn = questionCategories.some((category) => category === fold(name));
   const criteria = order.criteria.filter((criterion) => !known.has(fold(criterion)));
   const ofWork = mixed([
-    isOwn ? [] : fill(aboutCriterion, '{criterion}', [name.replaceAll(/[_-]+/g, ' ').toLowerCase()]),
-    fill(aboutSkill[kind], '{skill}', order.skills),
-    kind === 'behavioral' ? fill(aboutCriterion, '{criterion}', criteria.map(criterionIn(order))) : [],
-    general[kind].filter(suits).map(({ body }) => body),
+    isOwn ? [] : filled(aboutCriterion, '{criterion}', [name.replaceAll(/[_-]+/g, ' ').toLowerCase()]),
+    filled(
+      ofSkill,
+      '{skill}',
+      order.skills.filter((skill) => !later.includes(skill)),
+    ),
+    kind === 'behavioral' ? filled(aboutCriterion, '{criterion}', criteria) : [],
+    suiting(general[kind]),
   ]);
-  const rest = aboutAspect[kind].flatMap((body) => aspects.map((aspect) => body.replaceAll('{aspect}', aspect)));
-  return [...mixed([ofResume, ofWork]), ...rest];
+  return [
+    ...mixed([ofResume, ofWork]),
+    ...filled(ofSkill, '{skill}', later),
+    ...filled(aboutDoing[kind], '{doing}', doings),
+  ];
 }
 
-/** A name as it stands inside an English sentence: `Problem solving` is `problem solving`, `SQL` stays. Others quote it. */
-const criterionIn =
-  ({ language = 'en' }: QuestionOrder) =>
-  (name: string): string =>
-    language === 'en' ? name.replace(/^\p{Lu}(?=\p{Ll})/u, (letter) => letter.toLowerCase()) : name;
+/** Each sentence with each value, so that neighbours differ in both where they can. */
+const filled = (bodies: readonly string[], slot: string, values: readonly string[]): string[] =>
+  bodies.flatMap((_, round) =>
+    values.map((value, at) => bodies[(round + at) % bodies.length]!.replaceAll(slot, () => value)),
+  );
 
 /** One of each list in turn. */
 const mixed = (lists: readonly (readonly string[])[]): string[] =>
@@ -154,22 +180,31 @@ function aboutResume(order: QuestionOrder, points: readonly ResumePoint[]): stri
         const templates = aboutQuote[kind];
         return put(templates[index % templates.length]!, text);
       });
-  const lacking = skills.filter((skill) => !mentions(resume, skill)).map((skill) => put(aboutQuote.missing, '', skill));
+  const lacking = skills
+    .filter((skill) => !mentions(resume, skill))
+    .slice(0, maxLacking)
+    .map((skill) => missingIn(order, skill));
   const all = mixed([ofSkills, lacking, ofKind('achievement'), ofKind('position')]);
   return all.slice(0, Math.max(1, Math.floor(count * resumeShare)));
 }
 
+const missingIn = (order: QuestionOrder, skill: string): string =>
+  bankOf(order).aboutQuote.missing.replace('{skill}', () => skill);
+
 const levelWords: readonly [Level, RegExp][] = [
-  ['lead', /\b(?:lead\w*|manag\w+|head|director|vp|chief|executive|leitung|leiter\w*|chef)\b/],
-  ['senior', /\b(?:senior|sr|staff|principal|expert\w*|advanced|confirme|erfahren\w*)\b/],
+  [
+    'lead',
+    /\b(?:lead\w*|manag\w+|head|director|vp|chief|executive|leitung|leiter\w*)\b|\bchef(?:fe)?\sd(?!e (?:partie|rang))/,
+  ],
+  ['senior', /\b(?:senior|sr|staff (?:\w+ )?engineer|principal|expert\w*|advanced|confirme|erfahren\w*)\b/],
   [
     'junior',
-    /\b(?:junior|jr|entry\w*|intern\w*|graduate|beginner|trainee|apprentice|einsteiger\w*|debutant\w*|student)\b/,
+    /\b(?:junior|jr|entry\w*|interns?(?:hip)?|graduate|beginner|trainee|apprentice|einsteiger\w*|debutant\w*|student)\b/,
   ],
-  ['mid', /\b(?:mid\w*|intermediate|regular|medior|professional)\b/],
+  ['mid', /\b(?:mid(?:dle|level)?|intermediate|regular|medior|professional)\b/],
 ];
 
-/** The level that somebody names; undefined where none is meant, and then questions of every level suit. */
+/** The level that somebody names; undefined where none is meant. */
 export function levelOf(text: string | undefined): Level | undefined {
   const said = fold(text ?? '');
   const named = levelWords.find(([, pattern]) => pattern.test(said))?.[0];

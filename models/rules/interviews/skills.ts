@@ -1,49 +1,27 @@
-/** Names of skills in a text: a vocabulary of those that are asked for most, and whether a text names a given one. Pure. */
+/**
+ * Names of skills in a text: a vocabulary of names that mean a skill wherever they stand, and whether a text names a given
+ * one. Pure. A word that may as well be a department or a quality of anybody ("sales", "communication") is in no vocabulary:
+ * who means it as a skill gives it as one.
+ */
 
-/** As they are written. A name that is also an everyday word stands in `cased`. */
-const vocabulary = `JavaScript|TypeScript|Python|Java|C++|C#|.NET|PHP|Ruby|Ruby on Rails|Kotlin|Scala|Perl|MATLAB|COBOL|Haskell|Elixir|Erlang|Clojure|Fortran|Objective-C|Visual Basic|VBA|Bash|PowerShell|
-HTML|CSS|Sass|Tailwind|Bootstrap|jQuery|React|React Native|Redux|Angular|Vue|Vue.js|Svelte|Next.js|Nuxt|Node.js|Deno|Express.js|NestJS|Django|Flask|FastAPI|Laravel|Symfony|Spring Boot|Hibernate|ASP.NET|Flutter|Xamarin|Unity|Unreal Engine|Electron|WebAssembly|
-SQL|NoSQL|PostgreSQL|MySQL|MariaDB|SQLite|Oracle Database|SQL Server|MongoDB|Redis|Cassandra|DynamoDB|Elasticsearch|OpenSearch|Neo4j|Snowflake|BigQuery|Redshift|Databricks|ClickHouse|
-AWS|Azure|Google Cloud|GCP|Docker|Kubernetes|Terraform|Ansible|Helm|Jenkins|GitHub Actions|GitLab|CI/CD|DevOps|Linux|Unix|Nginx|Prometheus|Grafana|Datadog|Splunk|Serverless|Microservices|REST|REST APIs|GraphQL|gRPC|Kafka|RabbitMQ|Temporal|Git|
-Machine learning|Deep learning|Data science|Data analysis|Data engineering|Data modeling|Statistics|PyTorch|TensorFlow|scikit-learn|Pandas|NumPy|Spark|Hadoop|Airflow|dbt|Power BI|Tableau|Looker|Excel|NLP|Computer vision|LLMs|Prompt engineering|ETL|
-Selenium|Cypress|Playwright|Jest|JUnit|Test automation|Unit testing|QA|TDD|Agile|Scrum|Kanban|Jira|Confluence|System design|Software architecture|Distributed systems|Algorithms|Data structures|Object-oriented programming|Functional programming|Embedded systems|Firmware|FPGA|PLC|AutoCAD|SolidWorks|CAD|
-Cybersecurity|Information security|Penetration testing|Network security|Networking|Cryptography|ISO 27001|GDPR|Active Directory|SAP|SAP HANA|ABAP|Salesforce|HubSpot|ServiceNow|Workday|Zendesk|Shopify|WordPress|
-UX|UI|UX design|UI design|User research|Wireframing|Prototyping|Figma|Sketch|Adobe XD|Photoshop|Illustrator|InDesign|Graphic design|Video editing|Copywriting|Content strategy|SEO|SEM|Google Ads|Google Analytics|Email marketing|Social media|Digital marketing|Brand management|Market research|
-Accounting|Bookkeeping|Financial modeling|Financial analysis|Budgeting|Forecasting|Auditing|Taxation|IFRS|GAAP|Risk management|Compliance|Payroll|Procurement|Supply chain|Logistics|Inventory management|Negotiation|Sales|B2B sales|Cold calling|Account management|Customer service|Customer support|CRM|Lead generation|Recruiting|Onboarding|Employee relations|Labor law|Contract law|
-Project management|Product management|Stakeholder management|Change management|Process improvement|Lean|Six Sigma|Business analysis|Requirements engineering|Roadmapping|Leadership|Team leadership|Communication|Problem solving|Teamwork|Collaboration|Time management|Critical thinking|Creativity|Presentation|Public speaking|Mentoring|Coaching|Conflict resolution|Decision making|Adaptability|Attention to detail|Empathy|
-Nursing|Patient care|First aid|Phlebotomy|Pharmacology|Medical coding|Teaching|Curriculum design|Classroom management|Translation|Carpentry|Plumbing|Welding|Electrical installation|Forklift|Cooking|Food safety|Bartending|Housekeeping|Driving`;
-/** Counted only as they are written here: otherwise they are everyday words. */
-const cased = [
-  'Go',
-  'Golang',
-  'Rust',
-  'Swift',
-  'R',
-  'Spring',
-  'Express',
-  'Chef',
-  'Puppet',
-  'Ember',
-  'Dart',
-  'Excel',
-  'Lean',
-  'REST',
-  'Temporal',
-  'Sketch',
-  'UI',
-  'UX',
-  'QA',
-  'Unity',
-  'Spark',
-  'Bash',
-  'Git',
-  'Driving',
-];
+const vocabulary = `JavaScript|TypeScript|Python|Java|C++|C#|.NET|PHP|Ruby on Rails|Kotlin|Perl|MATLAB|COBOL|Haskell|Erlang|Clojure|Fortran|Objective-C|Visual Basic|VBA|PowerShell|
+HTML|CSS|Tailwind|jQuery|React Native|Redux|Vue.js|Next.js|Node.js|Express.js|NestJS|Django|FastAPI|Laravel|Symfony|Spring Boot|ASP.NET|Xamarin|Unreal Engine|WebAssembly|
+SQL|NoSQL|PostgreSQL|MySQL|MariaDB|SQLite|Oracle Database|SQL Server|MongoDB|Redis|DynamoDB|Elasticsearch|OpenSearch|Neo4j|BigQuery|Redshift|Databricks|ClickHouse|
+AWS|Azure|Google Cloud|GCP|Docker|Kubernetes|Terraform|Ansible|Jenkins|GitHub Actions|GitLab|CI/CD|DevOps|Linux|Unix|Nginx|Prometheus|Grafana|Datadog|Splunk|Microservices|REST APIs|GraphQL|gRPC|Kafka|RabbitMQ|
+Machine learning|Deep learning|Data science|Data analysis|Data engineering|Data modeling|PyTorch|TensorFlow|scikit-learn|NumPy|Hadoop|Power BI|NLP|Computer vision|LLMs|Prompt engineering|ETL|
+Playwright|JUnit|Test automation|Unit testing|TDD|Scrum|Kanban|Jira|System design|Software architecture|Distributed systems|Data structures|Object-oriented programming|Functional programming|Embedded systems|FPGA|AutoCAD|SolidWorks|
+Cybersecurity|Information security|Penetration testing|Network security|Cryptography|ISO 27001|GDPR|Active Directory|SAP|SAP HANA|ABAP|DATEV|Salesforce|HubSpot|ServiceNow|Zendesk|Shopify|WordPress|
+UX design|UI design|User research|Wireframing|Figma|Adobe XD|Photoshop|InDesign|Graphic design|Video editing|Copywriting|SEO|Google Ads|Google Analytics|Email marketing|Market research|
+Bookkeeping|Financial modeling|Financial analysis|IFRS|GAAP|Risk management|Inventory management|Cold calling|Lead generation|Labor law|Contract law|CRM|
+Project management|Product management|Stakeholder management|Change management|Six Sigma|Business analysis|Requirements engineering|Team leadership|Problem solving|Time management|Critical thinking|Public speaking|Conflict resolution|
+Patient care|First aid|Phlebotomy|Pharmacology|Medical coding|Curriculum design|Classroom management|Carpentry|Plumbing|Welding|Electrical installation|Food safety|HACCP|Bartending`;
+/** Names that are also everyday words: counted as they are written here, inside a sentence or as an item of a list. */
+const cased =
+  'Go|Golang|Rust|Swift|R|Ruby|Scala|React|Angular|Vue|Svelte|Flask|Flutter|Excel|Tableau|Snowflake|Airflow|REST|QA|UX|UI|Git|Bash|Selenium|Workday'.split(
+    '|',
+  );
 
-const listed = vocabulary
-  .split('|')
-  .map((name) => name.trim())
-  .filter((name) => !cased.includes(name));
+const listed = vocabulary.split('|').map((name) => name.trim());
 
 const escaped = (name: string): string => name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 /** A name that stands by itself: `Java` is not in `JavaScript`, `C` is not in `C++`. */
@@ -52,6 +30,15 @@ const whole = (name: string, flags: string): RegExp =>
     String.raw`(?<![\p{L}\p{N}.#+-])${escaped(name).replaceAll(' ', String.raw`[\s-]+`)}(?![\p{L}\p{N}#+]|[.-]\p{L})`,
     flags,
   );
+/** What follows a name that cannot be an everyday word: the end of an item of a list, or what is done with a skill. */
+const itemEnd = String.raw`(?=\s*(?:[,;/|)\n]|\.?\s*$))`;
+const use = String.raw`(?=[\s-]+(?:developer|engineer|programmer|(?:back|front)[\s-]?end|experience|skills|knowledge)\b)`;
+/** At the start of a sentence every word has a capital, so one says nothing there. */
+const inside = (name: string): RegExp => {
+  const { source } = whole(name, 'u');
+  const afterWord = String.raw`(?<=[\p{L}\p{N},;/(&][^\S\n]{0,3}${escaped(name)})`;
+  return new RegExp(`${source}(?:${afterWord}|${itemEnd})|(?i:${source})${use}`, 'u');
+};
 
 type Skill = { name: string; pattern: RegExp };
 let compiled: readonly Skill[] | undefined;
@@ -59,7 +46,7 @@ let compiled: readonly Skill[] | undefined;
 const patterns = (): readonly Skill[] =>
   (compiled ??= [
     ...listed.map((name) => ({ name, pattern: whole(name, 'iu') })),
-    ...cased.map((name) => ({ name, pattern: whole(name, 'u') })),
+    ...cased.map((name) => ({ name, pattern: inside(name) })),
   ].toSorted((one, other) => other.name.length - one.name.length));
 
 /** A letter by itself is a skill only in a list: `Python, R and SQL`. */
@@ -83,5 +70,5 @@ export function skillsIn(text: string, limit = 30): string[] {
 /** Whether a text names this skill, as a word of its own. */
 export function mentions(text: string, skill: string): boolean {
   const name = skill.trim();
-  return name !== '' && whole(name, 'iu').test(text);
+  return name !== '' && whole(name, cased.includes(name) ? 'u' : 'iu').test(text);
 }

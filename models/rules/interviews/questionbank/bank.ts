@@ -1,6 +1,7 @@
 /**
- * What the sentences of questions are made of, in each language a file of its own, where no language model writes them. Pure:
- * `{skill}`, `{criterion}`, `{aspect}`, `{quote}` and `{role}` are put in by questions.ts.
+ * The sentences of questions that no language model writes, in each language a file of its own. Pure: questions.ts puts in
+ * `{role}`, `{skill}`, `{criterion}`, `{quote}` and `{doing}`. A skill or a criterion may be any noun phrase ("React",
+ * "patience", "forklift licence"), so a sentence quotes it and says nothing of it that only some of them allow.
  */
 
 export const questionCategories = ['introduction', 'technical', 'behavioral', 'situational', 'motivation'] as const;
@@ -18,11 +19,12 @@ export const all = (...bodies: string[]): Template[] => bodies.map((body) => ({ 
 
 type ByCategory<T> = Readonly<Record<QuestionCategory, readonly T[]>>;
 export type Bank = {
-  opening: string;
-  /** What is asked about a skill. */
-  aboutSkill: ByCategory<Template>;
+  /** `plain`: for a role that has no title. */
+  opening: { named: string; plain: string };
+  /** What is asked about a skill; the other categories have standard questions alone. */
+  aboutSkill: Partial<ByCategory<Template>>;
   /** What is asked about a criterion, or about a category that has no sentences of its own. */
-  aboutCriterion: readonly Template[];
+  aboutCriterion: readonly string[];
   /** What is asked about a line of a resume. */
   aboutQuote: {
     achievement: readonly string[];
@@ -30,10 +32,11 @@ export type Bank = {
     skill: string;
     missing: string;
   };
+  /** Standard questions, which suit any trade. */
   general: ByCategory<Template>;
-  /** Parts of any work: what is left to ask when everything else is asked. */
-  aspects: readonly string[];
-  aboutAspect: ByCategory<string>;
-  /** What is scored where nobody chose and no skills are named. */
+  /** What is done in any trade, as the end of "when you …" and "how you …": what is left to ask when everything else is asked. */
+  doings: readonly string[];
+  aboutDoing: ByCategory<string>;
+  /** What is scored where nobody chose and no skills are named; the standard questions ask for it. */
   usualCriteria: readonly string[];
 };
