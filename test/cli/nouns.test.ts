@@ -13,6 +13,7 @@ import { system, until, type TestOrg } from '../kit/harness.ts';
 import { runCli } from '../kit/cli.ts';
 import { startTestMcp } from '../kit/mcp-server.ts';
 import { newSecret, startReceiver } from '../kit/receiver.ts';
+import { wordsOf } from '../kit/documented.ts';
 
 const api = system();
 const routes = Object.values(routeGroups).flat();
@@ -71,10 +72,6 @@ describe('a described command', () => {
     });
   });
 });
-
-/** The words of a line as a shell splits them; stdin gets what follows `<`. */
-const wordsOf = (line: string): string[] =>
-  [...line.replace(/ < \w+$/, '').matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word!);
 
 describe('the help of each command', () => {
   const documented = [
