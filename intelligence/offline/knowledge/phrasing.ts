@@ -22,7 +22,7 @@ export function shorten(text: string): string {
 }
 
 /** The last part of a heading path: `Lost card` of `Cards > Lost card`. */
-export const lastOf = (heading: string): string => heading.split(' > ').at(-1)!.trim();
+const lastOf = (heading: string): string => heading.split(' > ').at(-1)!.trim();
 
 /** A row as a sentence: its name, then the `wanted` columns under their names. */
 export function phraseRow(cells: readonly Cell[], wanted: (cell: Cell) => boolean): string {

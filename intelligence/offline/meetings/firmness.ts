@@ -27,26 +27,6 @@ const closing =
 /** `I'll do it right after this` says when, though no day. */
 const afterwards = /\b(?:right|straight|directly|just) after\b|\bafter (?:this|the (?:call|meeting))\b/iu;
 
-export const signNames = [
-  'length',
-  'late',
-  'lateInLong',
-  'promise',
-  'assignment',
-  'request',
-  'wish',
-  'named',
-  'accepted',
-  'due',
-  'words',
-  'verb',
-  'toYou',
-  'weak',
-  'closing',
-  'role',
-  'subject',
-] as const;
-
 export function valuesOf(signs: Signs): number[] {
   const { form, deed, quote } = signs;
   const isLate = Math.max(0, (signs.late - 0.8) * 5);

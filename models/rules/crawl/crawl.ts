@@ -13,7 +13,7 @@ import { canonicalUrl, scopeOf, type Scope } from './url.ts';
 
 /** How a crawl ends. */
 export const crawlEndings = ['completed', 'failed', 'cancelled', 'limit_reached'] as const;
-export const crawlStatuses = ['idle', 'crawling', ...crawlEndings] as const;
+const crawlStatuses = ['idle', 'crawling', ...crawlEndings] as const;
 export type CrawlStatus = (typeof crawlStatuses)[number];
 
 /** Bounds of a crawl's options, from the contract of the crawl routes. `everyHours`: at most a month. */

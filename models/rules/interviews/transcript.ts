@@ -13,7 +13,7 @@ import {
 } from '../base/fields.ts';
 
 /** Who speaks in an interview; absent in a meeting, and where a meeting bot cannot tell. */
-export const speakerRoles = ['candidate', 'interviewer', 'ai'] as const;
+const speakerRoles = ['candidate', 'interviewer', 'ai'] as const;
 export type SpeakerRole = (typeof speakerRoles)[number];
 
 /** One piece of speech, of one speaker. */

@@ -109,7 +109,7 @@ export const featuresOf = (scale: Scale, passage: Compared, share: number): Feat
 });
 
 /** The logarithm of the odds that a passage with these features answers. */
-export const logitOf = ({ weights }: Calibration, { above, share, foreign }: Features): number =>
+const logitOf = ({ weights }: Calibration, { above, share, foreign }: Features): number =>
   weights.intercept + weights.above * above + weights.share * share + weights.foreign * foreign;
 
 export const probabilityOf = (calibration: Calibration, features: Features): number =>
