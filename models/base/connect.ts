@@ -42,7 +42,19 @@ export async function connectMongo(uri: string, { selectionMs = startMs } = {}):
     throw new Error(whyNoConnection(error as Error, hosts), { cause: error });
   }
   await requireReplicaSet(hosts);
-  await Promise.all(Object.values(mongoose.models).map((model) => prepareCollection(model)));
+  await Promise.all([...Object.values(mongoose.models).map((model) => prepareCollection(model)), prepareFiles()]);
+}
+
+/** The GridFS bucket of uploaded files. */
+export const filesBucket = 'files';
+
+/**
+ * Makes the index by which GridFS reads and deletes bytes. The driver would make it at the first upload, and would never
+ * look again once a file is stored: a process that is killed at that moment takes the index with it.
+ */
+async function prepareFiles(): Promise<void> {
+  const chunks = mongoose.connection.collection(`${filesBucket}.chunks`);
+  await chunks.createIndex({ files_id: 1, n: 1 }, { unique: true });
 }
 
 /**

@@ -6,7 +6,7 @@ import mongoose from 'mongoose';
 import { collectionOf, defineModel, everyRecord, readerOf, type RecordOf } from '../base/define.ts';
 import { date, list, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { removeChunks } from './chunk.ts';
-import { isDuplicate } from '../base/connect.ts';
+import { filesBucket, isDuplicate } from '../base/connect.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { recordRemoval, type Removal } from './removal.ts';
 import { authorities, type Authority } from '../rules/knowledge/authority.ts';
@@ -312,7 +312,7 @@ function bucket() {
   const db = mongoose.connection.db!;
   const known = buckets.get(db);
   if (known) return known;
-  const made = new mongoose.mongo.GridFSBucket(db, { bucketName: 'files' });
+  const made = new mongoose.mongo.GridFSBucket(db, { bucketName: filesBucket });
   buckets.set(db, made);
   return made;
 }
@@ -337,7 +337,7 @@ export async function removeBytes(docId: string): Promise<void> {
 
 /** Ids of stored bytes older than `before` that no document owns: an upload that died between bytes and record. */
 export async function listOrphanedBytes(before: Date, limit: number): Promise<string[]> {
-  const files = mongoose.connection.db!.collection<{ _id: string; uploadDate: Date }>('files.files');
+  const files = mongoose.connection.db!.collection<{ _id: string; uploadDate: Date }>(`${filesBucket}.files`);
   // An hourly look, at which nearly every file is old enough to be asked about.
   const found = await files
     .aggregate<{ _id: string }>(
