@@ -4,9 +4,13 @@
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MongoClient } from 'mongodb';
 import { Agent, request } from 'undici';
 import { onStage, quantile, type Stage } from './stage.ts';
+import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
+import { collectionOf } from '../models/base/define.ts';
+import { InboundModel } from '../models/events/inbound.ts';
+import { connectIntegration } from '../models/integrations/integration.ts';
+import { linearExternal } from '../providers/linear/rules.ts';
 
 const target = { rate: 500, p99: 50 };
 const secret = 'bench-linear-secret';
@@ -22,19 +26,10 @@ export async function run(): Promise<void> {
 }
 
 async function measure({ base, orgId, mongodbUri }: Stage, seconds: number): Promise<void> {
-  const client = await MongoClient.connect(mongodbUri);
-  const db = client.db();
+  await connectMongo(mongodbUri);
   const team = randomUUID();
-  await db.collection('integrations').insertOne({
-    _id: `${orgId}:linear` as never,
-    org_id: orgId,
-    provider: 'linear',
-    status: 'connected',
-    settings: { team_id: team },
-    external: `team:${team}`,
-    generation: 1,
-    updated_at: new Date(),
-  });
+  const connected = { account: 'bench', settings: { team_id: team }, events_of: linearExternal(team) };
+  await connectIntegration(orgId, 'linear', connected, new Date());
   const ids = Array.from({ length: issues }, () => randomUUID());
   const agent = new Agent({ connections: 64, pipelining: 1 });
   const send = async (n: number): Promise<{ ms: number; status: number }> => {
@@ -85,7 +80,7 @@ async function measure({ base, orgId, mongodbUri }: Stage, seconds: number): Pro
   );
 
   const total = replies.length + warmUpSeconds * target.rate;
-  const inbound = db.collection('inbound');
+  const inbound = collectionOf(InboundModel);
   const ended = performance.now();
   while ((await inbound.countDocuments({ org_id: orgId, status: 'stored' })) > 0) {
     if (performance.now() - ended > patience * 1000) break;
@@ -105,5 +100,5 @@ async function measure({ base, orgId, mongodbUri }: Stage, seconds: number): Pro
   console.log(missed.length === 0 ? 'All that was asked for was reached.' : `Not reached: ${missed.join('; ')}`);
   if (missed.length > 0) process.exitCode = 1;
   await agent.close();
-  await client.close();
+  await disconnectMongo();
 }
