@@ -6,7 +6,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { readBanking, readFixtures } from './answersets.ts';
-import { calibrateHeads } from './calibrate/heads.ts';
+import { calibrateClassifiers } from './calibrate/classifiers.ts';
 import { readCorpus, type Corpus, type Embed } from './calibrate/corpus.ts';
 import {
   fit,
@@ -83,7 +83,7 @@ async function calibrateReading(): Promise<void> {
       { models: readingModels, patient: true },
     );
   try {
-    await calibrateHeads(embed);
+    await calibrateClassifiers(embed);
   } finally {
     await embedder.close();
   }

@@ -3,7 +3,7 @@
  * linear model reads its embedding and its words, another its words alone, for when there is no embedding. Their weights stand in
  * classifier.json, which `npm run calibrate` makes from bench/calibrate/reading/.
  */
-import heads from './classifier.json' with { type: 'json' };
+import classifiers from './classifier.json' with { type: 'json' };
 import { fold } from '../../../models/rules/language/words.ts';
 
 /**
@@ -31,8 +31,8 @@ export type Classified = readonly number[];
 /** Weights as signed bytes in base64, a row a class; a weight is its byte times the row's scale. */
 export type Matrix = { width: number; scales: readonly number[]; bytes: string };
 /** A linear model. */
-export type Head = { bias: readonly number[]; words: Matrix; embedding?: Matrix };
-export type Heads = { embedded: Required<Head>; words: Head };
+export type Classifier = { bias: readonly number[]; words: Matrix; embedding?: Matrix };
+export type Classifiers = { embedded: Required<Classifier>; words: Classifier };
 
 /** How a model sees words. Features share columns by their hash; a piece is so many letters of a word in a row. */
 export type WordView = { columns: number; pieces: readonly number[] };
@@ -40,7 +40,7 @@ export type WordView = { columns: number; pieces: readonly number[] };
 export const wordViews = {
   embedded: { columns: 4_096, pieces: [4] },
   words: { columns: 16_384, pieces: [3, 4, 5] },
-} as const satisfies Record<keyof Heads, WordView>;
+} as const satisfies Record<keyof Classifiers, WordView>;
 
 /** FNV-1a, 32 bits. */
 function hash(text: string): number {
@@ -88,11 +88,11 @@ const unpack = ({ bytes, ...matrix }: Matrix): Rows => ({
   weights: Int8Array.from(atob(bytes), (character) => character.charCodeAt(0)),
 });
 const embedded = {
-  bias: heads.embedded.bias,
-  words: unpack(heads.embedded.words),
-  embedding: unpack(heads.embedded.embedding),
+  bias: classifiers.embedded.bias,
+  words: unpack(classifiers.embedded.words),
+  embedding: unpack(classifiers.embedded.embedding),
 };
-const words = { bias: heads.words.bias, words: unpack(heads.words.words) };
+const words = { bias: classifiers.words.bias, words: unpack(classifiers.words.words) };
 
 /** What a sentence is. `vector`: its embedding by the models for reading; without it the words alone decide. */
 export function classify(text: string, vector?: Float32Array): Classified {

@@ -12,7 +12,7 @@ import {
   sentenceClasses,
   shareOf,
   wordViews,
-  type Heads,
+  type Classifiers,
   type Matrix,
   type WordView,
 } from '../../intelligence/offline/language/classifier.ts';
@@ -37,7 +37,9 @@ type Weights = { bias: Float64Array; words: Float64Array; embedding: Float64Arra
 const parts = ['bias', 'words', 'embedding'] as const;
 
 /** Trains and writes the file. `embed` makes the vectors by which messages are read. */
-export async function calibrateHeads(embed: (texts: readonly string[]) => Promise<Float32Array[]>): Promise<void> {
+export async function calibrateClassifiers(
+  embed: (texts: readonly string[]) => Promise<Float32Array[]>,
+): Promise<void> {
   const without = new Set((await heldOut()).map(keyOf));
   const examples = await readExamples('all', without);
   const joined = joinedExamples(examples);
@@ -58,7 +60,7 @@ export async function calibrateHeads(embed: (texts: readonly string[]) => Promis
     spoken.map((example) => rowOf(example, wordViews.words)),
     { words: wordViews.words.columns, embedding: 0 },
   );
-  const heads: Heads = {
+  const classifiers: Classifiers = {
     embedded: {
       bias: rounded(shifted),
       words: toMatrix(words, wordViews.embedded.columns),
@@ -66,7 +68,7 @@ export async function calibrateHeads(embed: (texts: readonly string[]) => Promis
     },
     words: { bias: rounded(alone.bias), words: toMatrix(alone.words, wordViews.words.columns) },
   };
-  await writeFile(path, await format(JSON.stringify(heads), { parser: 'json', printWidth: 120 }));
+  await writeFile(path, await format(JSON.stringify(classifiers), { parser: 'json', printWidth: 120 }));
   console.log(`${path} is written.`);
 }
 
