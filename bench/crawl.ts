@@ -13,7 +13,8 @@ import { watched } from './heap.ts';
 import { siteShape } from './site.ts';
 import { countActions, onStage, quantile, type Stage } from './stage.ts';
 import { vectorsName } from '../clients/embedding/vectors.ts';
-import { embeddingWorkflowId } from '../models/rules/knowledge/embedding.ts';
+import { crawlSiteWorkflowId } from '../models/rules/crawl/work.ts';
+import { embedPassagesWork } from '../models/rules/knowledge/work.ts';
 import { apiAt, type Api, type TestOrg } from '../test/kit/harness.ts';
 import { startProcess, type Running } from '../test/kit/processes.ts';
 
@@ -115,7 +116,7 @@ async function endEmbedding({ mongo, temporal }: Pick<Parts, 'mongo' | 'temporal
     .db()
     .collection('pages')
     .updateMany({ org_id: orgId }, { $set: { embedded_by: vectorsName } });
-  const embedding = temporal.workflow.getHandle(embeddingWorkflowId(orgId, 'test'));
+  const embedding = temporal.workflow.getHandle(embedPassagesWork(orgId, 'test').id);
   await embedding.result().catch((error: unknown) => {
     // With EMBEDDING=off there is none.
     if (!(error instanceof WorkflowNotFoundError)) throw error;
@@ -170,7 +171,7 @@ async function crawl({ api, org, token, worker }: Caller, url: string, look: Loo
 
 /** The actions in the history, plus a heartbeat for each second of an activity, because heartbeats leave no event. */
 async function actionsOf(temporal: Client, crawlId: string): Promise<number> {
-  const { events } = await temporal.workflow.getHandle(`crawl:${crawlId}`).fetchHistory();
+  const { events } = await temporal.workflow.getHandle(crawlSiteWorkflowId(crawlId)).fetchHistory();
   const list = events ?? [];
   const at = ({ eventTime }: (typeof list)[number]): number => Number(eventTime?.seconds ?? 0);
   const began = new Map(list.map((event) => [String(event.eventId), at(event)]));

@@ -13,24 +13,24 @@ import type { RecrawlSchedules } from '../activities/crawl/recrawl.ts';
 import type { Recrawl } from '../models/crawl/recrawl.ts';
 import { scheduleInterval } from '../models/rules/crawl/recrawl.ts';
 import { searchAttributes } from '../workflows/attributes.ts';
-import { maintainStores, maintainStoresId } from '../workflows/knowledge/maintenance.ts';
-import { queues } from '../models/rules/base/work.ts';
-import { recrawlId, recrawlSite } from '../workflows/crawl/recrawl.ts';
+import { recrawlScheduleId, recrawlSiteWork } from '../models/rules/crawl/work.ts';
+import { maintainStoresWork } from '../models/rules/knowledge/work.ts';
 
 /** Makes the schedules that do not exist yet. Safe to run in every worker at once. */
 export async function ensureSchedules(client: Client, taskQueuePrefix: string): Promise<void> {
+  const { workflow, id, queue, args } = maintainStoresWork();
   try {
     const schedule = await client.schedule.create({
-      scheduleId: `${taskQueuePrefix}${maintainStoresId}`,
+      scheduleId: `${taskQueuePrefix}${id}`,
       // Each run works for about an hour, so the next one waits until it ends.
       spec: { intervals: [{ every: '1 hour' }] },
       policies: { overlap: ScheduleOverlapPolicy.BUFFER_ONE, catchupWindow: '1 minute' },
       action: {
         type: 'startWorkflow',
-        workflowType: maintainStores.name,
-        workflowId: `${taskQueuePrefix}${maintainStoresId}`,
-        taskQueue: `${taskQueuePrefix}${queues.maintenance}`,
-        args: [],
+        workflowType: workflow,
+        workflowId: `${taskQueuePrefix}${id}`,
+        taskQueue: `${taskQueuePrefix}${queue}`,
+        args,
       },
     });
     // `triggerImmediately` is not used: the overlap policy would not see that first run, and the next hour's run would
@@ -44,6 +44,7 @@ export async function ensureSchedules(client: Client, taskQueuePrefix: string): 
 /** The Temporal Schedules of sites that are crawled repeatedly. */
 export function createRecrawlSchedules({ schedule }: Client, taskQueuePrefix: string): RecrawlSchedules {
   function definition(recrawl: Recrawl) {
+    const { workflow, id, queue, args } = recrawlSiteWork(recrawl.org_id, recrawl._id);
     const { everyMs, phaseMs } = scheduleInterval(recrawl.anchor_at, recrawl.every_hours);
     return {
       spec: {
@@ -58,10 +59,10 @@ export function createRecrawlSchedules({ schedule }: Client, taskQueuePrefix: st
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 hour' },
       action: {
         type: 'startWorkflow' as const,
-        workflowType: recrawlSite,
-        workflowId: recrawlId(recrawl._id),
-        taskQueue: `${taskQueuePrefix}${queues.crawl}`,
-        args: [{ orgId: recrawl.org_id, scheduleId: recrawl._id }] satisfies Parameters<typeof recrawlSite>,
+        workflowType: workflow,
+        workflowId: id,
+        taskQueue: `${taskQueuePrefix}${queue}`,
+        args,
         typedSearchAttributes: [
           { key: searchAttributes.organization, value: recrawl.org_id },
           { key: searchAttributes.mode, value: recrawl.mode },
@@ -74,7 +75,7 @@ export function createRecrawlSchedules({ schedule }: Client, taskQueuePrefix: st
 
   return {
     async put(recrawl) {
-      const scheduleId = recrawlId(recrawl._id);
+      const scheduleId = recrawlScheduleId(recrawl._id);
       try {
         await schedule.create({ scheduleId, ...definition(recrawl) });
       } catch (error) {
@@ -84,7 +85,7 @@ export function createRecrawlSchedules({ schedule }: Client, taskQueuePrefix: st
     },
     async remove(scheduleId) {
       try {
-        await schedule.getHandle(recrawlId(scheduleId)).delete();
+        await schedule.getHandle(recrawlScheduleId(scheduleId)).delete();
       } catch (error) {
         if (!(error instanceof ScheduleNotFoundError)) throw error;
       }

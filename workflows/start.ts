@@ -11,14 +11,15 @@ import {
   type Client,
   type ConnectionOptions,
 } from '@temporalio/client';
-import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
+import type { UpdateDefinition } from '@temporalio/common';
 import type { Model } from 'mongoose';
 import type { Logger } from 'pino';
-import { intentFor, settleIntent, type Intent, type Launchable, type Work } from '../models/base/pending.ts';
+import { intentFor, settleIntent, type Intent, type Launchable } from '../models/base/pending.ts';
 import { Problem } from '../models/rules/base/errors.ts';
 import { searchAttributes } from './attributes.ts';
-import type { Queue } from '../models/rules/base/work.ts';
+import type { Work } from '../models/rules/base/work.ts';
 import { readRefusal, type Transition } from './base/refusal.ts';
+import type * as workflows from './index.ts';
 
 const startDeadlineMs = 1_000;
 /** A worker answers in some 50 ms; one that is busy or being replaced answers within seconds. */
@@ -51,21 +52,6 @@ export type Starter = {
   config: { taskQueuePrefix: string };
 };
 
-/** `workflow` is the definition itself; `id` is `<noun>:<id>` or `<noun>:<id>:<generation>`, the same for the same work. */
-export type Start<A extends unknown[]> = {
-  workflow: (...args: A) => Promise<unknown>;
-  id: string;
-  queue: Queue;
-  args: A;
-  /**
-   * The signal to send to the workflow that is open under this id, or to a new one. Without it the workflow is started
-   * once.
-   */
-  signal?: SignalDefinition;
-};
-/** A start of any workflow, also by names alone. That `args` fit the workflow is checked where a `Start<…>` is made. */
-type AnyStart = (Omit<Start<never[]>, 'args'> & { args: unknown[] }) | Work;
-
 /**
  * Saves a record together with the intents to start workflows for it, one intent per workflow, then starts them. `save`
  * stores the intents in `pending` in the same write, and returns nothing when there turned out to be nothing to start.
@@ -74,30 +60,18 @@ type AnyStart = (Omit<Start<never[]>, 'args'> & { args: unknown[] }) | Work;
 export async function launch<
   T extends Launchable,
   S extends Launchable | null,
-  const Starts extends readonly [AnyStart, ...AnyStart[]],
+  const Works extends readonly [Work, ...Work[]],
 >(
   ctx: Starter,
   model: Model<T>,
-  starts: Starts,
-  save: (intents: { -readonly [I in keyof Starts]: Intent }) => Promise<S>,
+  works: Works,
+  save: (intents: { -readonly [I in keyof Works]: Intent }) => Promise<S>,
 ): Promise<S> {
-  const intents = starts.map((start) => intentTo(ctx, start)) as { -readonly [I in keyof Starts]: Intent };
+  const now = ctx.clock();
+  const intents = works.map((work) => intentFor(work, now)) as { -readonly [I in keyof Works]: Intent };
   const record = await save(intents);
   if (record) await startSaved(ctx, model, record, intents);
   return record;
-}
-
-/**
- * The intent to start a workflow, for a record that is saved together with another record; `startSaved` starts it
- * afterwards.
- */
-export function intentTo(ctx: Pick<Starter, 'clock'>, start: AnyStart): Intent {
-  const { workflow, signal, id, queue, args } = start;
-  const names =
-    typeof workflow === 'string'
-      ? { workflow, signal: signal as string | undefined }
-      : { workflow: workflow.name, signal: (signal as SignalDefinition | undefined)?.name };
-  return intentFor({ id, queue, args, ...names }, ctx.clock());
 }
 
 /** Starts what was saved, all at once. A start that fails is left to the sweeper, and the caller is not told. */
@@ -169,32 +143,30 @@ export async function startUnsettled(
 /** How long a caller waits for what a workflow finds out, in ms. */
 const askDeadlineMs = 20_000;
 
+type Workflows = typeof workflows;
+type Outcome<Name extends keyof Workflows> = Awaited<ReturnType<Workflows[Name]>>;
+
 /** Runs a workflow for the caller who waits for its outcome. @throws Problem UNAVAILABLE when there is none in time. */
-export async function ask<A extends unknown[], R>(
+export async function ask<Name extends keyof Workflows>(
   ctx: Pick<Starter, 'temporal' | 'config'>,
-  work: Omit<Start<A>, 'workflow' | 'signal'> & { workflow: (...args: A) => Promise<R> },
+  { workflow, id, queue, args }: Work<Name, Parameters<Workflows[Name]>>,
   orgId: string,
-): Promise<R> {
+): Promise<Outcome<Name>> {
+  const options = {
+    workflowId: id,
+    taskQueue: `${ctx.config.taskQueuePrefix}${queue}`,
+    args,
+    typedSearchAttributes: [{ key: searchAttributes.organization, value: orgId }],
+    priority: { fairnessKey: orgId },
+  };
   try {
-    return (await ctx.temporal.withDeadline(Date.now() + askDeadlineMs, () =>
-      ctx.temporal.workflow.execute(work.workflow, optionsOf<A>(ctx, work, orgId)),
-    )) as R;
+    return await ctx.temporal.withDeadline(Date.now() + askDeadlineMs, () =>
+      ctx.temporal.workflow.execute<(...args: unknown[]) => Promise<Outcome<Name>>>(workflow, options),
+    );
   } catch (cause) {
     throw new Problem('UNAVAILABLE', { cause });
   }
 }
-
-const optionsOf = <A extends unknown[]>(
-  { config }: Pick<Starter, 'config'>,
-  { id, queue, args }: { id: string; queue: Queue; args: A },
-  orgId: string,
-) => ({
-  workflowId: id,
-  taskQueue: `${config.taskQueuePrefix}${queue}`,
-  args,
-  typedSearchAttributes: [{ key: searchAttributes.organization, value: orgId }],
-  priority: { fairnessKey: orgId },
-});
 
 /** gRPC status codes by which Temporal says that the request itself is wrong: repeating it never succeeds. */
 const refusals: readonly number[] = Object.values({ INVALID_ARGUMENT: 3, OUT_OF_RANGE: 11, UNIMPLEMENTED: 12 });

@@ -39,7 +39,7 @@ import {
   type ConversationStatus,
   type EscalationReason,
 } from '../../models/rules/chat/conversation.ts';
-import { mailingWork } from '../../models/rules/chat/work.ts';
+import { mailReplyWork } from '../../models/rules/chat/work.ts';
 
 export type AnsweringDeps = {
   search: Search;
@@ -199,7 +199,7 @@ export function createAnswering({
       ...(offers === undefined ? {} : { offers }),
       record: { ...record, ...(escalate === undefined ? {} : { escalate }) },
       // Who wrote a mail is answered by mail.
-      ...(message.mail ? { unmailed: true, pending: [intentFor(mailingWork(orgId, convId), now)] } : {}),
+      ...(message.mail ? { unmailed: true, pending: [intentFor(mailReplyWork(orgId, convId), now)] } : {}),
     });
     if (inserted) await start(MessageModel, inserted, inserted.pending ?? []);
     const kept = inserted ?? (await findAnswer(orgId, message._id));

@@ -25,7 +25,7 @@ import { keptUntil } from '../../models/rules/chat/retention.ts';
 import { identityOf } from '../../models/rules/mcp/policy.ts';
 import type { ToolResult } from '../../models/rules/mcp/result.ts';
 import { maxCallsPerTurn, servesMode, usableTools } from '../../models/rules/mcp/tool.ts';
-import { callingWork } from '../../models/rules/mcp/work.ts';
+import { toolCallWork } from '../../models/rules/mcp/work.ts';
 
 /** Starts what a saved record asks for, at once; what is not started is left to the sweeper. */
 export type StartSaved = <T extends Launchable>(
@@ -92,7 +92,7 @@ export function createToolUse({
       const now = clock();
       const ordinal = made.length + 1;
       const _id = newId('toolCall');
-      const intent = intentFor(callingWork(org_id, _id), now);
+      const intent = intentFor(toolCallWork(org_id, _id), now);
       await noteCalls(org_id, message._id, ordinal);
       const call = await createToolCall({
         _id,

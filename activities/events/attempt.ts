@@ -32,7 +32,7 @@ import {
   type OutgoingRequest,
   type Refusal,
 } from '../../models/rules/events/delivery.ts';
-import { noticeWork } from '../../models/rules/chat/work.ts';
+import { noticesWork } from '../../models/rules/chat/work.ts';
 import { isHopeless, nextWaitMs } from '../../models/rules/events/schedule.ts';
 
 export type AttemptDeps = SenderDeps &
@@ -183,7 +183,7 @@ export function createAttempts(deps: AttemptDeps) {
     const { _id, org_id, event_type } = delivery;
     // Whoever tries a destination sees what becomes of it.
     const quiet = told || event_type === testEventType;
-    const intents = quiet ? [] : [intentFor(noticeWork(org_id, { deliveryId: _id }), now)];
+    const intents = quiet ? [] : [intentFor(noticesWork(org_id, { deliveryId: _id }), now)];
     if (await settleDelivery(delivery, { status: 'failed', ...brought, intents }, now))
       await start(DeliveryModel, delivery, intents);
   }

@@ -10,7 +10,7 @@ import {
   type SealedCandidate,
 } from '../../models/integrations/candidate.ts';
 import { connectIntegration, findIntegration } from '../../models/integrations/integration.ts';
-import { endOf, type Trial, type TrialEnd, type Tried } from '../../models/rules/integrations/integrationwork.ts';
+import { endOf, type Trial, type TrialEnd, type Tried } from '../../models/rules/integrations/work.ts';
 
 export type IntegrationActivities = ReturnType<typeof createIntegrationActivities>;
 

@@ -3,7 +3,7 @@ import type { ConnectorDeps } from '../../providers/base/connector.ts';
 import { connectors } from './connectors.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { findRelease, keepReleased, releasedCredentials, removeRelease } from '../../models/integrations/release.ts';
-import type { ReleaseRef } from '../../models/rules/integrations/integrationwork.ts';
+import type { ReleaseRef } from '../../models/rules/integrations/work.ts';
 
 export type ReleaseActivities = ReturnType<typeof createReleaseActivities>;
 

@@ -34,7 +34,7 @@ import {
 } from '../../models/knowledge/page.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { effectiveAuthority } from '../../models/rules/knowledge/authority.ts';
-import { documentWork } from '../../models/rules/knowledge/documentwork.ts';
+import { processDocumentWork } from '../../models/rules/knowledge/work.ts';
 import { checkQuota, type Quotas } from '../../models/rules/knowledge/quota.ts';
 import { batchOf } from '../../models/rules/knowledge/reconcile.ts';
 
@@ -69,7 +69,7 @@ export function createLiveCopyActivities({ search, embedding, quotas, start, clo
       return 'It was deleted meanwhile.';
     }
     const now = clock();
-    const intent = intentFor(documentWork(org_id, _id), now);
+    const intent = intentFor(processDocumentWork(org_id, _id, 1), now);
     const tags = { segments, ...(authority === undefined ? {} : { authority }) };
     const file = { filename, file_type, mime_type, file_size, sha256 };
     const counts = { generation: 1, chunk_count: 0, tags_version: 0, created_at: now, updated_at: now };

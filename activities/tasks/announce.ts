@@ -22,15 +22,9 @@ import {
 } from '../../models/rules/events/announcement.ts';
 import { nameOf } from '../../models/rules/access/mailbox.ts';
 import { slackLane, slackWebhookName, type NotificationPayload } from '../../models/rules/events/notification.ts';
+import type { MeetingHappened, TaskRef } from '../../models/rules/events/work.ts';
 
 export type AnnounceDeps = Starter & { clock: () => Date; log: Logger };
-export type TaskRef = { orgId: string; taskId: string };
-export type MeetingHappened = {
-  owner: string;
-  meetingId: string;
-  event: 'meeting_ended' | 'summary_ready';
-  version: number;
-};
 export type AnnounceActivities = ReturnType<typeof createAnnounceActivities>;
 
 export function createAnnounceActivities({ clock, start, log }: AnnounceDeps) {

@@ -1,7 +1,8 @@
 /** Takes members out of an organization, and from them what they were granted and their tasks. */
-import { intentTo, startSaved } from '../../workflows/start.ts';
+import { startSaved } from '../../workflows/start.ts';
 import type { MemberPrincipal } from './auth.ts';
 import type { Context } from '../context.ts';
+import { intentFor } from '../../models/base/pending.ts';
 import { removeMember } from '../../models/access/organization.ts';
 import {
   createDeparture,
@@ -12,8 +13,7 @@ import {
   type KeysLeft,
 } from '../../models/access/departure.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
-import { departureWorkflowId, memberDeparted } from '../../workflows/access/departure.ts';
-import { queues } from '../../models/rules/base/work.ts';
+import { memberDepartedWork } from '../../models/rules/access/work.ts';
 
 /**
  * The note stands before the member is gone: a process that dies in between leaves it to the sweeper. `keepKeysFor`: the owner
@@ -27,13 +27,9 @@ export async function takeOut(
   keepKeysFor: string | undefined,
 ): Promise<KeysLeft> {
   const mode = org.environment === 'production' ? 'live' : 'test';
-  const departure = departureOf(orgId, userId, mode, ctx.clock());
-  const intent = intentTo(ctx, {
-    workflow: memberDeparted,
-    id: departureWorkflowId(departure._id),
-    queue: queues.tasks,
-    args: [{ orgId, userId, ...(keepKeysFor === undefined ? {} : { keepKeysFor }) }],
-  });
+  const now = ctx.clock();
+  const departure = departureOf(orgId, userId, mode, now);
+  const intent = intentFor(memberDepartedWork(orgId, departure._id, { userId, keepKeysFor }), now);
   await createDeparture({ ...departure, pending: [intent] });
   try {
     await removeMember(orgId, actor, userId);

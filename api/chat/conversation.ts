@@ -19,7 +19,7 @@ import { conversationWriter } from '../../models/chat/log.ts';
 import { ackFrame, findClientMessage, MessageModel, type Message } from '../../models/chat/message.ts';
 import { storeMessage, type ConversationRef, type Said } from '../../models/chat/saying.ts';
 import { intentFor, settleIntent } from '../../models/base/pending.ts';
-import { attendingWork } from '../../models/rules/chat/work.ts';
+import { conversationWork } from '../../models/rules/chat/work.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /** The customer's conversation of this id. @throws Problem NOT_FOUND, also when it is another's or of the other mode. */
@@ -132,7 +132,7 @@ export async function endConversation(
   { _id: convId, org_id: orgId }: ConversationRef,
   csat: number | undefined,
 ): Promise<void> {
-  const intent = intentFor(attendingWork(orgId, convId), ctx.clock());
+  const intent = intentFor(conversationWork(orgId, convId), ctx.clock());
   const ended = await actOn(orgId, convId, 'end', {
     now: ctx.clock(),
     ...(csat === undefined ? {} : { csat }),

@@ -7,8 +7,7 @@ import { createLiveCopy, latestLiveCopy, LiveCopyModel } from '../../models/know
 import { listVisiblePages } from '../../models/knowledge/page.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 import { checkRoom, missing } from '../../models/rules/knowledge/livecopy.ts';
-import { copyTestToLive, liveCopyWorkflowId } from '../../workflows/knowledge/livecopy.ts';
-import { queues } from '../../models/rules/base/work.ts';
+import { copyTestToLiveWork } from '../../models/rules/knowledge/work.ts';
 
 /**
  * Has test mode's documents and pages taken over, unless that is under way already.
@@ -26,13 +25,7 @@ export async function copyFromTest(ctx: Context, orgId: string, userId: string):
     pages: { live: pages.live.length, missing: missing(pages.test, pages.live) },
   });
   const _id = newId('liveCopy');
-  const start = {
-    workflow: copyTestToLive,
-    id: liveCopyWorkflowId(_id),
-    queue: queues.sources,
-    args: [{ orgId, copyId: _id }] as [{ orgId: string; copyId: string }],
-  };
-  await launch(ctx, LiveCopyModel, [start], ([intent]) =>
+  await launch(ctx, LiveCopyModel, [copyTestToLiveWork(orgId, _id)], ([intent]) =>
     createLiveCopy({
       _id,
       org_id: orgId,

@@ -17,7 +17,7 @@ import { findReply, storeReply } from '../../models/chat/saying.ts';
 import { MessageModel, type Message } from '../../models/chat/message.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import { intentFor, settleIntent } from '../../models/base/pending.ts';
-import { attendingWork } from '../../models/rules/chat/work.ts';
+import { conversationWork } from '../../models/rules/chat/work.ts';
 import { escalationReasons, type Act } from '../../models/rules/chat/conversation.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { findUser } from '../../models/access/user.ts';
@@ -42,7 +42,7 @@ export async function actShown(
 ): Promise<Conversation> {
   await conversationOf(caller, convId);
   const now = ctx.clock();
-  const intent = intentFor(attendingWork(caller.orgId, convId), now);
+  const intent = intentFor(conversationWork(caller.orgId, convId), now);
   const acted = await actOn(caller.orgId, convId, act, { now, intents: [intent], ...byOf(caller), ...more });
   await startSaved(ctx, ConversationModel, acted, [intent, ...eventIntents(acted)]);
   return acted;

@@ -20,7 +20,7 @@ import { Problem } from '../../models/rules/base/errors.ts';
 import { refusalOf, type Awaited, type Refusal } from '../../models/rules/mcp/call.ts';
 import { openQuestion, replyProblem, withReply, type QuestionReply } from '../../models/rules/mcp/question.ts';
 import type { JsonSchema } from '../../models/rules/mcp/tool.ts';
-import { callingWork } from '../../models/rules/mcp/work.ts';
+import { toolCallWork } from '../../models/rules/mcp/work.ts';
 
 /** What a refused decision is told. */
 const refusals: Readonly<Record<Refusal, string>> = {
@@ -38,7 +38,7 @@ export async function decide(
   decision: { by: Awaited; approved: boolean; actor: string },
 ): Promise<ToolCall> {
   const now = ctx.clock();
-  const intent = intentFor(callingWork(call.org_id, call._id, { decided: true }), now);
+  const intent = intentFor(toolCallWork(call.org_id, call._id, { decided: true }), now);
   const decided = await decideCall(call, { ...decision, at: now }, [intent]);
   if ('refusal' in decided) throw nothingPending(decided.refusal);
   await startSaved(ctx, ToolCallModel, decided.call, [intent]);
@@ -67,7 +67,7 @@ export async function answerInput(
   const problem = action === 'accept' ? (replyProblem(question, content) ?? schemaProblem(schema, content)) : undefined;
   if (problem !== undefined) throw new Problem('VALIDATION', { message: `content: ${problem}` });
   const next = withReply(questions, id, action === 'accept' ? { action, content } : { action });
-  const intent = intentFor(callingWork(call.org_id, call._id, { decided: true }), now);
+  const intent = intentFor(toolCallWork(call.org_id, call._id, { decided: true }), now);
   const stored = { questions: JSON.stringify(next), more: openQuestion(next) !== undefined, at: now };
   const answered = await answerQuestion(call, call.questions!, stored, [intent]);
   if ('refusal' in answered) throw nothingPending(answered.refusal);

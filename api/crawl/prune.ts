@@ -12,8 +12,7 @@ import { listSets } from '../../models/knowledge/page.ts';
 import { createPruning, PruningModel, type Orphan } from '../../models/crawl/prune.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 import { batchOf, generationOf, liveBatch } from '../../models/rules/knowledge/reconcile.ts';
-import { pruneKnowledge, pruningWorkflowId } from '../../workflows/crawl/prune.ts';
-import { queues } from '../../models/rules/base/work.ts';
+import { pruneKnowledgeWork } from '../../models/rules/crawl/work.ts';
 
 /** How many orphans one record and its workflow hold: a record stays far below MongoDB's 16 MB. */
 const orphansARecord = 1_000;
@@ -92,13 +91,7 @@ export async function launchPruning(
   for (let at = 0; at < orphaned.length; at += orphansARecord) {
     const orphans = orphaned.slice(at, at + orphansARecord).map(decisionOf);
     const _id = newId('pruning');
-    const start = {
-      workflow: pruneKnowledge,
-      id: pruningWorkflowId(_id),
-      queue: queues.sources,
-      args: [{ orgId, pruningId: _id }],
-    };
-    await launch(ctx, PruningModel, [start], ([intent]) =>
+    await launch(ctx, PruningModel, [pruneKnowledgeWork(orgId, _id)], ([intent]) =>
       createPruning({ _id, org_id: orgId, mode, orphans, requested_at: ctx.clock(), pending: [intent] }),
     );
   }

@@ -11,7 +11,8 @@ import { cached } from '../../models/base/cached.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import { settleArrivals, storeInbound, type Inbound } from '../../models/events/inbound.ts';
 import { effectiveMode } from '../../models/rules/access/keys.ts';
-import { inboundKeptUntil, processingWork } from '../../models/rules/events/inbound.ts';
+import { inboundKeptUntil } from '../../models/rules/events/inbound.ts';
+import { inboundWork } from '../../models/rules/events/work.ts';
 import type { Arrival, OwnedBy } from '../../providers/base/arrival.ts';
 
 /** Stores what arrived, and has it processed; false when it was there before. */
@@ -49,7 +50,7 @@ export async function storeArrival(ctx: Context, arrival: Arrival): Promise<Inbo
     };
     return (await storeInbound(nobodys)) ? nobodys : null;
   }
-  const intent = intentFor(processingWork(owner.orgId), now);
+  const intent = intentFor(inboundWork(owner.orgId), now);
   const inbound: Inbound = {
     ...record,
     org_id: owner.orgId,

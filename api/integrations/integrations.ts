@@ -21,10 +21,9 @@ import { dropOutboxProvider } from '../../models/integrations/supportconfig.ts';
 import { isAdmin } from '../../models/access/organization.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import type { IntegrationProvider } from '../../models/rules/integrations/integration.ts';
-import { trialWorkflowId, type Trial } from '../../models/rules/integrations/integrationwork.ts';
+import { tryIntegrationWork, type Trial } from '../../models/rules/integrations/work.ts';
 import { slackChannelScope, slackScopes } from '../../providers/slack/rules.ts';
 import { outboxProviders } from '../../models/rules/integrations/supportconfig.ts';
-import { tryIntegration } from '../../workflows/integrations/integration.ts';
 
 /** A connection as members see it; one that was never made is disconnected. */
 export async function viewIntegration(provider: IntegrationProvider, found: Integration | null | undefined) {
@@ -42,13 +41,6 @@ export async function viewIntegration(provider: IntegrationProvider, found: Inte
   };
 }
 
-const workOf = (trial: Trial) => ({
-  workflow: tryIntegration,
-  id: trialWorkflowId(trial.orgId, trial.provider, trial.candidateId),
-  queue: 'inbound' as const,
-  args: [trial] as [Trial],
-});
-
 /**
  * Has a worker try it, and waits for what the provider says.
  * @throws Problem PROVIDER_REFUSED with the provider's own word; UNAVAILABLE when it could not be asked.
@@ -63,7 +55,7 @@ async function outcomeOf(
   await createCandidate({ ...fresh, _id: candidateId }, { secrets: ctx.secrets, now: ctx.clock() });
   let tried: Candidate['outcome'];
   try {
-    await ask(ctx, workOf({ orgId, provider, what, candidateId }), orgId);
+    await ask(ctx, tryIntegrationWork({ orgId, provider, what, candidateId }), orgId);
     tried = (await findCandidate(orgId, candidateId))?.outcome;
   } finally {
     await removeCandidate(orgId, candidateId);

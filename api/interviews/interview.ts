@@ -1,17 +1,10 @@
 /** Interviews as members see them, and how the API asks an interview's workflow for a move. */
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
-import {
-  command,
-  earlierAnswer,
-  illegalTransition,
-  intentTo,
-  isGone,
-  startSaved,
-  type Start,
-} from '../../workflows/start.ts';
+import { command, earlierAnswer, illegalTransition, isGone, startSaved } from '../../workflows/start.ts';
 import { viewSegment } from './meeting.ts';
 import { newId } from '../../models/base/ids.ts';
+import { intentFor } from '../../models/base/pending.ts';
 import {
   findInterview,
   InterviewModel,
@@ -38,17 +31,14 @@ import {
   type Operation,
 } from '../../models/rules/interviews/interview.ts';
 import { questionsFor, type NewQuestion } from '../../models/rules/interviews/questions.ts';
+import { interviewWork, interviewWorkflowId } from '../../models/rules/interviews/work.ts';
 import type { InterviewLanguage } from '../../models/rules/language/language.ts';
 import {
-  interview,
-  interviewChanged,
   interviewUpdates,
-  interviewWorkflowId,
   reloadInterview,
   type Done,
   type InterviewCommand,
 } from '../../workflows/interviews/interview.ts';
-import { queues } from '../../models/rules/base/work.ts';
 
 export const noInterview = (): Problem => new Problem('NOT_FOUND', { message: 'There is no such interview.' });
 
@@ -57,14 +47,6 @@ export async function foundInterview(orgId: string, interviewId: string): Promis
   if (!record) throw noInterview();
   return record;
 }
-
-/** The workflow that owns an interview's state. */
-export const leading = (orgId: string, interviewId: string): Start<Parameters<typeof interview>> => ({
-  workflow: interview,
-  id: interviewWorkflowId(interviewId),
-  queue: queues.interviews,
-  args: [{ orgId, interviewId }],
-});
 
 /** @throws Problem ILLEGAL_TRANSITION */
 export function checkAllowed({ status }: Pick<Interview, 'status'>, operation: Operation): void {
@@ -152,7 +134,7 @@ async function asking<R>(
 
 /** The intent to have the workflow read the record, which begins a workflow where none is open. */
 export const changedIntent = (ctx: Context, orgId: string, interviewId: string) =>
-  intentTo(ctx, { ...leading(orgId, interviewId), signal: interviewChanged });
+  intentFor(interviewWork(orgId, interviewId, 'changed'), ctx.clock());
 
 type Given = {
   role_title?: string | undefined;

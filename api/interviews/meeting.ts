@@ -1,7 +1,8 @@
 /** Meetings as their owners see them, and what is done to them in more than one step. */
 import type { Context } from '../context.ts';
-import { intentTo, startSaved, type Start } from '../../workflows/start.ts';
+import { startSaved } from '../../workflows/start.ts';
 import { peopleOf } from '../access/people.ts';
+import { intentFor } from '../../models/base/pending.ts';
 import { colleagueIdsOf } from '../../models/access/organization.ts';
 import {
   noteSpeechAt,
@@ -22,26 +23,12 @@ import {
   type Segment,
 } from '../../models/interviews/transcript.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
-import { meetingAnnouncement } from '../../models/rules/events/announcement.ts';
+import { announceWork } from '../../models/rules/events/work.ts';
 import { untitled } from '../../models/rules/interviews/meeting.ts';
 import type { SummaryMode } from '../../models/rules/interviews/summary.ts';
 import { participantsOf, sizeOf, transcriptFull, type Said } from '../../models/rules/interviews/transcript.ts';
-import { meeting, meetingWorkflowId } from '../../workflows/interviews/meeting.ts';
-import { queues } from '../../models/rules/base/work.ts';
 
 export const noMeeting = (): Problem => new Problem('NOT_FOUND', { message: 'There is no such meeting.' });
-
-/** The workflow that keeps a meeting until its day. */
-export const keeping = ({
-  _id,
-  org_id,
-  expires_at,
-}: Pick<Meeting, '_id' | 'org_id' | 'expires_at'>): Start<Parameters<typeof meeting>> => ({
-  workflow: meeting,
-  id: meetingWorkflowId(_id),
-  queue: queues.interviews,
-  args: [{ owner: org_id, meetingId: _id, expiresAt: expires_at.toISOString() }],
-});
 
 export const viewSegment = ({ at, ...rest }: Segment) => ({ ...rest, timestamp: at.toISOString() });
 
@@ -151,8 +138,13 @@ export async function provideSummary(
   const summary = { ...made, version: said.length, generated_at: ctx.clock() };
   // A transcript's first summary is told of, whatever its length; making it again is not.
   const isFirst = !Object.values(record.summaries ?? {}).some((one) => one.version === summary.version);
-  const telling = meetingAnnouncement(record.org_id, record._id, 'summary_ready', summary.version);
-  const intent = isFirst ? intentTo(ctx, telling) : undefined;
+  const about = {
+    owner: record.org_id,
+    meetingId: record._id,
+    event: 'summary_ready',
+    version: summary.version,
+  } as const;
+  const intent = isFirst ? intentFor(announceWork(about), ctx.clock()) : undefined;
   const isKept = await keepSummary(record._id, mode, summary, intent);
   if (isKept && intent) await startSaved(ctx, MeetingModel, record, [intent]);
   return { ...summary, cached: false };

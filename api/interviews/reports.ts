@@ -2,13 +2,12 @@
 import type { Context } from '../context.ts';
 import type { SignatureProvider } from '../access/auth.ts';
 import { launch } from '../../workflows/start.ts';
-import { leading } from './interview.ts';
 import { attendeeId, readAttendeeReport, readReport, verifiedId, type Report } from '../../providers/recall/verify.ts';
 import { BotReportModel, reportExpiry, storeReport, type BotReport } from '../../models/interviews/botreport.ts';
 import { findByBot, findInterview } from '../../models/interviews/interview.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { botKey, isFinal, isRunning, type BotKind } from '../../models/rules/interviews/interview.ts';
-import { botReported } from '../../workflows/interviews/interview.ts';
+import { interviewWork } from '../../models/rules/interviews/work.ts';
 
 type Service = Exclude<BotKind, 'room'>;
 const services = {
@@ -55,8 +54,8 @@ export async function takeReport(ctx: Context, service: Service, id: string, bod
     await storeReport(report);
     return;
   }
-  const start = { ...leading(found.org_id, found._id), signal: botReported };
-  await launch(ctx, BotReportModel, [start], ([intent]) => storeReport({ ...report, pending: [intent] }));
+  const work = interviewWork(found.org_id, found._id, 'reported');
+  await launch(ctx, BotReportModel, [work], ([intent]) => storeReport({ ...report, pending: [intent] }));
 }
 
 /** The interview that has this bot, or is sending it just now: the service may report before its answer has come. */

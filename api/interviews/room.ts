@@ -4,9 +4,9 @@
  * asked for is asked for by the sweeper.
  */
 import { createHash } from 'node:crypto';
-import { commandInterview, leading } from './interview.ts';
+import { commandInterview } from './interview.ts';
 import type { Context } from '../context.ts';
-import { intentTo } from '../../workflows/start.ts';
+import { intentFor } from '../../models/base/pending.ts';
 import { findInterview } from '../../models/interviews/interview.ts';
 import {
   admitMessage,
@@ -35,7 +35,7 @@ import {
   type RoomRole,
 } from '../../models/rules/interviews/room.ts';
 import type { Said } from '../../models/rules/interviews/transcript.ts';
-import { roomChanged } from '../../workflows/interviews/interview.ts';
+import { interviewWork } from '../../models/rules/interviews/work.ts';
 
 export const roomOver = (): Problem =>
   new Problem('UNAUTHENTICATED', { message: 'This link is not valid, or the interview is over.' });
@@ -55,7 +55,7 @@ const speakerOf = (room: Room, role: RoomRole): string =>
 
 /** Left with what is stored here until the workflow was asked for the move: a process may die in between. */
 const told = (ctx: Context, orgId: string, roomId: string) =>
-  intentTo(ctx, { ...leading(orgId, roomId), signal: roomChanged });
+  intentFor(interviewWork(orgId, roomId, 'room'), ctx.clock());
 
 /** Asks the interview's workflow for a move; one that was made before is made. */
 async function move(ctx: Context, room: Room, { operation, actor, cause }: RoomMove): Promise<void> {

@@ -1,7 +1,7 @@
 /** Storing an uploaded file as a document: its bytes, then the record that takes a slot of the allowance, then processing. */
 import { createReadStream } from 'node:fs';
 import type { Context } from '../context.ts';
-import { launch, type Start } from '../../workflows/start.ts';
+import { launch } from '../../workflows/start.ts';
 import { newId } from '../../models/base/ids.ts';
 import {
   createDocument,
@@ -16,8 +16,7 @@ import type { Environment, Mode } from '../../models/rules/access/keys.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { isUnprocessed, mimeTypes, type FileType } from '../../models/rules/knowledge/document.ts';
 import { checkQuota, quotaEnvironment } from '../../models/rules/knowledge/quota.ts';
-import { documentWorkflowId, processDocument } from '../../workflows/knowledge/document.ts';
-import { queues } from '../../models/rules/base/work.ts';
+import { processDocumentWork } from '../../models/rules/knowledge/work.ts';
 
 /** A file that lies in a temporary place. */
 export type Upload = {
@@ -31,19 +30,6 @@ export type Upload = {
 };
 type Uploader = { mode: Mode; environment: Environment; actor: string };
 type Stored = { document: Document; duplicate?: true };
-
-/** `crowded`: the organization has others that are not processed yet, so this one waits in the backlog from the beginning. */
-export const processing = (
-  orgId: string,
-  docId: string,
-  generation: number,
-  crowded = false,
-): Start<Parameters<typeof processDocument>> => ({
-  workflow: processDocument,
-  id: documentWorkflowId(docId, generation),
-  queue: queues.documents,
-  args: [{ orgId, docId, generation, ...(crowded ? { crowded } : {}) }],
-});
 
 /**
  * Stores a file and starts its processing, unless the organization has these bytes already.
@@ -65,7 +51,7 @@ export async function storeUpload(ctx: Context, orgId: string, uploader: Uploade
   await writeBytes(docId, createReadStream(upload.path));
   const record = newDocument(docId, orgId, uploader, upload, ctx.clock());
   const crowded = standing.some(({ status }) => isUnprocessed(status));
-  const created = await launch(ctx, DocumentModel, [processing(orgId, docId, 1, crowded)], ([intent]) =>
+  const created = await launch(ctx, DocumentModel, [processDocumentWork(orgId, docId, 1, { crowded })], ([intent]) =>
     createDocument({ ...record, pending: [intent] }, quotas, allowance, standing),
   ).catch(async (error: unknown) => {
     // After any other failure the record may exist after all; bytes nobody owns are dropped by maintenance.

@@ -28,8 +28,7 @@ import { findToolServer, forgetScopes, saveToolServer, type ToolServer } from '.
 import { keyStatus } from '../../models/rules/access/keys.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { failureReasons, type FailureReason } from '../../models/rules/mcp/failure.ts';
-import { toolCallWork } from '../../models/rules/mcp/work.ts';
-import { beginToolGrant, finishToolGrant, type GrantRef } from '../../workflows/mcp/toolserver.ts';
+import { beginToolGrantWork, finishToolGrantWork } from '../../models/rules/mcp/work.ts';
 
 type Body = z.infer<typeof contract.serverBody>;
 type Who = Pick<TenantPrincipal, 'actor' | 'mode'>;
@@ -38,7 +37,6 @@ type Asker = Who & { cookies: Cookies | undefined };
 /** `address`: where a person has to agree before tools can be called. */
 export type Connected = { before: ToolServer | null; server: ToolServer; address?: string | undefined };
 
-const { queue } = toolCallWork;
 const serverFailed = (reason: FailureReason) => new Problem('TOOL_SERVER_FAILED', { message: failureReasons[reason] });
 
 /** Applies a patch to what is stored, again when somebody else stored meanwhile. @throws Problem TOOL_SERVER_FAILED. */
@@ -97,9 +95,7 @@ async function prepareSignIn(
     },
     ctx.secrets,
   );
-  const args: [GrantRef] = [{ orgId, grantId }];
-  const work = { workflow: beginToolGrant, id: `tool-grant:${orgId}:${randomUUID()}`, queue, args };
-  const prepared = await ask(ctx, work, orgId);
+  const prepared = await ask(ctx, beginToolGrantWork(orgId, grantId, randomUUID()), orgId);
   if (prepared.kind === 'failed') {
     await dropGrant(orgId, grantId);
     throw serverFailed(prepared.reason);
@@ -142,9 +138,8 @@ export async function finishSignIn(
     return { outcome: 'no_longer_allowed' };
   }
   await sealGrant(grantId, { ...content, code, ...(iss === undefined ? {} : { iss }) }, ctx.secrets);
-  const args: [GrantRef] = [{ orgId, grantId }];
   try {
-    const asked = await ask(ctx, { workflow: finishToolGrant, id: `tool-grant:${grantId}`, queue, args }, orgId);
+    const asked = await ask(ctx, finishToolGrantWork(orgId, grantId), orgId);
     if (asked.kind === 'failed') return { outcome: asked.reason };
     if (asked.kind === 'gone') return { outcome: 'changed' };
   } catch (problem) {

@@ -5,7 +5,8 @@ import { findUser } from '../../models/access/user.ts';
 import { listIntegrations } from '../../models/integrations/integration.ts';
 import { beginExecution } from '../../models/tasks/execution.ts';
 import { findTask, type Task } from '../../models/tasks/task.ts';
-import { executionWork, stepIntegrations, type Executable } from '../../models/rules/tasks/execution.ts';
+import { stepIntegrations, type Executable } from '../../models/rules/tasks/execution.ts';
+import { taskExecutionWork } from '../../models/rules/tasks/work.ts';
 
 /** What decides over the steps of a task as it stands. */
 export async function executableOf(task: Task): Promise<Executable> {
@@ -36,7 +37,7 @@ export async function execute(ctx: Starter, orgId: string, taskId: string, userI
 async function brokenExecution({ temporal }: Starter, task: Task): Promise<string | undefined> {
   const { _id, org_id, execution_status, execution_id } = task;
   if (execution_status !== 'running' || execution_id === undefined) return undefined;
-  const { id } = executionWork(org_id, _id, execution_id);
+  const { id } = taskExecutionWork(org_id, _id, execution_id);
   try {
     const { status } = await temporal.workflow.getHandle(id).describe();
     return endedByForce.has(status.name) ? execution_id : undefined;

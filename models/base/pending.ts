@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Model } from 'mongoose';
 import type { IndexDefinition } from './define.ts';
+import type { Work } from '../rules/base/work.ts';
 import { date, embedded, list, mixed, number, optional, string, type ValueOf } from '../rules/base/fields.ts';
 
 const intent = embedded({
@@ -23,18 +24,6 @@ const intent = embedded({
   tries: number,
 });
 export type Intent = ValueOf<typeof intent>;
-/** What an intent starts, by the names that the workflow, its queue and its signal have. */
-export type Work = {
-  workflow: string;
-  /** `<noun>:<id>` or `<noun>:<id>:<generation>`, the same for the same work. */
-  id: string;
-  queue: string;
-  args: unknown[];
-  /** The signal to send to the workflow that is open under this id, or to a new one. */
-  signal?: string | undefined;
-  /** How soon Temporal gives a task of the workflow to another worker when the first has died; by default 10 s. */
-  taskTimeoutMs?: number;
-};
 /** The fields of every record that starts workflows. */
 export type Launchable = { _id: string; org_id: string; mode: string; pending?: Intent[] };
 

@@ -28,7 +28,7 @@ import {
 import { Problem } from '../rules/base/errors.ts';
 import { noticeOf } from '../rules/chat/notice.ts';
 import { keptUntil } from '../rules/chat/retention.ts';
-import { noticeWork, noticing, ticketEventsWork, ticketWork } from '../rules/chat/work.ts';
+import { noticesWork, ticketEventsWork } from '../rules/chat/work.ts';
 
 export type ActOptions = {
   now: Date;
@@ -213,12 +213,13 @@ function whyEscalated(
 }
 
 const toSend = ({ _id, org_id }: Conversation, { ticket_id }: Ticket, now: Date): Intent =>
-  intentFor(ticketWork(org_id, _id, ticket_id), now);
+  intentFor(ticketEventsWork(org_id, _id, ticket_id), now);
 
 const toTell = ({ _id, org_id }: Conversation, now: Date): Intent =>
-  intentFor(noticeWork(org_id, { convId: _id }), now);
+  intentFor(noticesWork(org_id, { convId: _id }), now);
 
-const ownWorkflows: readonly string[] = [ticketEventsWork.workflow, noticing.workflow];
+type OwnWork = ReturnType<typeof ticketEventsWork | typeof noticesWork>;
+const ownWorkflows: readonly string[] = ['ticketEvents', 'notices'] satisfies OwnWork['workflow'][];
 
 /**
  * The intents that acts left with a conversation by themselves, to send events and to tell members; whoever acted starts them.

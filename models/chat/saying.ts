@@ -9,7 +9,7 @@ import { findClientMessage, insertMessage, type MailOrigin, type Message } from 
 import { noticesSeen } from './notices.ts';
 import { newId } from '../base/ids.ts';
 import { intentFor, type Intent } from '../base/pending.ts';
-import { attendingWork, mailingWork } from '../rules/chat/work.ts';
+import { conversationWork, mailReplyWork } from '../rules/chat/work.ts';
 
 /** Where something is said. */
 export type ConversationRef = Pick<Conversation, '_id' | 'org_id' | 'mode'>;
@@ -43,7 +43,7 @@ export async function storeMessage(
   now: Date,
   begin: () => Promise<void>,
 ): Promise<Stored> {
-  const intent = intentFor(attendingWork(orgId, convId), now);
+  const intent = intentFor(conversationWork(orgId, convId), now);
   const acted = await actOn(orgId, convId, 'message', {
     now,
     message: { body, byCustomer: true },
@@ -91,7 +91,7 @@ export async function storeReply(
   { id, name }: Replier,
   now: Date,
 ): Promise<Stored> {
-  const intent = intentFor(attendingWork(orgId, convId), now);
+  const intent = intentFor(conversationWork(orgId, convId), now);
   // In the conversation too, until the message is there: a process that dies in between has changed the status.
   const acted = await actOn(orgId, convId, 'reply', {
     now,
@@ -112,7 +112,7 @@ export async function storeReply(
     sender_name: name,
     shown: false,
     unmailed: true,
-    pending: [intent, intentFor(mailingWork(orgId, convId), now)],
+    pending: [intent, intentFor(mailReplyWork(orgId, convId), now)],
   });
   // Whoever replies has seen the conversation.
   await noticesSeen(orgId, convId, id);

@@ -63,7 +63,7 @@ export type RecrawlOptions = Pick<Recrawl, 'every_hours' | 'max_pages' | 'segmen
 export async function putRecrawl(
   site: Pick<Recrawl, 'org_id' | 'mode' | 'url'>,
   { every_hours, max_pages, segments, authority }: RecrawlOptions,
-  by: { actor: string; now: Date; intentFor: (scheduleId: string) => Intent },
+  by: { actor: string; now: Date; arranging: (scheduleId: string) => Intent },
 ): Promise<Recrawl> {
   const standing = await collectionOf(RecrawlModel).findOne({ ...site, active: true }, { projection: { _id: 1 } });
   if (!standing) {
@@ -88,7 +88,7 @@ export async function putRecrawl(
       $unset: { ...(segments ? {} : { segments: 1 }), ...(authority ? {} : { authority: 1 }) },
       $inc: { version: 1 },
       $setOnInsert: { created_by: by.actor, created_at: by.now },
-      $push: { pending: by.intentFor(id) },
+      $push: { pending: by.arranging(id) },
     },
     { upsert: true, returnDocument: 'after' },
   );

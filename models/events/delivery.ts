@@ -10,9 +10,9 @@ import { aboutField, aboutIndex } from '../base/copies.ts';
 import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
 import { date, embedded, list, mixed, number, oneOf, optional, string, type ValueOf } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
-import { intentFor, pendingField, pendingIndex, type Due, type Intent, type Work } from '../base/pending.ts';
+import { intentFor, pendingField, pendingIndex, type Due, type Intent } from '../base/pending.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
-import { ticketWork } from '../rules/chat/work.ts';
+import { ticketEventsWork, tryNowSignal } from '../rules/chat/work.ts';
 import {
   deliveryDays,
   deliveryKinds,
@@ -23,7 +23,8 @@ import {
   type DeliveryStatus,
   type OutgoingRequest,
 } from '../rules/events/delivery.ts';
-import { sendingWork, tryNowSignal } from '../rules/events/work.ts';
+import type { Work } from '../rules/base/work.ts';
+import { sendLineWork } from '../rules/events/work.ts';
 
 /** What a delivery is made for. */
 export type Subject = { conv_id?: string; ticket_id?: string; seq?: number; customer_id?: string; task_id?: string };
@@ -133,11 +134,14 @@ export function deliveryRecords(
 }
 
 /** Has a delivery's workflow look at it: the ticket's, where it is one of a ticket's own line. */
-function carrierOf({ org_id, line, home, subject }: Pick<Delivery, 'org_id' | 'line' | 'home' | 'subject'>): Work {
+function carrierOf(
+  { org_id, line, home, subject }: Pick<Delivery, 'org_id' | 'line' | 'home' | 'subject'>,
+  { now }: { now: boolean },
+): Work {
   const { ticket_id, conv_id } = subject;
   return line === home && ticket_id !== undefined && conv_id !== undefined
-    ? ticketWork(org_id, conv_id, ticket_id)
-    : sendingWork(org_id, line);
+    ? ticketEventsWork(org_id, conv_id, ticket_id, { now })
+    : sendLineWork(org_id, line, { now });
 }
 
 /**
@@ -150,7 +154,7 @@ export async function createDelivery(
   now: Date,
 ): Promise<{ delivery: Delivery; created: boolean; intents: Intent[] }> {
   const record = deliveryRecords([fresh], now)[0]!;
-  const delivery = { ...record, pending: [intentFor(sendingWork(record.org_id, record.line), now)] };
+  const delivery = { ...record, pending: [intentFor(sendLineWork(record.org_id, record.line), now)] };
   try {
     await deliveries().insertOne(delivery);
     return { delivery, created: true, intents: delivery.pending };
@@ -295,7 +299,7 @@ export async function redeliver(orgId: string, deliveryId: string, now: Date): P
     if (!standing) return null;
     const waits = outstanding.includes(standing.status);
     const line = waits ? standing.line : deliveryId;
-    const work = { ...carrierOf({ ...standing, line }), ...(waits ? { signal: tryNowSignal } : {}) };
+    const work = carrierOf({ ...standing, line }, { now: waits });
     const anew = { status: 'pending', tries: 0, line, expires_at: expiry(now) } as const;
     const done = await deliveries().findOneAndUpdate(
       { _id: deliveryId, org_id: orgId, status: standing.status },
@@ -321,7 +325,7 @@ export async function recoverDeliveries(
   due: Date,
 ): Promise<number> {
   const ofTicket = { $and: ['$subject.ticket_id', '$subject.conv_id'] };
-  const [ticket, alone] = [ticketWork('', '', ''), sendingWork('', '')];
+  const [ticket, alone] = [ticketEventsWork('', '', ''), sendLineWork('', '')];
   const intent = {
     key: { $concat: ['$_id', ':', now.toISOString()] },
     signal: tryNowSignal,

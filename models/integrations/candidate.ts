@@ -6,7 +6,7 @@ import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, mixed, oneOf, optional, string } from '../rules/base/fields.ts';
 import { sealedRecords } from '../base/reseal.ts';
 import type { SecretBox } from '../base/secretbox.ts';
-import type { Tried } from '../rules/integrations/integrationwork.ts';
+import type { Tried } from '../rules/integrations/work.ts';
 import { integrationProviders } from '../rules/integrations/integration.ts';
 
 const candidateMs = 10 * 60_000;

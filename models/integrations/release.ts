@@ -12,7 +12,7 @@ import type { SecretBox } from '../base/secretbox.ts';
 import { intentFor, pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { modes } from '../rules/access/keys.ts';
 import { integrationProviders, type IntegrationProvider } from '../rules/integrations/integration.ts';
-import { givesBack, releasingWork, releaseTriedForMs } from '../rules/integrations/integrationwork.ts';
+import { givesBack, releaseCredentialWork, releaseTriedForMs } from '../rules/integrations/work.ts';
 
 /** Longer than it is tried: a credential that nobody takes back is not kept for ever. */
 const keptMs = releaseTriedForMs + 86_400_000;
@@ -56,7 +56,7 @@ function releaseOf(
   const fields = { _id: id, org_id, mode: 'live', provider, sealed, workspace, expires_at } as const;
   return {
     ...(defined(fields) as Omit<Release, 'pending'>),
-    pending: [intentFor(releasingWork(org_id, id), now)],
+    pending: [intentFor(releaseCredentialWork(org_id, id), now)],
   };
 }
 

@@ -2,15 +2,14 @@
  * Which sources still lack vectors by the present model. `embedded_by` of a document or page names the model that made the
  * vectors of all passages of its live generation; publishing a generation removes it.
  */
-import { randomUUID } from 'node:crypto';
 import type mongoose from 'mongoose';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { oneOf, string } from '../rules/base/fields.ts';
 import { DocumentModel } from './document.ts';
 import { PageModel } from './page.ts';
-import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { intentFor, pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { effectiveAuthority, type Authority } from '../rules/knowledge/authority.ts';
-import { embeddingWork, embeddingWorkflowId } from '../rules/knowledge/embedding.ts';
+import { embedPassagesWork } from '../rules/knowledge/work.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 
 export type Owner = { org_id: string; mode: Mode };
@@ -34,12 +33,10 @@ export type EmbeddingWork = RecordOf<typeof EmbeddingWorkModel>;
  * published. However many are, one intent waits, so that many uploads at once cost one signal.
  */
 export async function wakeEmbedding({ org_id, mode }: Owner, now: Date): Promise<void> {
-  const id = embeddingWorkflowId(org_id, mode);
-  const { workflow, queue, signal } = embeddingWork;
-  const args = [{ orgId: org_id, mode }];
-  const intent: Intent = { key: randomUUID(), signal, workflow, workflow_id: id, queue, args, next_at: now, tries: 0 };
+  const work = embedPassagesWork(org_id, mode);
+  const intent: Intent = { ...intentFor(work, now), next_at: now };
   await collectionOf(EmbeddingWorkModel).updateOne(
-    { _id: id },
+    { _id: work.id },
     { $set: { org_id, mode, pending: [intent] } },
     { upsert: true },
   );

@@ -25,7 +25,7 @@ import {
   type TaskSource,
   type TaskStatus,
 } from '../rules/tasks/task.ts';
-import { taskWork } from '../rules/tasks/work.ts';
+import { workOfMove } from '../rules/tasks/work.ts';
 
 /** Something made of the task elsewhere. */
 export type ExternalLink = { provider: string; id: string; url: string };
@@ -286,7 +286,7 @@ export async function removeTask(orgId: string, taskId: string, cause: Cause): P
   const found = await findTask(orgId, taskId);
   if (!found) return null;
   const move = { orgId, taskId, source: cause.source, events: [], changed: [], removed: true, linked: false };
-  const intents = taskWork(move).map((work) => intentFor(work, now));
+  const intents = workOfMove(move).map((work) => intentFor(work, now));
   const task = await collectionOf(TaskModel).findOneAndUpdate(
     standing(orgId, taskId),
     {
@@ -377,7 +377,7 @@ const intentsFor = (
   { source, now }: Cause,
   begun = false,
 ): Intent[] =>
-  taskWork({
+  workOfMove({
     orgId: org_id,
     taskId: _id,
     source,

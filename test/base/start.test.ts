@@ -7,11 +7,13 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
   type Client,
 } from '@temporalio/client';
-import { ApplicationFailure, defineSignal, defineUpdate } from '@temporalio/workflow';
+import { ApplicationFailure, defineUpdate } from '@temporalio/workflow';
 import { pino } from 'pino';
 import { modelsIn } from '../kit/database.ts';
-import { command, intentTo, launch, type Start, type Starter } from '../../workflows/start.ts';
+import { command, launch, type Starter } from '../../workflows/start.ts';
 import { newId } from '../../models/base/ids.ts';
+import { intentFor } from '../../models/base/pending.ts';
+import type { Work } from '../../models/rules/base/work.ts';
 import { actOn } from '../../models/chat/act.ts';
 import { ConversationModel, findConversation } from '../../models/chat/conversation.ts';
 import { provideConversation } from '../../models/chat/current.ts';
@@ -42,13 +44,7 @@ function starter(
   return { temporal, clock, log: pino({ level: 'silent' }), config: { taskQueuePrefix: '' }, started };
 }
 
-async function work(_ref: { id: string }): Promise<void> {}
-const working = (id: string): Start<Parameters<typeof work>> => ({
-  workflow: work,
-  id,
-  queue: 'conversations',
-  args: [{ id }],
-});
+const working = (id: string): Work => ({ workflow: 'work', id, queue: 'conversations', args: [{ id }] });
 const pendingOf = async (convId: string) =>
   (await findConversation(orgId, convId))?.pending?.map(({ workflow_id }) => workflow_id);
 
@@ -58,7 +54,7 @@ describe('an act that concerns several workflows', () => {
     const ctx = starter(async (id) => {
       if (id === 'second') throw new Error('Temporal is away');
     });
-    const told = { ...working('first'), signal: defineSignal('told') };
+    const told = { ...working('first'), signal: 'told' };
     const starts = [told, working('second'), working('third')] as const;
     const act = await launch(ctx, ConversationModel, starts, (intents) =>
       actOn(orgId, convId, 'resolve', { now: new Date(), intents }),
@@ -95,10 +91,10 @@ const idsOf = (org: string, count: number) => Array.from({ length: count }, (_, 
 
 /** Records of one organization that wait for the sweeper, oldest first, saved a minute ago. */
 async function waiting(org_id: string, ids: readonly string[]): Promise<void> {
-  const ctx = starter(async () => undefined, later(-1));
   const removed_at = new Date();
+  const saved = later(-1)();
   await RemovalModel.collection.insertMany(
-    ids.map((id) => ({ _id: id as never, org_id, mode: 'test', removed_at, pending: [intentTo(ctx, working(id))] })),
+    ids.map((id) => ({ _id: id as never, org_id, mode: 'test', removed_at, pending: [intentFor(working(id), saved)] })),
   );
 }
 const waitingOf = async (org_id: string) => {

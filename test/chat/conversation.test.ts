@@ -7,8 +7,9 @@ import { until } from '../kit/harness.ts';
 import { startOpenAiServer, type OpenAiServer, type Script } from '../kit/openai-server.ts';
 import { deathOf, startProcess } from '../kit/processes.ts';
 import type { AnswerFault } from '../kit/worker.ts';
-import { intentTo, startSaved } from '../../workflows/start.ts';
-import { attendingWork } from '../../models/rules/chat/work.ts';
+import { intentFor } from '../../models/base/pending.ts';
+import { startSaved } from '../../workflows/start.ts';
+import { conversationWork } from '../../models/rules/chat/work.ts';
 import { greet } from '../../api/chat/greeting.ts';
 import type { ChatSocket } from '../../api/chat/client.ts';
 import { processTree } from '../../clients/crawl/render/browser.ts';
@@ -40,7 +41,7 @@ async function act(
   body?: string,
 ): Promise<void> {
   const now = new Date();
-  const intent = intentTo(ctx(), attendingWork(orgId, convId));
+  const intent = intentFor(conversationWork(orgId, convId), now);
   const done = await actOn(orgId, convId, what, {
     now,
     intents: [intent],
@@ -362,10 +363,11 @@ describe('a message that opens a resolved conversation', () => {
     await act(orgId, convId, 'resolve');
     await customer.settled();
     // The first write of `acceptMessage`, and nothing after it.
+    const now = new Date();
     await actOn(orgId, convId, 'message', {
-      now: new Date(),
+      now,
       message: { body: 'Again.', byCustomer: true },
-      intents: ({ moved }) => (moved ? [intentTo(ctx(), attendingWork(orgId, convId))] : []),
+      intents: ({ moved }) => (moved ? [intentFor(conversationWork(orgId, convId), now)] : []),
     });
     await customer.settled();
     expect((await customer.frames()).at(-1)).toMatchObject({ type: 'status', body: { status: 'open' } });

@@ -33,7 +33,7 @@ const crawlOf = (org_id: string, firing?: string) =>
 /** Requests a schedule like the route, with a crawl that ends at once. */
 async function put(orgId: string, every_hours: number) {
   const crawl = crawlOf(orgId);
-  const by = { actor: 'test', now: new Date(), intentFor: () => intent };
+  const by = { actor: 'test', now: new Date(), arranging: () => intent };
   const recrawl = await createCrawl(crawl, () =>
     putRecrawl({ org_id: orgId, mode: 'test', url }, { every_hours, max_pages: 5 }, by),
   );
@@ -166,7 +166,7 @@ describe('concurrent requests for a schedule of one site', () => {
     const org = newId('org');
     const asked = await Promise.allSettled(
       [1, 2, 3, 4].map((every_hours) => {
-        const by = { actor: 'test', now: new Date(), intentFor: () => intent };
+        const by = { actor: 'test', now: new Date(), arranging: () => intent };
         const site = { org_id: org, mode: 'test' as const, url };
         return createCrawl(crawlOf(org), () => putRecrawl(site, { every_hours, max_pages: 5 }, by));
       }),

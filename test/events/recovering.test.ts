@@ -6,8 +6,8 @@ import { apiAt, until, type Api, type TestOrg } from '../kit/harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running } from '../kit/processes.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { DeliveryModel, deliveryRecords, insertDeliveries, type Subject } from '../../models/events/delivery.ts';
-import { ticketWork } from '../../models/rules/chat/work.ts';
-import { sendingWork } from '../../models/rules/events/work.ts';
+import { ticketEventsWork } from '../../models/rules/chat/work.ts';
+import { sendLineWork } from '../../models/rules/events/work.ts';
 
 const env = systemEnv('recovering');
 let running: Running;
@@ -69,8 +69,8 @@ describe('POST …/recover', () => {
     );
     const client = new Client({ connection });
     const ids = [
-      ...tickets.map(({ conv_id, ticket_id }) => ticketWork(org.orgId, conv_id, ticket_id).id),
-      sendingWork(org.orgId, alone!).id,
+      ...tickets.map(({ conv_id, ticket_id }) => ticketEventsWork(org.orgId, conv_id, ticket_id).id),
+      sendLineWork(org.orgId, alone!).id,
     ];
     for (const id of ids) {
       const handle = client.workflow.getHandle(id);

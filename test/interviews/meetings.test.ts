@@ -5,7 +5,6 @@ import { openClient } from '../kit/database.ts';
 import { Client, Connection } from '@temporalio/client';
 import { system, until, type TestUser } from '../kit/harness.ts';
 import { systemEnv } from '../kit/processes.ts';
-import { meetingWorkflowId } from '../../workflows/interviews/meeting.ts';
 
 const api = system();
 let ada: TestUser;
@@ -309,12 +308,12 @@ describe('the workflow of a meeting', () => {
     const tasks = () => db.collection('tasks').countDocuments({ session_id: id });
     expect(await tasks()).toBe(1);
     // The same workflow, which finds that the day has come: no test waits for a day.
-    const handle = temporal.workflow.getHandle(meetingWorkflowId(id));
+    const handle = temporal.workflow.getHandle(`meeting:${id}`);
     // Where Temporal took longer than the start waits for it, the sweeper starts it.
     const { taskQueue } = await until(() => handle.describe().catch(() => undefined), 'the workflow to be started');
     await handle.terminate();
     const ref = { owner: org.owner.userId, meetingId: id, expiresAt: new Date().toISOString() };
-    await temporal.workflow.start('meeting', { workflowId: meetingWorkflowId(id), taskQueue, args: [ref] });
+    await temporal.workflow.start('meeting', { workflowId: `meeting:${id}`, taskQueue, args: [ref] });
     const record = () => db.collection<{ _id: string }>('meetings').findOne({ _id: id });
     await until(async () => (await record()) === null, 'the meeting to be forgotten');
     expect([await left(id), await tasks()]).toEqual([{ records: 0, segments: 0 }, 0]);
@@ -323,7 +322,7 @@ describe('the workflow of a meeting', () => {
 
   it('waits for its day, and shows it to operators', async () => {
     const meeting = await create({ ttl_days: 1 });
-    const handle = temporal.workflow.getHandle(meetingWorkflowId(meeting.meeting_id));
+    const handle = temporal.workflow.getHandle(`meeting:${meeting.meeting_id}`);
     const timer = await until(async () => {
       const { events } = await handle.fetchHistory().catch(() => ({ events: undefined }));
       return (

@@ -8,7 +8,8 @@ import { openClient } from './database.ts';
 import { apiAt, said, until, type Api, type Reply, type TestOrg } from './harness.ts';
 import type { SystemEnv } from './processes.ts';
 import type { InterviewStatus, Operation } from '../../models/rules/interviews/interview.ts';
-import { interviewUpdates, interviewWorkflowId, type InterviewCommand } from '../../workflows/interviews/interview.ts';
+import { interviewWorkflowId } from '../../models/rules/interviews/work.ts';
+import { interviewUpdates, type InterviewCommand } from '../../workflows/interviews/interview.ts';
 
 /** The parts of an interview's record that tests look at. */
 export type View = {

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { sharedDatabase } from '../kit/database.ts';
 import { system, type TestOrg } from '../kit/harness.ts';
-import { documentWorkflowId } from '../../workflows/knowledge/document.ts';
 
 const api = system();
 const db = sharedDatabase();
@@ -27,7 +26,7 @@ async function indexed({ orgId }: TestOrg, token: string, content: string): Prom
 
 /** The queues on which a generation of a document was read and indexed, in order. */
 async function queuesOf(docId: string, generation = 1): Promise<string[]> {
-  const workflowId = documentWorkflowId(docId, generation);
+  const workflowId = generation === 1 ? `document:${docId}` : `document:${docId}:${generation}`;
   const { events } = await new Client({ connection }).workflow.getHandle(workflowId).fetchHistory();
   return events!.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => {
     const name = scheduled?.taskQueue?.name;

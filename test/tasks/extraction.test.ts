@@ -5,7 +5,6 @@ import { openClient } from '../kit/database.ts';
 import { Client, Connection } from '@temporalio/client';
 import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
 import { systemEnv } from '../kit/processes.ts';
-import { meetingWorkflowId } from '../../workflows/interviews/meeting.ts';
 
 const api = system();
 let mongo: MongoClient;
@@ -184,7 +183,7 @@ describe('a task that was extracted', () => {
   it('is gone on the day on which its meeting is, by the meeting’s workflow', async () => {
     const id = await meetingOf(lines());
     await extract(id);
-    const handle = new Client({ connection }).workflow.getHandle(meetingWorkflowId(id));
+    const handle = new Client({ connection }).workflow.getHandle(`meeting:${id}`);
     // Where its start took long, the sweeper starts it.
     await until(
       () =>

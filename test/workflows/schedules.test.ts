@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { until } from '../kit/harness.ts';
 import { ensureSchedules } from '../../workers/schedules.ts';
-import { maintainStoresId } from '../../workflows/knowledge/maintenance.ts';
 
 let connection: Connection;
 beforeAll(async () => {
@@ -17,7 +16,7 @@ it('maintenance begins at once, and its next run does not begin beside the first
   const client = new Client({ connection });
   // Every worker of the fleet does this when it starts.
   await Promise.all([ensureSchedules(client, prefix), ensureSchedules(client, prefix)]);
-  const schedule = client.schedule.getHandle(`${prefix}${maintainStoresId}`);
+  const schedule = client.schedule.getHandle(`${prefix}maintain-stores`);
   const look = () => schedule.describe();
   try {
     // No worker works this queue, so the first run stays open.

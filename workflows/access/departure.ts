@@ -6,8 +6,6 @@ import { proxyActivities, sleep } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { DepartureActivities, DepartureRef } from '../../activities/access/departure.ts';
 
-export const departureWorkflowId = (departureId: string): string => `departure:${departureId}`;
-
 const { endGrants, giveUpTasks } = proxyActivities<DepartureActivities>({
   ...throughOutages,
   // Some milliseconds for each task.

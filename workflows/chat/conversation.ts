@@ -13,7 +13,7 @@ import {
 } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { ConversationActivities } from '../../activities/chat/conversation.ts';
-import { conversationWork } from '../../models/rules/chat/work.ts';
+import { attendSignal } from '../../models/rules/chat/work.ts';
 
 export type ConversationRef = { orgId: string; convId: string };
 
@@ -27,7 +27,7 @@ const { attendTo } = proxyActivities<ConversationActivities>({
 });
 
 /** Something was stored: a message, a member's reply, a change of status. */
-export const attend = defineSignal(conversationWork.signal);
+export const attend = defineSignal(attendSignal);
 
 /** People write again within a minute, or not for a long time. */
 const idle = '1 minute';

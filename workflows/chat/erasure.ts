@@ -5,8 +5,6 @@ import type { ErasureActivities } from '../../activities/chat/erasure.ts';
 
 export type ErasureRef = { orgId: string; customerId: string };
 
-export const eraseCustomerWorkflowId = (customerId: string): string => `customer:${customerId}:erase`;
-
 const activities = proxyActivities<ErasureActivities>({
   ...throughOutages,
   // Removing thousands of messages takes seconds.

@@ -24,7 +24,6 @@ import { refusal } from '../base/refusal.ts';
 
 /** `waitedMs`: the time that earlier runs of this workflow waited. */
 export type CrawlRef = { orgId: string; crawlId: string; waitedMs?: number };
-export const crawlWorkflowId = (crawlId: string): string => `crawl:${crawlId}`;
 
 type Ending = 'completed' | 'failed' | 'cancelled' | 'limit_reached';
 

@@ -4,7 +4,6 @@ import { throughOutages } from '../base/options.ts';
 import type { PruningActivities } from '../../activities/crawl/prune.ts';
 
 export type PruningRef = { orgId: string; pruningId: string };
-export const pruningWorkflowId = (pruningId: string): string => `pruning:${pruningId}`;
 
 const activities = proxyActivities<PruningActivities>({
   ...throughOutages,

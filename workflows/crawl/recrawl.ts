@@ -2,16 +2,11 @@
 import { ParentClosePolicy, proxyActivities, startChild, workflowInfo } from '@temporalio/workflow';
 import type { Begun, RecrawlActivities } from '../../activities/crawl/recrawl.ts';
 import { searchAttributes } from '../attributes.ts';
-import { crawlSite, crawlWorkflowId } from './crawl.ts';
+import { crawlSite } from './crawl.ts';
 import { throughOutages } from '../base/options.ts';
+import { crawlSiteWork } from '../../models/rules/crawl/work.ts';
 
 export type RecrawlRef = { orgId: string; scheduleId: string };
-
-/** The id of a site's Temporal Schedule, and what the ids of the workflows that it starts begin with. */
-export const recrawlId = (scheduleId: string): string => `recrawl:${scheduleId}`;
-/** `change`: each change of a schedule has a workflow of its own. */
-export const arrangeRecrawlWorkflowId = (scheduleId: string, change: string): string =>
-  `${recrawlId(scheduleId)}:arrange:${change}`;
 
 const activities = proxyActivities<RecrawlActivities>({
   // The schedule skips firings during an outage.
@@ -34,10 +29,11 @@ export async function recrawlSite(ref: RecrawlRef): Promise<Begun> {
   // The record is gone, so whatever left this schedule behind, this was its last firing.
   if (begun.state === 'gone') await activities.arrangeRecrawl(ref);
   if (begun.state === 'begun') {
+    // The same id as every crawl has, so that status and cancel find it.
+    const { id, args } = crawlSiteWork(ref.orgId, begun.crawlId);
     await startChild(crawlSite, {
-      // The same id as every crawl has, so that status and cancel find it.
-      workflowId: crawlWorkflowId(begun.crawlId),
-      args: [{ orgId: ref.orgId, crawlId: begun.crawlId }],
+      workflowId: id,
+      args,
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       parentClosePolicy: ParentClosePolicy.ABANDON,
       typedSearchAttributes: [

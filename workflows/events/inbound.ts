@@ -12,7 +12,7 @@ import {
 } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { InboundActivities } from '../../activities/events/inbound/index.ts';
-import { inboundWork } from '../../models/rules/events/inbound.ts';
+import { arrivedSignal } from '../../models/rules/events/work.ts';
 
 export type InboundRef = { orgId: string };
 
@@ -26,7 +26,7 @@ const { processInbound } = proxyActivities<InboundActivities>({
 });
 
 /** Something was stored. */
-export const arrived = defineSignal(inboundWork.signal);
+export const arrived = defineSignal(arrivedSignal);
 
 export async function inbound(ref: InboundRef): Promise<void> {
   let news = 0;

@@ -16,7 +16,7 @@ import { searchAttributes } from '../attributes.ts';
 import { throughOutages } from '../base/options.ts';
 import { queueBeside, queues } from '../../models/rules/base/work.ts';
 import type { DeliveryActivities, LineLeft, Shown } from '../../activities/events/deliver.ts';
-import { tryNowSignal } from '../../models/rules/events/work.ts';
+import { tryNowSignal } from '../../models/rules/chat/work.ts';
 
 const sending = {
   ...throughOutages,

@@ -13,7 +13,7 @@ import {
 } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { MailReplyActivities } from '../../activities/events/mailreply.ts';
-import { mailingWork } from '../../models/rules/chat/work.ts';
+import { repliedSignal } from '../../models/rules/chat/work.ts';
 import { mailAfterMs } from '../../models/rules/events/mailout.ts';
 
 export type MailReplyRef = { orgId: string; convId: string };
@@ -25,7 +25,7 @@ const { mailUnsent } = proxyActivities<MailReplyActivities>({
 });
 
 /** Something was said to the customer. */
-export const replied = defineSignal(mailingWork('', '').signal);
+export const replied = defineSignal(repliedSignal);
 
 export async function mailReply(ref: MailReplyRef): Promise<void> {
   let news = 0;

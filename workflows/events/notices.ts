@@ -5,7 +5,7 @@
 import { continueAsNew, defineSignal, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { NoticeActivities } from '../../activities/events/notices.ts';
-import { noticing, type NoticeRef } from '../../models/rules/chat/work.ts';
+import { noticedSignal, type NoticeRef } from '../../models/rules/chat/work.ts';
 
 const { tellMembers } = proxyActivities<NoticeActivities>({
   ...throughOutages,
@@ -16,7 +16,7 @@ const { tellMembers } = proxyActivities<NoticeActivities>({
 });
 
 /** Something more is to be told. */
-export const noticed = defineSignal(noticing.signal);
+export const noticed = defineSignal(noticedSignal);
 
 export async function notices(ref: NoticeRef): Promise<void> {
   let signals = 0;

@@ -1,12 +1,12 @@
 /** Sends a line of deliveries that belongs to no ticket, such as an answer by mail, or a single delivery that is sent again. */
 import { continueAsNew, defineSignal } from '@temporalio/workflow';
 import { carryAll } from './lines.ts';
-import { deliveryWork } from '../../models/rules/events/work.ts';
+import { lineSignal } from '../../models/rules/events/work.ts';
 
 export type LineRef = { orgId: string; line: string };
 
 /** A delivery of the line was stored. */
-export const lineNews = defineSignal(deliveryWork.signal);
+export const lineNews = defineSignal(lineSignal);
 
 export async function sendLine(ref: LineRef): Promise<void> {
   await carryAll(

@@ -5,13 +5,13 @@
  */
 import { continueAsNew, defineSignal } from '@temporalio/workflow';
 import { carryAll, sendEvents } from './lines.ts';
-import { ticketEventsWork } from '../../models/rules/chat/work.ts';
+import { ticketEventSignal } from '../../models/rules/chat/work.ts';
 
 /** `tryNow`: the next attempts were asked for when the run before had no time for them. */
 export type TicketRef = { orgId: string; convId: string; ticketId: string; tryNow?: boolean };
 
 /** An event of the ticket was stored. */
-export const ticketEvent = defineSignal(ticketEventsWork.signal);
+export const ticketEvent = defineSignal(ticketEventSignal);
 
 export async function ticketEvents({ tryNow, ...ref }: TicketRef): Promise<void> {
   await carryAll(

@@ -1,7 +1,7 @@
 /** Tries a connection to another service, while a person waits for the outcome. */
 import { proxyActivities } from '@temporalio/workflow';
 import type { IntegrationActivities } from '../../activities/integrations/integration.ts';
-import type { Trial, TrialEnd } from '../../models/rules/integrations/integrationwork.ts';
+import type { Trial, TrialEnd } from '../../models/rules/integrations/work.ts';
 
 const { tryConnection } = proxyActivities<IntegrationActivities>({
   // A few calls of some 15 s at most; whoever waits gives up after 20 s.

@@ -2,7 +2,7 @@
 import { proxyActivities } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { ReleaseActivities } from '../../activities/integrations/release.ts';
-import { releaseTriedForMs, type ReleaseRef } from '../../models/rules/integrations/integrationwork.ts';
+import { releaseTriedForMs, type ReleaseRef } from '../../models/rules/integrations/work.ts';
 
 const { giveBack } = proxyActivities<ReleaseActivities>({
   ...throughOutages,

@@ -27,6 +27,7 @@ import {
   type InterviewStatus,
   type Move,
 } from '../../models/rules/interviews/interview.ts';
+import { interviewSignals } from '../../models/rules/interviews/work.ts';
 
 export type InterviewRef = {
   orgId: string;
@@ -34,7 +35,6 @@ export type InterviewRef = {
   /** Of the run before, which continues here. */
   state?: InterviewState;
 };
-export const interviewWorkflowId = (interviewId: string): string => `interview:${interviewId}`;
 
 /** `actor`: a user's id, `bot` or `candidate`; `cause`: a word such as `consent_refused`. */
 export type Order = { actor: string; cause?: string };
@@ -60,13 +60,13 @@ const commands = Object.keys(interviewUpdates) as InterviewCommand[];
 
 /** A member changed the configuration: the record is read again. The signal is for when nobody waits for it. */
 export const reloadInterview = defineUpdate<void, [Order]>('reload');
-export const interviewChanged = defineSignal('changed');
+export const interviewChanged = defineSignal(interviewSignals.changed);
 /** The bot's service has sent news of it. */
-export const botReported = defineSignal('reported');
+export const botReported = defineSignal(interviewSignals.reported);
 /** Somebody in the room agreed, refused or ended, and nobody has asked for the move: the room's record says what it is. */
-export const roomChanged = defineSignal('room');
+export const roomChanged = defineSignal(interviewSignals.room);
 /** A member deleted the interview. */
-export const removeInterviewNow = defineSignal('remove');
+export const removeInterviewNow = defineSignal(interviewSignals.remove);
 
 const { removeInterview, forgetInterview } = proxyActivities<InterviewActivities>({
   ...throughOutages,

@@ -5,10 +5,10 @@
 import { condition, defineSignal, proxyActivities, setCurrentDetails, setHandler, sleep } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { MeetingActivities, MeetingTaskActivities } from '../../activities/interviews/meeting.ts';
+import { removeMeetingSignal } from '../../models/rules/interviews/work.ts';
 
 /** `expiresAt`: ISO 8601. */
 export type MeetingRef = { owner: string; meetingId: string; expiresAt: string };
-export const meetingWorkflowId = (meetingId: string): string => `meeting:${meetingId}`;
 
 const { removeMeeting, forgetMeeting, removeMeetingTasks } = proxyActivities<MeetingActivities & MeetingTaskActivities>(
   {
@@ -19,7 +19,7 @@ const { removeMeeting, forgetMeeting, removeMeetingTasks } = proxyActivities<Mee
 );
 
 /** The owner deleted it. */
-export const removeNow = defineSignal('remove');
+export const removeNow = defineSignal(removeMeetingSignal);
 
 /** Longer than a request lives that stores speech or a summary. */
 const untilQuiet = '5 minutes';

@@ -9,9 +9,6 @@ import { queueBeside, queues } from '../../models/rules/base/work.ts';
 import type { DocumentActivities, ReadOutcome } from '../../activities/knowledge/document.ts';
 
 export type DocumentRef = { orgId: string; docId: string; generation: number };
-/** `generation`: increases each time the document is processed again. */
-export const documentWorkflowId = (docId: string, generation: number): string =>
-  generation === 1 ? `document:${docId}` : `document:${docId}:${generation}`;
 
 export type DocumentOutcome = 'indexed' | 'failed' | 'gone';
 

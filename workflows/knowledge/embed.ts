@@ -13,7 +13,7 @@ import {
 } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { EmbeddingActivities } from '../../activities/knowledge/embedding.ts';
-import { embeddingWork } from '../../models/rules/knowledge/embedding.ts';
+import { wakeSignal } from '../../models/rules/knowledge/work.ts';
 
 export type EmbeddingRef = { orgId: string; mode: 'test' | 'live' };
 
@@ -24,7 +24,7 @@ const { embedSome } = proxyActivities<EmbeddingActivities>({
 });
 
 /** Sources were published. */
-export const wake = defineSignal(embeddingWork.signal);
+export const wake = defineSignal(wakeSignal);
 
 /** Uploads often follow each other within seconds. */
 const idle = '10 seconds';

@@ -4,7 +4,6 @@ import { throughOutages } from '../base/options.ts';
 import type { LiveCopyActivities } from '../../activities/knowledge/livecopy.ts';
 
 export type LiveCopyRef = { orgId: string; copyId: string };
-export const liveCopyWorkflowId = (copyId: string): string => `live-copy:${copyId}`;
 
 const activities = proxyActivities<LiveCopyActivities>({
   ...throughOutages,

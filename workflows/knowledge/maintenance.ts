@@ -3,9 +3,6 @@ import { isCancellation, log, proxyActivities, sleep } from '@temporalio/workflo
 import { throughOutages } from '../base/options.ts';
 import type { MaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
 
-/** The id of the Temporal Schedule, and what the ids of the workflows that it starts begin with. */
-export const maintainStoresId = 'maintain-stores';
-
 /** For work that is repeated soon anyway: the next run does what this one could not. */
 const tried = { ...throughOutages, retry: { maximumAttempts: 3 } };
 

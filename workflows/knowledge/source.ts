@@ -5,13 +5,6 @@ import type { SourceActivities } from '../../activities/knowledge/source.ts';
 
 export type SourceRef = { orgId: string; sourceId: string };
 
-/** The kind of a source, as it appears in workflow ids that operators see. */
-export type SourceNoun = 'document' | 'page';
-/** `change`: each change of tags has a workflow of its own. */
-export const retagWorkflowId = (noun: SourceNoun, sourceId: string, change: string): string =>
-  `${noun}:${sourceId}:tags:${change}`;
-export const eraseSourceWorkflowId = (noun: SourceNoun, sourceId: string): string => `${noun}:${sourceId}:erase`;
-
 const activities = proxyActivities<SourceActivities>({
   ...throughOutages,
   // Commands to the index and to MongoDB take seconds.

@@ -4,11 +4,7 @@
  */
 import { proxyActivities } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
-import type { Asked, Prepared, ToolServerActivities } from '../../activities/mcp/server.ts';
-
-export type ToolServerRef = { orgId: string };
-/** `grantId`: of a sign-in in progress. */
-export type GrantRef = ToolServerRef & { grantId: string };
+import type { Asked, GrantRef, Prepared, ToolServerActivities, ToolServerRef } from '../../activities/mcp/server.ts';
 
 const { listServerTools, prepareSignIn, finishSignIn } = proxyActivities<ToolServerActivities>({
   ...throughOutages,

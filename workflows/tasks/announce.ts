@@ -4,8 +4,8 @@
  */
 import { continueAsNew, defineSignal, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
-import type { AnnounceActivities, MeetingHappened, TaskRef } from '../../activities/tasks/announce.ts';
-import { happenedSignal } from '../../models/rules/events/announcement.ts';
+import type { AnnounceActivities } from '../../activities/tasks/announce.ts';
+import { happenedSignal, type MeetingHappened, type TaskRef } from '../../models/rules/events/work.ts';
 
 const { announceTask, announceMeeting } = proxyActivities<AnnounceActivities>({
   ...throughOutages,

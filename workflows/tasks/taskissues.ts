@@ -15,7 +15,8 @@ import {
 import { searchAttributes } from '../attributes.ts';
 import { throughOutages } from '../base/options.ts';
 import type { IssueActivities, IssuesRef } from '../../activities/tasks/issues.ts';
-import { issuesWork, issueWaitMs } from '../../models/rules/tasks/issues.ts';
+import { issueWaitMs } from '../../models/rules/tasks/issues.ts';
+import { taskChangedSignal } from '../../models/rules/tasks/work.ts';
 
 const { carryToIssues } = proxyActivities<IssueActivities>({
   ...throughOutages,
@@ -24,7 +25,7 @@ const { carryToIssues } = proxyActivities<IssueActivities>({
 });
 
 /** The task has changed. */
-export const taskChanged = defineSignal(issuesWork('', '').signal);
+export const taskChanged = defineSignal(taskChangedSignal);
 
 export async function taskIssues(ref: IssuesRef): Promise<void> {
   let news = 0;

@@ -6,7 +6,7 @@ import { collectionOf } from '../../../models/base/define.ts';
 import { intentFor } from '../../../models/base/pending.ts';
 import { MessageModel } from '../../../models/chat/message.ts';
 import { moveCall, questionIdOf, readQuestions, ToolCallModel, type ToolCall } from '../../../models/mcp/call.ts';
-import { noticeWork } from '../../../models/rules/chat/work.ts';
+import { noticesWork } from '../../../models/rules/chat/work.ts';
 import { languageOf } from '../../../models/rules/language/language.ts';
 import { ownSentences } from '../../../models/rules/language/escalation.ts';
 import { agreementText, waitMs, type Awaited } from '../../../models/rules/mcp/call.ts';
@@ -17,7 +17,7 @@ import { titleOf, type ApprovedTool } from '../../../models/rules/mcp/tool.ts';
 export async function askToAgree(deps: CallDeps, call: ToolCall, awaited: Awaited): Promise<void> {
   const ask_until = new Date(deps.clock().getTime() + waitMs[awaited]);
   // Members are told by a workflow of their own, which goes on wherever this process dies.
-  const intents = awaited === 'member' ? [intentFor(noticeWork(call.org_id, { callId: call._id }), deps.clock())] : [];
+  const intents = awaited === 'member' ? [intentFor(noticesWork(call.org_id, { callId: call._id }), deps.clock())] : [];
   if (await moveCall(call.org_id, call._id, 'ask', { awaited, ask_until }, { intents }))
     await deps.start(ToolCallModel, call, intents);
 }

@@ -5,7 +5,7 @@ import { intentFor } from '../../../models/base/pending.ts';
 import { conversationWriter } from '../../../models/chat/log.ts';
 import { MessageModel } from '../../../models/chat/message.ts';
 import { moveCall, ToolCallModel, type ToolCall } from '../../../models/mcp/call.ts';
-import { attendingWork } from '../../../models/rules/chat/work.ts';
+import { conversationWork } from '../../../models/rules/chat/work.ts';
 import { progressText, type Progress } from '../../../models/rules/mcp/result.ts';
 import { titleOf, type Outcome } from '../../../models/rules/mcp/tool.ts';
 
@@ -58,7 +58,7 @@ export async function conclude(deps: CallDeps, call: ToolCall): Promise<void> {
     const body = { pending_id: callId, tool_name, ok: outcome === 'ok', label: titleOf(tool_name) };
     await writerFor(deps, call).append({ type: 'action_result', key: `action:${callId}`, body });
   }
-  const intent = intentFor(attendingWork(orgId, convId), deps.clock());
+  const intent = intentFor(conversationWork(orgId, convId), deps.clock());
   await collectionOf(ToolCallModel).updateOne({ _id: callId, org_id: orgId }, { $push: { pending: intent } });
   await deps.start(ToolCallModel, call, [intent]);
   deps.log.info({ org_id: orgId, call_id: callId, tool: tool_name, outcome }, 'a tool call ended');

@@ -8,7 +8,7 @@ import { listMessages, MessageModel } from '../../../models/chat/message.ts';
 import { findReply, storeReply } from '../../../models/chat/saying.ts';
 import type { Link } from '../../../models/events/link.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
-import { attendingWork } from '../../../models/rules/chat/work.ts';
+import { conversationWork } from '../../../models/rules/chat/work.ts';
 import { closingSentence, type Closing } from '../../../models/rules/integrations/closing.ts';
 import type { IssuePort } from '../../../providers/linear/receive.ts';
 
@@ -44,7 +44,7 @@ async function resolveTicket(
       else await start(ConversationModel, stored.acted, [stored.intent]);
       await settleIntent(ConversationModel, conversation._id, stored.intent);
     }
-    const intent = intentFor(attendingWork(orgId, conversation._id), clock());
+    const intent = intentFor(conversationWork(orgId, conversation._id), clock());
     const resolved = await actOn(orgId, conversation._id, 'resolve', { now: clock(), intents: [intent] });
     await start(ConversationModel, resolved, [intent, ...eventIntents(resolved)]);
     return { outcome: resolvedOutcome };

@@ -2,7 +2,7 @@
 import { member } from '../../access/auth.ts';
 import * as contract from '../contract/customers.ts';
 import { afterPlace, placedListPage } from '../../http/cursor.ts';
-import { launch, type Start } from '../../../workflows/start.ts';
+import { launch } from '../../../workflows/start.ts';
 import { viewConversation, viewEvent, viewMessage } from '../inbox.ts';
 import { route } from '../../http/route.ts';
 import { findCustomer, type Customer } from '../../../models/chat/customer.ts';
@@ -10,20 +10,12 @@ import { heldBehind, placeForm, placeOf, type Held, type HeldRecords } from '../
 import { createErasure, ErasureModel, findErasure, shutOut, type Erasure } from '../../../models/chat/erasure.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 import type { Session } from '../../../models/access/session.ts';
-import { eraseCustomer, eraseCustomerWorkflowId } from '../../../workflows/chat/erasure.ts';
-import { queues } from '../../../models/rules/base/work.ts';
+import { eraseCustomerWork } from '../../../models/rules/chat/work.ts';
 
 const path = '/support/customers/orgs/{orgId}/{customerId}';
 /** Records on a page. It is large because programs read it. */
 const exportLimit = 100;
 const noSuchCustomer = () => new Problem('NOT_FOUND', { message: 'There is no such customer.' });
-
-const erasing = (orgId: string, customerId: string): Start<Parameters<typeof eraseCustomer>> => ({
-  workflow: eraseCustomer,
-  id: eraseCustomerWorkflowId(customerId),
-  queue: queues.conversations,
-  args: [{ orgId, customerId }],
-});
 
 const viewCustomer = ({ _id, created_at, last_seen_at, ...customer }: Readonly<Customer>) => ({
   ...customer,
@@ -102,7 +94,7 @@ export const customerRoutes = [
       const customer = await findCustomer(orgId, customerId);
       if (!customer) throw noSuchCustomer();
       const now = ctx.clock();
-      const ordered = await launch(ctx, ErasureModel, [erasing(orgId, customerId)], async ([intent]) => {
+      const ordered = await launch(ctx, ErasureModel, [eraseCustomerWork(orgId, customerId)], async ([intent]) => {
         const erasure: Erasure = {
           _id: customerId,
           org_id: orgId,

@@ -1,8 +1,8 @@
 /** Crawling a site: start, status, cancel. The crawl itself is workflows/crawl/crawl.ts. */
 import { key } from '../../access/auth.ts';
 import * as contract from '../contract/crawl.ts';
-import { command, intentTo, isGone, launch, startSaved, type Start } from '../../../workflows/start.ts';
-import { arranging, viewSchedule } from '../recrawl.ts';
+import { command, isGone, launch, startSaved } from '../../../workflows/start.ts';
+import { viewSchedule } from '../recrawl.ts';
 import { route } from '../../http/route.ts';
 import {
   checkCrawlRoom,
@@ -17,18 +17,12 @@ import {
 } from '../../../models/crawl/crawl.ts';
 import { countPagesLacking } from '../../../models/knowledge/embedding.ts';
 import { newId } from '../../../models/base/ids.ts';
+import { intentFor } from '../../../models/base/pending.ts';
 import { putRecrawl, RecrawlModel } from '../../../models/crawl/recrawl.ts';
 import { crawlOrder } from '../../../models/rules/crawl/crawl.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
-import { cancelCrawl, crawlSite, crawlWorkflowId } from '../../../workflows/crawl/crawl.ts';
-import { queues } from '../../../models/rules/base/work.ts';
-
-const crawling = (orgId: string, crawlId: string): Start<Parameters<typeof crawlSite>> => ({
-  workflow: crawlSite,
-  id: crawlWorkflowId(crawlId),
-  queue: queues.crawl,
-  args: [{ orgId, crawlId }],
-});
+import { arrangeRecrawlWork, crawlSiteWork, crawlSiteWorkflowId } from '../../../models/rules/crawl/work.ts';
+import { cancelCrawl } from '../../../workflows/crawl/crawl.ts';
 
 const idle = {
   status: 'idle' as const,
@@ -79,16 +73,22 @@ export const crawlRoutes = [
       await checkCrawlRoom(ctx.config.quotas, environment, orgId, mode, order);
       const now = ctx.clock();
       const origin = { _id: newId('crawl'), org_id: orgId, mode, started_by: actor, started_at: now };
-      const { schedule, ...crawl } = await launch(ctx, CrawlModel, [crawling(orgId, origin._id)], async ([intent]) => {
-        const crawl = newCrawl(order, { ...origin, pending: [intent] });
-        const schedule = await createCrawl(crawl, async () => {
-          if (everyHours === undefined) return null;
-          const site = { org_id: orgId, mode, url: order.url };
-          const intentFor = (scheduleId: string) => intentTo(ctx, arranging(orgId, scheduleId));
-          return putRecrawl(site, { ...order, every_hours: everyHours }, { actor, now, intentFor });
-        });
-        return { ...crawl, schedule };
-      });
+      const { schedule, ...crawl } = await launch(
+        ctx,
+        CrawlModel,
+        [crawlSiteWork(orgId, origin._id)],
+        async ([intent]) => {
+          const crawl = newCrawl(order, { ...origin, pending: [intent] });
+          const schedule = await createCrawl(crawl, async () => {
+            if (everyHours === undefined) return null;
+            const site = { org_id: orgId, mode, url: order.url };
+            const arranging = (scheduleId: string) =>
+              intentFor(arrangeRecrawlWork(orgId, scheduleId, newId('request')), now);
+            return putRecrawl(site, { ...order, every_hours: everyHours }, { actor, now, arranging });
+          });
+          return { ...crawl, schedule };
+        },
+      );
       if (schedule) await startSaved(ctx, RecrawlModel, schedule, schedule.pending!.slice(-1));
       return {
         crawl_id: crawl._id,
@@ -134,7 +134,7 @@ export const crawlRoutes = [
         return { crawl_id: crawl._id, status: view(crawl) };
       if (crawl?.status !== 'crawling') throw new Problem('CONFLICT', { message: 'No crawl is running.' });
       try {
-        await command(ctx, crawlWorkflowId(crawl._id), cancelCrawl, { id: `cancel:${crawl._id}`, args: [] });
+        await command(ctx, crawlSiteWorkflowId(crawl._id), cancelCrawl, { id: `cancel:${crawl._id}`, args: [] });
       } catch (error) {
         // An operator terminated the workflow, so nothing else will end the record, and no other crawl could begin.
         if (crawl.pending?.length || !isGone(error)) throw error;

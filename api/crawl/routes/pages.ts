@@ -5,12 +5,14 @@ import * as contract from '../contract/crawl.ts';
 import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
 import { launch } from '../../../workflows/start.ts';
 import { route } from '../../http/route.ts';
-import { embeddedAt, erasing, retagging } from '../../knowledge/source.ts';
+import { embeddedAt } from '../../knowledge/source.ts';
 import { countPages, listPages, PageModel, removePage, tagPage, type Page } from '../../../models/knowledge/page.ts';
+import { newId } from '../../../models/base/ids.ts';
 import { RemovalModel } from '../../../models/knowledge/removal.ts';
 import { effectiveAuthority, type Authority } from '../../../models/rules/knowledge/authority.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 import { normalizeSegments } from '../../../models/rules/knowledge/segments.ts';
+import { eraseSourceWork, retagSourceWork } from '../../../models/rules/knowledge/work.ts';
 
 const missing = () => new Problem('NOT_FOUND', { message: 'There is no such page; it may have been deleted.' });
 
@@ -39,7 +41,8 @@ async function retag(
   pageId: string,
   tags: { segments?: string[]; authority?: Authority },
 ) {
-  const tagged = await launch(ctx, PageModel, [retagging('page', orgId, pageId)], ([intent]) =>
+  const work = retagSourceWork('page', orgId, pageId, newId('request'));
+  const tagged = await launch(ctx, PageModel, [work], ([intent]) =>
     tagPage(orgId, modes, pageId, tags, ctx.clock(), intent),
   );
   if (!tagged) throw missing();
@@ -104,7 +107,7 @@ export const pageRoutes = [
     reply: contract.pageRemovedReply,
     limit: 'writes',
     async handle({ params: { orgId, pageId }, principal: { modes } }, ctx) {
-      const removal = await launch(ctx, RemovalModel, [erasing('page', orgId, pageId)], ([intent]) =>
+      const removal = await launch(ctx, RemovalModel, [eraseSourceWork('page', orgId, pageId)], ([intent]) =>
         removePage(orgId, modes, pageId, ctx.clock(), intent),
       );
       if (!removal) throw missing();

@@ -3,10 +3,12 @@ import { key } from '../../access/auth.ts';
 import * as contract from '../contract/crawl.ts';
 import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
 import { launch } from '../../../workflows/start.ts';
-import { arranging, viewSchedule } from '../recrawl.ts';
+import { viewSchedule } from '../recrawl.ts';
 import { route } from '../../http/route.ts';
+import { newId } from '../../../models/base/ids.ts';
 import { countRecrawls, listRecrawls, RecrawlModel, removeRecrawl } from '../../../models/crawl/recrawl.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
+import { arrangeRecrawlWork } from '../../../models/rules/crawl/work.ts';
 
 export const recrawlRoutes = [
   route({
@@ -39,7 +41,8 @@ export const recrawlRoutes = [
     reply: contract.scheduleRemovedReply,
     limit: 'writes',
     async handle({ params: { orgId, scheduleId }, principal: { modes } }, ctx) {
-      const removed = await launch(ctx, RecrawlModel, [arranging(orgId, scheduleId)], ([intent]) =>
+      const work = arrangeRecrawlWork(orgId, scheduleId, newId('request'));
+      const removed = await launch(ctx, RecrawlModel, [work], ([intent]) =>
         removeRecrawl(orgId, modes, scheduleId, intent),
       );
       if (!removed) {

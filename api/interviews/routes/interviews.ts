@@ -1,7 +1,7 @@
 /** Interviews of an organization: configured here, moved by their workflow, evaluated when they have ended. */
 import { member, signature } from '../../access/auth.ts';
 import * as contract from '../contract/interviews.ts';
-import { intentTo, launch, startSaved } from '../../../workflows/start.ts';
+import { launch, startSaved } from '../../../workflows/start.ts';
 import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';
 import {
@@ -11,7 +11,6 @@ import {
   commandInterview,
   configured,
   foundInterview,
-  leading,
   makesQuestions,
   noInterview,
   openOwnRoom,
@@ -23,7 +22,7 @@ import {
 import { attendee, recall, takeReport } from '../reports.ts';
 import { questionsAnew, takeResume } from '../resume.ts';
 import { newId } from '../../../models/base/ids.ts';
-import { settleIntent } from '../../../models/base/pending.ts';
+import { intentFor, settleIntent } from '../../../models/base/pending.ts';
 import {
   beginInterviewRemoval,
   configureInterview,
@@ -45,7 +44,7 @@ import { Problem } from '../../../models/rules/base/errors.ts';
 import { maxFileBytes } from '../../../models/rules/knowledge/document.ts';
 import { cardScores, wordsOf } from '../../../models/rules/interviews/evaluation.ts';
 import { newState, type Move } from '../../../models/rules/interviews/interview.ts';
-import { removeInterviewNow } from '../../../workflows/interviews/interview.ts';
+import { interviewWork } from '../../../models/rules/interviews/work.ts';
 
 const base = '/orgs/{orgId}/interviews';
 const one = `${base}/{interviewId}`;
@@ -102,7 +101,7 @@ export const interviewRoutes = [
         created_at: now,
         updated_at: now,
       };
-      await launch(ctx, InterviewModel, [leading(orgId, record._id)], ([intent]) =>
+      await launch(ctx, InterviewModel, [interviewWork(orgId, record._id)], ([intent]) =>
         createInterview({ ...record, pending: [intent] }),
       );
       return viewInterview(ctx, record);
@@ -215,7 +214,7 @@ export const interviewRoutes = [
     envelope: true,
     limit: 'writes',
     async handle({ params: { orgId, interviewId } }, ctx) {
-      const intent = intentTo(ctx, { ...leading(orgId, interviewId), signal: removeInterviewNow });
+      const intent = intentFor(interviewWork(orgId, interviewId, 'remove'), ctx.clock());
       const record = await beginInterviewRemoval(orgId, interviewId, intent);
       if (!record) throw noInterview();
       await removeInterviewContents(interviewId);

@@ -1,11 +1,12 @@
 /** Meetings: the person who made one, and nobody else, reads and changes it. How long it is kept is workflows/interviews/meeting.ts. */
 import { jwt } from '../../access/auth.ts';
 import * as contract from '../contract/meetings.ts';
-import { intentTo, launch, startSaved } from '../../../workflows/start.ts';
+import { launch, startSaved } from '../../../workflows/start.ts';
 import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
 import { route } from '../../http/route.ts';
-import { keeping, makeTitle, noMeeting, provideSummary, takeSpeech, viewItem, viewMeeting } from '../meeting.ts';
+import { makeTitle, noMeeting, provideSummary, takeSpeech, viewItem, viewMeeting } from '../meeting.ts';
 import { newId } from '../../../models/base/ids.ts';
+import { intentFor } from '../../../models/base/pending.ts';
 import {
   beginRemoval,
   changeSettings,
@@ -20,7 +21,7 @@ import {
 } from '../../../models/interviews/meeting.ts';
 import { organizationIdsOf } from '../../../models/access/organization.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
-import { meetingAnnouncement } from '../../../models/rules/events/announcement.ts';
+import { announceWork } from '../../../models/rules/events/work.ts';
 import {
   defaultSettings,
   expiryOf,
@@ -29,7 +30,7 @@ import {
   untitled,
 } from '../../../models/rules/interviews/meeting.ts';
 import { momentOf } from '../../../models/rules/interviews/transcript.ts';
-import { removeNow } from '../../../workflows/interviews/meeting.ts';
+import { meetingWork } from '../../../models/rules/interviews/work.ts';
 
 /** A thousand segments of usual length. */
 const maxTranscriptBytes = 4 * 1024 * 1024;
@@ -89,7 +90,9 @@ export const meetingRoutes = [
         speakers: [],
         ...(told === undefined ? {} : { told_org: told }),
       };
-      await launch(ctx, MeetingModel, [keeping(record)], ([intent]) => createMeeting({ ...record, pending: [intent] }));
+      await launch(ctx, MeetingModel, [meetingWork(record)], ([intent]) =>
+        createMeeting({ ...record, pending: [intent] }),
+      );
       return viewMeeting(record);
     },
   }),
@@ -149,7 +152,7 @@ export const meetingRoutes = [
     envelope: true,
     limit: 'writes',
     async handle({ params: { id }, principal: { userId } }, ctx) {
-      const intent = intentTo(ctx, { ...keeping(await found(userId, id)), signal: removeNow });
+      const intent = intentFor(meetingWork(await found(userId, id), { removed: true }), ctx.clock());
       const record = await beginRemoval(id, userId, intent);
       if (!record) throw noMeeting();
       await removeMeetingContents(id);
@@ -211,8 +214,10 @@ export const meetingRoutes = [
     envelope: true,
     limit: 'writes',
     async handle({ params: { id }, principal: { userId } }, ctx) {
-      const intent = intentTo(ctx, meetingAnnouncement(userId, id, 'meeting_ended'));
-      const outcome = await endMeeting(userId, id, ctx.clock(), intent);
+      const now = ctx.clock();
+      const about = { owner: userId, meetingId: id, event: 'meeting_ended', version: 0 } as const;
+      const intent = intentFor(announceWork(about), now);
+      const outcome = await endMeeting(userId, id, now, intent);
       if (!outcome) throw noMeeting();
       await makeTitle(ctx, outcome.meeting);
       if (outcome.ended) await startSaved(ctx, MeetingModel, outcome.meeting, [intent]);

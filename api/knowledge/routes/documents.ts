@@ -5,8 +5,8 @@ import * as contract from '../contract/documents.ts';
 import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
 import { launch } from '../../../workflows/start.ts';
 import { route, withStatus } from '../../http/route.ts';
-import { embeddedAt, erasing, retagging } from '../source.ts';
-import { processing, storeUpload } from '../upload.ts';
+import { embeddedAt } from '../source.ts';
+import { storeUpload } from '../upload.ts';
 import { sniffFile } from '../../../clients/files/files.ts';
 import {
   countDocuments,
@@ -19,11 +19,13 @@ import {
   tagDocument,
   type Document,
 } from '../../../models/knowledge/document.ts';
+import { newId } from '../../../models/base/ids.ts';
 import { RemovalModel } from '../../../models/knowledge/removal.ts';
 import { effectiveAuthority, type Authority } from '../../../models/rules/knowledge/authority.ts';
 import { cleanFilename } from '../../../models/rules/knowledge/document.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 import { normalizeSegments } from '../../../models/rules/knowledge/segments.ts';
+import { eraseSourceWork, processDocumentWork, retagSourceWork } from '../../../models/rules/knowledge/work.ts';
 
 const missing = () => new Problem('NOT_FOUND', { message: 'There is no such document; it may have been deleted.' });
 
@@ -51,7 +53,8 @@ async function retag(
   docId: string,
   tags: { segments?: string[]; authority?: Authority },
 ) {
-  const tagged = await launch(ctx, DocumentModel, [retagging('document', orgId, docId)], ([intent]) =>
+  const work = retagSourceWork('document', orgId, docId, newId('request'));
+  const tagged = await launch(ctx, DocumentModel, [work], ([intent]) =>
     tagDocument(orgId, modes, docId, tags, ctx.clock(), intent),
   );
   if (!tagged) throw missing();
@@ -157,7 +160,7 @@ export const documentRoutes = [
     reply: contract.removedReply,
     limit: 'writes',
     async handle({ params: { orgId, docId }, principal: { modes } }, ctx) {
-      const removal = await launch(ctx, RemovalModel, [erasing('document', orgId, docId)], ([intent]) =>
+      const removal = await launch(ctx, RemovalModel, [eraseSourceWork('document', orgId, docId)], ([intent]) =>
         removeDocument(orgId, modes, docId, ctx.clock(), intent),
       );
       if (!removal) throw missing();
@@ -180,8 +183,8 @@ export const documentRoutes = [
       const found = await findDocument(orgId, modes, docId);
       if (!found) throw missing();
       const generation = found.generation + 1;
-      const start = processing(orgId, docId, generation, await isCrowded(found));
-      const restarted = await launch(ctx, DocumentModel, [start], ([intent]) =>
+      const work = processDocumentWork(orgId, docId, generation, { crowded: await isCrowded(found) });
+      const restarted = await launch(ctx, DocumentModel, [work], ([intent]) =>
         restartDocument(orgId, modes, docId, generation, ctx.clock(), intent),
       );
       if (!restarted)

@@ -22,11 +22,9 @@ import { Problem } from '../../../models/rules/base/errors.ts';
 import { discovered } from '../../../models/rules/mcp/discovery.ts';
 import { failureReasons, type FailureReason } from '../../../models/rules/mcp/failure.ts';
 import { callbackPath } from '../../../models/rules/mcp/oauth.ts';
-import { callingWork, toolCallWork } from '../../../models/rules/mcp/work.ts';
-import { discoverTools, type ToolServerRef } from '../../../workflows/mcp/toolserver.ts';
+import { discoverToolsWork, toolCallWork } from '../../../models/rules/mcp/work.ts';
 
 const prefix = '/support/mcp/orgs/{orgId}';
-const { queue } = toolCallWork;
 
 /** One writer of each process, so that events of an organization need not race inside it. */
 const writers = perConfig(({ secretKeys }) =>
@@ -130,7 +128,7 @@ export const mcpRoutes = [
       await forgetDiscovery(orgId);
       await audit(ctx, principal, { kind: 'config', action: 'server_disconnected' });
       const left = await nudgeCalls(orgId, ({ _id }) =>
-        intentFor(callingWork(orgId, _id, { decided: true }), ctx.clock()),
+        intentFor(toolCallWork(orgId, _id, { decided: true }), ctx.clock()),
       );
       await Promise.all(left.map(([call, intent]) => startSaved(ctx, ToolCallModel, call, [intent])));
       return { server: null };
@@ -151,13 +149,7 @@ export const mcpRoutes = [
       const server = await findToolServer(orgId);
       if (!server) throw noServer();
       await countDiscovery(ctx, server);
-      const work = {
-        workflow: discoverTools,
-        id: `discover:${orgId}:${randomUUID()}`,
-        queue,
-        args: [{ orgId }] as [ToolServerRef],
-      };
-      const asked = await ask(ctx, work, orgId);
+      const asked = await ask(ctx, discoverToolsWork(orgId, randomUUID()), orgId);
       const outcome =
         asked.kind === 'done' ? 'ok' : asked.kind === 'failed' && asked.reason === 'timeout' ? 'timeout' : 'error';
       await audit(ctx, principal, { kind: 'discovery', action: 'discover', outcome });

@@ -124,27 +124,3 @@ export const noticeMail = (told: Happening, orgName: string): { subject: string;
 
 /** The text of a message in Slack; nothing in it becomes a mention. */
 export const noticeSlack = (told: Happening): string => saidSlack(saidOf(told));
-
-/** What is started to tell of something, by the names that records and workflows share. */
-export const announcing = { workflow: 'announce', queue: 'tasks' } as const;
-export const happenedSignal = 'happened';
-
-/** Tells what a task's record holds as still to be told; one workflow a task, which looks again at each signal. */
-export const taskAnnouncement = (orgId: string, taskId: string) => ({
-  ...announcing,
-  id: `announce:${taskId}`,
-  args: [{ orgId, taskId }],
-  signal: happenedSignal,
-});
-
-/** Tells once that this happened to a meeting; `version` tells summaries of later transcripts apart. */
-export const meetingAnnouncement = (
-  owner: string,
-  meetingId: string,
-  event: 'meeting_ended' | 'summary_ready',
-  version = 0,
-) => ({
-  ...announcing,
-  id: `announce:${meetingId}:${event}:${version}`,
-  args: [{ owner, meetingId, event, version }],
-});

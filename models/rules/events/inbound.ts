@@ -39,12 +39,3 @@ export const inboundTriedForMs = waits.reduce((sum, wait) => sum + wait + inboun
  * one; no organization has this id.
  */
 export const deploymentOwner = { orgId: 'deployment', mode: 'live' } as const;
-
-export const inboundWork = { workflow: 'inbound', queue: 'inbound', signal: 'arrived' } as const;
-const inboundWorkflowId = (orgId: string): string => `inbound:${orgId}`;
-/** Has the organization's workflow look at what has arrived; it begins when none is open. */
-export const processingWork = (orgId: string) => ({
-  ...inboundWork,
-  id: inboundWorkflowId(orgId),
-  args: [{ orgId }],
-});

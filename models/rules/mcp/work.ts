@@ -1,19 +1,36 @@
-/** What is started for tools, by the names that records and workflows share. */
+/** What is started for tools. Pure. */
+import { workOf } from '../base/work.ts';
 
-export const toolCallWork = { workflow: 'toolCall', queue: 'tools' } as const;
 /** Sent when somebody has decided about a call, or when its server was disconnected. */
 export const decidedSignal = 'decided';
-
-const toolCallWorkflowId = (callId: string): string => `tool:${callId}`;
 
 /** A customer waits for what the workflow's task does. */
 const taskTimeoutMs = 5_000;
 
-/** `decided`: goes on with a call that waits; without it the call is begun. */
-export const callingWork = (orgId: string, callId: string, { decided = false } = {}) => ({
-  ...toolCallWork,
-  id: toolCallWorkflowId(callId),
-  args: [{ orgId, callId }],
-  taskTimeoutMs,
-  ...(decided ? { signal: decidedSignal } : {}),
-});
+/** Carries out a call. `decided`: goes on with a call that waits; without it the call is begun. */
+export const toolCallWork = (orgId: string, callId: string, { decided = false } = {}) =>
+  workOf({
+    workflow: 'toolCall',
+    id: `tool:${callId}`,
+    queue: 'tools',
+    args: [{ orgId, callId }],
+    taskTimeoutMs,
+    signal: decided ? decidedSignal : undefined,
+  });
+
+/** Lists what a tool server offers. `request`: each has a workflow of its own. */
+export const discoverToolsWork = (orgId: string, request: string) =>
+  workOf({ workflow: 'discoverTools', id: `discover:${orgId}:${request}`, queue: 'tools', args: [{ orgId }] });
+
+/** Begins to sign in to a tool server. `request`: each has a workflow of its own. */
+export const beginToolGrantWork = (orgId: string, grantId: string, request: string) =>
+  workOf({
+    workflow: 'beginToolGrant',
+    id: `tool-grant:${orgId}:${request}`,
+    queue: 'tools',
+    args: [{ orgId, grantId }],
+  });
+
+/** Ends the sign-in that a browser comes back from. */
+export const finishToolGrantWork = (orgId: string, grantId: string) =>
+  workOf({ workflow: 'finishToolGrant', id: `tool-grant:${grantId}`, queue: 'tools', args: [{ orgId, grantId }] });

@@ -126,14 +126,3 @@ export function stepWaitMs(
   const asked = Math.min(retryAfterMs ?? 0, maxRetryAfterMs);
   return Math.round(Math.max(wait, asked, unanswered ? unsettledMs : 0) * (1 + jitter * random));
 }
-
-/** Where executions run, and what carries changes to issues: services that are slow hold up nothing else. */
-export const tasksQueue = 'tasks';
-
-/** What is started for an execution; each has a workflow of its own. */
-export const executionWork = (orgId: string, taskId: string, executionId: string) => ({
-  workflow: 'taskExecution',
-  queue: tasksQueue,
-  id: `task:${taskId}:execution:${executionId}`,
-  args: [{ orgId, taskId, executionId }],
-});

@@ -1,6 +1,5 @@
 /** What a task and the issues that stand for it tell each other. Pure. */
 import { inboundTriedForMs } from '../events/inbound.ts';
-import { tasksQueue } from './execution.ts';
 import { taskPriorities } from '../base/priority.ts';
 import type { TaskDetails, TaskStatus } from './task.ts';
 import { dueDay, issueTitle, linearPriority } from './tasktext.ts';
@@ -174,17 +173,6 @@ export function issueWaitMs(tries: number, retryAfterMs: number | undefined): nu
   const wait = waits[tries - 1];
   return wait === undefined ? undefined : Math.max(wait, Math.min(retryAfterMs ?? 0, 3_600_000));
 }
-
-/** The signal that a task with issues has changed. */
-const issuesSignal = 'taskChanged';
-/** Has the issues of a task say what the task says. */
-export const issuesWork = (orgId: string, taskId: string) => ({
-  workflow: 'taskIssues',
-  queue: tasksQueue,
-  signal: issuesSignal,
-  id: `task:${taskId}:issues`,
-  args: [{ orgId, taskId }],
-});
 
 /**
  * What an issue of GitHub, as it stands, changes of its task. What was sent there is no news, and neither is what was known

@@ -1,12 +1,35 @@
-/** What is started when a task changes, by the names that records and workflows share. Pure. */
+/** What is started for tasks. What is slow there holds up nothing else, on a queue of its own. Pure. */
+import { workOf, type Work } from '../base/work.ts';
+import { announceWork } from '../events/work.ts';
 import type { TaskEventType } from './events.ts';
-import { executionWork, tasksQueue } from './execution.ts';
-import { concernsIssues, issuesWork } from './issues.ts';
+import { concernsIssues } from './issues.ts';
 import type { TaskSource } from './task.ts';
-import { taskAnnouncement } from '../events/announcement.ts';
 
-/** What is started, as models/base/pending.ts takes it. */
-type Work = { workflow: string; id: string; queue: string; args: unknown[]; signal?: string };
+/** Carries out an execution; each has a workflow of its own. */
+export const taskExecutionWork = (orgId: string, taskId: string, executionId: string) =>
+  workOf({
+    workflow: 'taskExecution',
+    id: `task:${taskId}:execution:${executionId}`,
+    queue: 'tasks',
+    args: [{ orgId, taskId, executionId }],
+  });
+
+/** A task with issues has changed. */
+export const taskChangedSignal = 'taskChanged';
+
+/** Has the issues of a task say what the task says. */
+export const taskIssuesWork = (orgId: string, taskId: string) =>
+  workOf({
+    workflow: 'taskIssues',
+    id: `task:${taskId}:issues`,
+    queue: 'tasks',
+    args: [{ orgId, taskId }],
+    signal: taskChangedSignal,
+  });
+
+/** Removes what was made of a task that was removed. */
+export const eraseTaskWork = (taskId: string) =>
+  workOf({ workflow: 'eraseTask', id: `task:${taskId}:erase`, queue: 'tasks', args: [{ taskId }] });
 
 /** A change that was decided, before it is stored. */
 export type TaskMove = {
@@ -25,25 +48,17 @@ export type TaskMove = {
   execution?: string;
 };
 
-/** To remove what was made of a task that was removed. */
-const erasureWork = (taskId: string): Work => ({
-  workflow: 'eraseTask',
-  id: `task:${taskId}:erase`,
-  queue: tasksQueue,
-  args: [{ taskId }],
-});
-
 /**
  * The work that a change asks for. Its intents are stored by the write that makes the change, so none is lost; whoever made
  * the change starts them at once.
  */
-export function taskWork({ orgId, taskId, execution, linked, changed, events, removed }: TaskMove): Work[] {
+export function workOfMove({ orgId, taskId, execution, linked, changed, events, removed }: TaskMove): Work[] {
   // What was changed while the issues were being made is not in them yet.
   const tellsIssues = linked && (concernsIssues(changed) || events.includes('task_executed'));
   return [
-    ...(execution === undefined ? [] : [executionWork(orgId, taskId, execution)]),
-    ...(tellsIssues ? [issuesWork(orgId, taskId)] : []),
-    ...(events.length > 0 ? [taskAnnouncement(orgId, taskId)] : []),
-    ...(removed ? [erasureWork(taskId)] : []),
+    ...(execution === undefined ? [] : [taskExecutionWork(orgId, taskId, execution)]),
+    ...(tellsIssues ? [taskIssuesWork(orgId, taskId)] : []),
+    ...(events.length > 0 ? [announceWork({ orgId, taskId })] : []),
+    ...(removed ? [eraseTaskWork(taskId)] : []),
   ];
 }

@@ -1,7 +1,7 @@
 /** The story of a token that is to be revoked: it is tried through an outage of days, and not for ever. */
 import { expect, it } from '@jest/globals';
 import { stories } from '../story.ts';
-import { releaseTriedForMs } from '../../../models/rules/integrations/integrationwork.ts';
+import { releaseTriedForMs } from '../../../models/rules/integrations/work.ts';
 import { releaseCredential } from '../../../workflows/integrations/release.ts';
 
 const { tell, now } = stories();

@@ -2,21 +2,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { stories } from '../story.ts';
 import { embedPassages, wake } from '../../../workflows/knowledge/embed.ts';
-import { embeddingWork } from '../../../models/rules/knowledge/embedding.ts';
-import { queues } from '../../../models/rules/base/work.ts';
 
 const ref = { orgId: 'org_1', mode: 'test' as const };
 const { tell } = stories();
 
 describe('embedPassages', () => {
-  it('has the names by which records ask for it', () => {
-    expect([embedPassages.name, wake.name, queues.embedding]).toEqual([
-      embeddingWork.workflow,
-      embeddingWork.signal,
-      embeddingWork.queue,
-    ]);
-  });
-
   it('goes on until nothing is left, and ends when nothing is published for a while', async () => {
     let left = 3;
     const { calls, skippedMs } = await tell(embedPassages, [ref], {

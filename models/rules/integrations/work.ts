@@ -1,5 +1,5 @@
 /** The work of trying a connection, and of giving a credential back, by the names that records and workflows share. Pure. */
-import { queues } from '../base/work.ts';
+import { workOf } from '../base/work.ts';
 import type { IntegrationProvider } from './integration.ts';
 
 /** `connect`: tries a candidate and stores it. `test`: tries what is stored. */
@@ -19,8 +19,14 @@ export type TrialEnd = 'said' | 'refused' | 'unanswered';
 export const endOf = (tried: Tried): TrialEnd =>
   'said' in tried ? 'said' : 'refused' in tried ? 'refused' : 'unanswered';
 
-export const trialWorkflowId = (orgId: string, provider: IntegrationProvider, id: string): string =>
-  `integration:${orgId}.${provider}:${id}`;
+/** Tries a connection. */
+export const tryIntegrationWork = (trial: Trial) =>
+  workOf({
+    workflow: 'tryIntegration',
+    id: `integration:${trial.orgId}.${trial.provider}:${trial.candidateId}`,
+    queue: 'inbound',
+    args: [trial],
+  });
 
 /** The services that take a credential back; of the others it is forgotten, and its owner ends it there. */
 export const givesBack: ReadonlySet<IntegrationProvider> = new Set(['slack']);
@@ -30,9 +36,10 @@ export const releaseTriedForMs = 7 * 86_400_000;
 
 export type ReleaseRef = { orgId: string; releaseId: string };
 /** Has a credential given back. */
-export const releasingWork = (orgId: string, releaseId: string) => ({
-  workflow: 'releaseCredential',
-  queue: queues.inbound,
-  id: `release:${releaseId}`,
-  args: [{ orgId, releaseId } satisfies ReleaseRef],
-});
+export const releaseCredentialWork = (orgId: string, releaseId: string) =>
+  workOf({
+    workflow: 'releaseCredential',
+    id: `release:${releaseId}`,
+    queue: 'inbound',
+    args: [{ orgId, releaseId } satisfies ReleaseRef],
+  });
