@@ -1,10 +1,8 @@
-/**
- * The priority of a source: its three tiers and what holds when none is stored (spec 2.8). Pure.
- */
+/** The three priority tiers of knowledge sources, and the default tier when none is stored (spec 2.8). Pure. */
 export const sourceTypes = ['document', 'website'] as const;
 export type SourceType = (typeof sourceTypes)[number];
 
-/** Highest first: sources of the first tier that has an answer answer alone. */
+/** Highest first. When sources of one tier can answer, lower tiers are ignored. */
 export const authorities = ['primary', 'normal', 'background'] as const;
 export type Authority = (typeof authorities)[number];
 
@@ -12,7 +10,9 @@ export function defaultAuthority(type: SourceType): Authority {
   return type === 'document' ? 'normal' : 'background';
 }
 
-/** A source with no stored authority, or one from a later version, behaves as its type implies. */
+/**
+ * Falls back to the default of the source type when no tier is stored, or when a later version stored an unknown one.
+ */
 export function effectiveAuthority(stored: string | null | undefined, type: SourceType): Authority {
   return authorities.find((authority) => authority === stored) ?? defaultAuthority(type);
 }

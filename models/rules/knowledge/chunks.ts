@@ -1,6 +1,7 @@
 /**
- * Cuts a document into chunks, the units that are stored, indexed and quoted: under their headings, at sentence ends, with every
- * table row readable by itself. Pure and deterministic; it never drops, reorders or splits a sentence that fits.
+ * Splits a document into chunks, the units that are stored, indexed and quoted. Chunks stay under their heading and end
+ * at sentence ends; every table row is readable by itself. Pure and deterministic. No sentence is dropped or reordered,
+ * and a sentence is only split when it exceeds the chunk limit.
  */
 import { Unreadable } from '../base/unreadable.ts';
 import { sentences } from '../language/sentences.ts';
@@ -12,30 +13,31 @@ export type Block =
   | { kind: 'row'; table: string; cells: [column: string, value: string][] };
 
 /**
- * A chunk as it is cut, not yet stored. `heading` is the path to it, as `Cards > Lost card`; lines of `text` are paragraphs, list
- * items or rows.
+ * A chunk before it is stored. `heading` is the heading path, such as `Cards > Lost card`. Lines of `text` are
+ * paragraphs, list items or rows.
  */
 export type CutChunk = { ordinal: number; heading: string; text: string };
 
-/** A chunk of text ends at the first paragraph after this many words: long enough to answer, short enough to rank. */
+/**
+ * A text chunk ends at the first paragraph break after this many words: long enough to answer, short enough to rank.
+ */
 export const targetWords = 120;
-/** No chunk is longer than this, in words; a sentence is only split when it alone is longer. */
+/** The hard limit of a chunk, in words. A sentence is only split when the sentence alone is longer. */
 export const maxWords = 220;
 /**
- * The same limit in characters, for text without blanks: 220 words of German, whose words are long (about 11
- * characters).
+ * The hard limit of a chunk, in characters, for text without blanks: 220 German words have about 11 characters each.
  */
 export const maxCharacters = 2_400;
-/** Table rows share a chunk up to this many words: fewer than text has, since each row is a fact of its own. */
+/** Table rows share a chunk up to this many words. Text chunks may be longer, because each row is a fact of its own. */
 export const targetRowWords = 80;
-/** The most chunks one document may have: about a thousand pages, or 25,000 rows of an ordinary table. */
+/** The maximum number of chunks of a document: about a thousand pages, or 25,000 rows of an ordinary table. */
 export const maxChunks = 5_000;
 
 const maxHeadingCharacters = 160;
 
 /**
- * Counts words between blanks; in scripts without blanks, two characters count as one more word. The parts of a text
- * never count less than the whole, so sums stay within the limits.
+ * Counts words separated by blanks. In scripts without blanks, every two characters count as one more word. The counts
+ * of parts never sum to less than the count of the whole, so summing keeps chunks within the limits.
  */
 export function countWords(text: string): number {
   const unspaced = text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/gu)?.length ?? 0;
@@ -44,7 +46,7 @@ export function countWords(text: string): number {
 
 const fits = (words: number, characters: number): boolean => words <= maxWords && characters <= maxCharacters;
 
-/** One sentence, or its parts when it is longer than the limit: cut at blanks, else between characters. */
+/** Returns a sentence whole, or split at blanks (else between characters) when it exceeds the chunk limit. */
 function split(sentence: string): string[] {
   if (fits(countWords(sentence), sentence.length)) return [sentence];
   const parts: string[] = [];
@@ -65,8 +67,8 @@ function split(sentence: string): string[] {
 }
 
 /**
- * A text without blanks that is longer than the limit (a long code, or a script without blanks), cut between
- * characters.
+ * Splits text without blanks between characters when it exceeds the chunk limit: a long code, or a script without
+ * blanks.
  */
 function splitWord(word: string): string[] {
   if (fits(countWords(word), word.length)) return [word];
@@ -78,7 +80,10 @@ function splitWord(word: string): string[] {
 
 type Unit = { text: string; before: '\n\n' | '\n' | ' ' };
 
-/** Fills chunks with units in order. `restart` says before which units a new chunk may begin early. */
+/**
+ * Packs units into chunks, in order. `restart` says before which units a new chunk may begin before the current one is
+ * full.
+ */
 function pack(units: readonly Unit[], restart: (unit: Unit, words: number, unitWords: number) => boolean): string[] {
   const packed: string[] = [];
   let open = '';
@@ -114,7 +119,7 @@ const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 const cellText = ([column, value]: readonly [string, string]): string =>
   column && value ? `${oneLine(column)}: ${oneLine(value)}` : oneLine(value);
 
-/** A row as a sentence of its own: `Product: Gold card; Annual fee: 49 EUR`. Empty cells say nothing. */
+/** A table row as one readable line: `Product: Gold card; Annual fee: 49 EUR`. Empty cells are skipped. */
 export function rowText(cells: readonly [column: string, value: string][]): string {
   return cells
     .map(cellText)
@@ -123,8 +128,8 @@ export function rowText(cells: readonly [column: string, value: string][]): stri
 }
 
 /**
- * A row, in parts when it is longer than the limit; each further part repeats the first cell, which says what it is
- * about.
+ * The text of a row, in parts when it exceeds the chunk limit. Further parts repeat the first cell, which names the
+ * row's subject.
  */
 function rowParts(cells: readonly [column: string, value: string][]): string[] {
   const whole = rowText(cells);
@@ -156,7 +161,7 @@ function rowParts(cells: readonly [column: string, value: string][]): string[] {
   return parts.map((part, index) => (index === 0 || label === '' ? part : `${label}; ${part}`));
 }
 
-/** Splits a text that does not fit beside its label; `split` has already limited it without one. */
+/** Splits a text in half until it fits into the room that the row's label leaves in a chunk. */
 function halves(text: string, room: { words: number; characters: number }): string[] {
   if (countWords(text) <= room.words && text.length <= room.characters) return [text];
   const words = text.split(' ');
@@ -176,10 +181,12 @@ function packRows(rows: readonly (readonly [string, string][])[]): string[] {
   return pack(units, (_unit, words, count) => words + count > targetRowWords);
 }
 
-/** The blocks under one heading; each table is a section of its own. */
+/** Blocks under one heading. Each table is a section of its own. */
 type Section = { path: string[]; table: string | undefined; blocks: Block[] };
 
-/** Groups blocks by heading path and table; a heading that nothing follows becomes text, so that it is not lost. */
+/**
+ * Groups blocks by heading path and table. A heading without content becomes text, so that its words stay searchable.
+ */
 function sections(blocks: readonly Block[]): Section[] {
   const found: Section[] = [];
   let open: string[] = [];
@@ -203,8 +210,8 @@ function sections(blocks: readonly Block[]): Section[] {
 }
 
 /**
- * The chunks of a document, in order. `title` is the document's name, used where there is no heading. Throws
- * `Unreadable('too_much_text')` beyond `maxChunks`, and `Unreadable('empty')` when there is no word.
+ * The chunks of a document, in order. `title` (the document's name) is the heading of text that has none. Throws
+ * `Unreadable('too_much_text')` beyond `maxChunks`, and `Unreadable('empty')` when the text has no letter or digit.
  */
 export function toChunks(blocks: readonly Block[], { title = '' }: { title?: string } = {}): CutChunk[] {
   const chunks: CutChunk[] = [];

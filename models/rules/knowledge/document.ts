@@ -1,20 +1,20 @@
 /**
- * Uploaded documents: their types, states and limits, the name that is shown, and why a file cannot be read. Pure: it
- * judges bytes and names, and opens nothing.
+ * Rules for uploaded documents: types, states, limits, displayed names, and why a file is refused. Pure: the caller
+ * passes bytes and names.
  */
 import { Problem } from '../base/errors.ts';
 import { detectUtf16, startsWith } from '../base/unreadable.ts';
 
 export const documentStatuses = ['uploaded', 'processing', 'indexed', 'failed'] as const;
 export type DocumentStatus = (typeof documentStatuses)[number];
-/** The states of a document that waits for its processing or is being processed. */
+/** The states of a document whose processing has not finished. */
 export const unprocessed = ['uploaded', 'processing'] as const satisfies readonly DocumentStatus[];
 export const isUnprocessed = (status: DocumentStatus): boolean => (unprocessed as readonly string[]).includes(status);
 
 export const fileTypes = ['docx', 'txt', 'md', 'csv', 'xlsx'] as const;
 export type FileType = (typeof fileTypes)[number];
 
-/** The media type stored and served for a file type; what the uploader declared is not trusted. */
+/** The media type that is stored and served for each file type; the type declared by the uploader is not trusted. */
 export const mimeTypes: Record<FileType, string> = {
   docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
   txt: 'text/plain',
@@ -23,7 +23,7 @@ export const mimeTypes: Record<FileType, string> = {
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 };
 
-/** File name endings, without the dot and in lower case. */
+/** File name extensions, in lower case and without the dot. */
 export const extensions: Record<FileType, readonly string[]> = {
   docx: ['docx'],
   txt: ['txt', 'text'],
@@ -32,15 +32,14 @@ export const extensions: Record<FileType, readonly string[]> = {
   xlsx: ['xlsx'],
 };
 
-/** The largest file taken, in bytes: 25 MiB, as the contract of the document routes says. */
+/** The maximum size of an upload, in bytes: 25 MiB, as the contract of the document routes says. */
 export const maxFileBytes = 25 * 1024 * 1024;
 
-/** The ending of a name without its dot, in lower case; empty when there is none. */
+/** The extension of a file name in lower case and without the dot; empty when the name has none. */
 function extensionOf(name: string): string {
   return /\.([\p{L}\p{N}]{1,16})$/u.exec(name)?.[1]?.toLowerCase() ?? '';
 }
 
-/** The type that a file name's extension claims, or undefined. */
 export function fileTypeOfName(filename: string): FileType | undefined {
   const extension = extensionOf(filename.trim());
   return fileTypes.find((type) => extensions[type].includes(extension));
@@ -48,7 +47,9 @@ export function fileTypeOfName(filename: string): FileType | undefined {
 
 const utf8Length = (text: string): number => new TextEncoder().encode(text).length;
 
-/** Cuts at a character (not inside an emoji or an accent) so that at most `bytes` of UTF-8 remain. */
+/**
+ * Truncates a text to at most `bytes` of UTF-8, without splitting a grapheme (an emoji, or a letter with its accent).
+ */
 function clip(text: string, bytes: number): string {
   if (utf8Length(text) <= bytes) return text;
   let kept = '';
@@ -61,12 +62,12 @@ function clip(text: string, bytes: number): string {
   return kept;
 }
 
-/** Names that Windows opens as devices whatever their ending. */
+/** Names that Windows treats as devices, whatever their extension. */
 const deviceName = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])$/i;
 
 /**
- * Removes dots and blanks at the beginning (0) or the end (-1). A regular expression for the end would take quadratic
- * time.
+ * Removes dots and blanks at the beginning (0) or the end (-1). A loop, because a regular expression for the end would
+ * take quadratic time.
  */
 function withoutEdge(name: string, edge: 0 | -1): string {
   const isEdge = (character: string | undefined): boolean => character === '.' || character === ' ';
@@ -77,14 +78,15 @@ function withoutEdge(name: string, edge: 0 | -1): string {
 }
 
 /**
- * A name that is safe to show, store and save under on any system: no path, no control or direction-changing
- * characters, no reserved Windows name, 1 to 255 bytes of UTF-8, its ending kept. Never throws.
+ * A file name that is safe to show, store and download on any system: 1 to 255 bytes of UTF-8, without path, control
+ * characters, text-direction characters or reserved Windows names. The extension is kept. Never throws.
  */
 export function cleanFilename(name: string): string {
   const base = name.toWellFormed().normalize('NFC').split(/[/\\]/).at(-1) ?? '';
   const visible = base
     .replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')
-    // Format characters go (U+202E would show "gpj.exe" for "exe.jpg"); the two joiners stay, scripts need them.
+    // Removes format characters: U+202E would show "exe.jpg" as "gpj.exe". The two joiners stay, because some scripts
+    // need them.
     .replace(/(?![\u200c\u200d])\p{Cf}|[\p{Co}\ufffd]/gu, '')
     .replace(/[<>:"|?*]/g, '_')
     .replace(/\s+/g, ' ');
@@ -96,7 +98,7 @@ export function cleanFilename(name: string): string {
   return clip(stem, 255 - utf8Length(extension)).trimEnd() + extension;
 }
 
-/** What people would call the document: its name without ending, with blanks for `-` and `_`. */
+/** The document's name for people: the file name without extension, with blanks instead of `-` and `_`. */
 export function documentTitle(filename: string): string {
   return filename
     .replace(/\.[\p{L}\p{N}]{1,16}$/u, '')
@@ -107,7 +109,7 @@ export function documentTitle(filename: string): string {
 type Signature = { what: string; bytes: readonly number[]; offset?: number };
 const ascii = (text: string): number[] => Array.from(text, (character) => character.charCodeAt(0));
 
-/** The first bytes of formats that are often uploaded under a wrong name, from the formats' specifications. */
+/** Magic numbers of formats that are often uploaded under a wrong extension, from the formats' specifications. */
 const signatures: readonly Signature[] = [
   { what: 'a PDF document', bytes: ascii('%PDF-') },
   { what: 'a PNG picture', bytes: [0x89, 0x50, 0x4e, 0x47] },
@@ -127,10 +129,13 @@ const signatures: readonly Signature[] = [
 export const isZip = (head: Uint8Array): boolean =>
   startsWith(head, [0x50, 0x4b, 3, 4]) || startsWith(head, [0x50, 0x4b, 5, 6]);
 
-/** An OLE2 compound file: Word and Excel before 2007, and every password-protected DOCX or XLSX. */
+/** Detects an OLE2 compound file: Word and Excel before 2007, and every password-protected DOCX or XLSX. */
 export const isCompoundFile = (head: Uint8Array): boolean => startsWith(head, [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1]);
 
-/** Whether bytes cannot be text in any usual encoding: zero bytes outside UTF-16, or over 5 % control characters. */
+/**
+ * Whether bytes cannot be text in any usual encoding: they have zero bytes outside UTF-16, or over 5 % control
+ * characters.
+ */
 export function looksBinary(bytes: Uint8Array): boolean {
   if (detectUtf16(bytes) !== undefined) return false;
   let control = 0;
@@ -151,13 +156,15 @@ const officePart: Record<'docx' | 'xlsx', RegExp> = {
   xlsx: /^xl\/workbook\d*\.xml$/i,
 };
 
-/** How `[Content_Types].xml` names the main part, whatever its path in the archive. */
+/**
+ * The content type of the main part in `[Content_Types].xml`, which does not depend on the part's path in the archive.
+ */
 const officeContent: Record<'docx' | 'xlsx', RegExp> = {
   docx: /wordprocessingml\.(?:document|template)\.main\+xml/i,
   xlsx: /spreadsheetml\.(?:sheet|template)\.main\+xml/i,
 };
 
-/** What kind of archive a ZIP with these entries is, in words. */
+/** The kind of a ZIP archive in words, judged by the names of its entries. */
 function archiveKind(entries: readonly string[]): string {
   const has = (pattern: RegExp): boolean => entries.some((entry) => pattern.test(entry));
   if (has(officePart.docx)) return 'a Word document (DOCX)';
@@ -170,11 +177,11 @@ function archiveKind(entries: readonly string[]): string {
 }
 
 /**
- * The type of a file by its first bytes (up to `headBytes`) and its name together; they must agree. `zipEntries` are
- * the names in the archive's directory, undefined when the file has none that can be read; `contentTypes` is the text of
- * its `[Content_Types].xml`, empty when it has none. A protected or damaged office file is accepted here: reading it
- * ends with a reason its owner understands.
- * Throws VALIDATION for an empty file, UNSUPPORTED_FILE_TYPE with what the file is and what to do otherwise.
+ * The type of a file, judged by its first bytes (up to `headBytes`) and its name, which must agree. `zipEntries` are
+ * the names in the ZIP directory; undefined when the directory is missing or unreadable. `contentTypes` is the text of
+ * `[Content_Types].xml`, empty when the archive has none. A protected or damaged office file is accepted here, because
+ * reading it later gives its owner a better reason. Throws VALIDATION for an empty file. Throws UNSUPPORTED_FILE_TYPE
+ * with the detected kind of file and what to upload instead.
  */
 export function detectFileType(
   head: Uint8Array,
@@ -212,7 +219,7 @@ function detectOffice(
   if (isCompoundFile(head)) return type;
   if (!isZip(head)) refuse(`The content of the file is not .${type}; save it as ${type.toUpperCase()} in its program.`);
   if (entries === undefined || entries.some((entry) => officePart[type].test(entry))) return type;
-  // The main part may have any name; the archive's relations name it.
+  // The main part may have any path, so its content type decides.
   if (officeContent[type].test(contentTypes)) return type;
   return refuse(`The content of the file is ${archiveKind(entries)}, not .${type}. ${supported}`);
 }

@@ -1,10 +1,10 @@
 /** When pages are embedded. Pure. */
 
 /**
- * How long pages wait for their vectors, ms, from the start of their crawl, so that embedding does not slow the crawl.
- * A longer crawl spends most of its time waiting for the site.
+ * How long after the start of a crawl its pages wait to be embedded, in ms, so that embedding does not slow the crawl.
+ * A longer crawl spends most of its time waiting for the site, so embedding may then run beside it.
  */
 const crawlFirstMs = 2 * 60_000;
 
-/** The time before which the pages of a running crawl are not embedded. */
+/** The pages of a running crawl are not embedded before this time. */
 export const pagesEmbedAfter = (crawlStartedAt: Date): Date => new Date(crawlStartedAt.getTime() + crawlFirstMs);

@@ -1,4 +1,4 @@
-/** Questions that the knowledge base could not answer: the reason and the state of each. Pure. */
+/** Knowledge gaps: questions that the knowledge base could not answer, with the reason and the state of each. Pure. */
 
 export const gapStatuses = ['open', 'acknowledged', 'resolved'] as const;
 export type GapStatus = (typeof gapStatuses)[number];
@@ -10,19 +10,25 @@ export type GapStatus = (typeof gapStatuses)[number];
 export const gapReasons = ['nothing_found', 'not_relevant', 'out_of_segment'] as const;
 export type GapReason = (typeof gapReasons)[number];
 
-/** `anywhere`: whether the same question without its segments finds something relevant. */
+/**
+ * `candidates`: the number of passages found. `anywhere`: whether the question finds a relevant passage when segments
+ * are ignored.
+ */
 export function gapReason(candidates: number, anywhere: boolean): GapReason {
   if (anywhere) return 'out_of_segment';
   return candidates === 0 ? 'nothing_found' : 'not_relevant';
 }
 
 /**
- * Two questions whose vectors (Universal Sentence Encoder) have at least this cosine count as the same. Of the pairs of
- * real customers' questions above it, nine of ten have the same intent (390 questions of 38 intents, four languages).
+ * Two questions count as the same when the cosine of their vectors (Universal Sentence Encoder) is at least this. Nine
+ * of ten pairs of real customer questions above it have the same intent (390 questions of 38 intents, four languages).
  */
 const sameQuestion = 0.77;
 
-/** The group of the known question that is nearest in meaning; undefined when no known question asks the same. */
+/**
+ * The group of the known question with the nearest vector; undefined when none is similar enough to be the same
+ * question.
+ */
 export function nearestGroup(
   vector: Float32Array,
   known: readonly { group: string; vector: Float32Array }[],
@@ -36,7 +42,7 @@ export function nearestGroup(
   return best.group;
 }
 
-/** Without vectors, questions with the same content words, in any order, form a group. */
+/** The group of a question without vectors: questions with the same content words, in any order, form one group. */
 export function gapGroup(stems: readonly string[], question: string): string {
   return [...new Set(stems)].sort().join(' ') || question.trim().toLowerCase();
 }

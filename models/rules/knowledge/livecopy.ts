@@ -1,8 +1,8 @@
-/** What an organization has in live mode, and what it can copy from test mode. Pure. */
+/** Compares live mode with test mode: what an organization can still copy to live mode. Pure. */
 import { checkQuota, type Quotas } from './quota.ts';
 import { defaultSettings, type SupportSettings } from '../integrations/supportconfig.ts';
 
-/** How many settings differ from their defaults; settings hold in both modes. */
+/** The number of settings that differ from their defaults. Settings are shared by both modes. */
 export const settingsChanged = (settings: SupportSettings): number =>
   (Object.keys(defaultSettings) as (keyof SupportSettings)[]).filter(
     (name) => JSON.stringify(settings[name]) !== JSON.stringify(defaultSettings[name]),
@@ -10,13 +10,16 @@ export const settingsChanged = (settings: SupportSettings): number =>
 
 type Told = { key: string };
 
-/** How many of these are missing in live mode. */
+/** The number of test-mode entries that live mode does not have. */
 export function missing(there: readonly Told[], live: readonly Told[]): number {
   const known = new Set(live.map(({ key }) => key));
   return there.filter(({ key }) => !known.has(key)).length;
 }
 
-/** Throws when live mode has no room for everything: half a knowledge base answers worse than people expect. */
+/**
+ * Throws when live mode has no room for all missing sources: a partly copied knowledge base would answer worse than
+ * people expect.
+ */
 export function checkRoom(
   quotas: Quotas,
   { documents, pages }: Record<'documents' | 'pages', { live: number; missing: number }>,

@@ -1,6 +1,6 @@
 /**
- * Offers: passages that may help when none surely answers. An offer is shown by its heading, and a customer who asks
- * that heading gets that passage. Pure.
+ * Offers: passages that may help when no passage answers with enough certainty. The customer sees the heading of the
+ * passage, and gets the passage by sending that heading as a question. Pure.
  */
 import type { SourceType } from './authority.ts';
 import type { Passage } from './retrieval.ts';
@@ -10,29 +10,29 @@ import type { Language } from '../language/language.ts';
 import { terms } from '../language/words.ts';
 
 export const maxOffers = 3;
-/** An offer as it is shown and stored; `passage` is the chunk's id, which customers do not see. */
+/** An offer as stored. `passage` is the chunk's id, which customers do not see. */
 export type Offer = {
-  /** The passage's heading in its document. */
+  /** The displayed heading of the passage, or the first cell of the matching table row. */
   heading: string;
-  /** The question to send, unchanged, to get the passage. */
+  /** The customer sends exactly this text to get the passage. */
   question: string;
   source: { type: SourceType; id: string; name: string; url?: string };
   passage: string;
 };
 
-/** An offer as customers see it. */
+/** The offer without its internal passage id, as customers see it. */
 export const shownOffer = ({ heading, question, source }: Offer): Omit<Offer, 'passage'> => ({
   heading,
   question,
   source,
 });
 
-/** A last heading of fewer words than this is shown with its parent: `Cash – In the euro area`. */
+/** A last heading with fewer words than this is shown with its parent heading: `Cash – In the euro area`. */
 const tellingWords = 3;
-/** The longest heading that is shown, in characters; longer ones are no headings. */
+/** The maximum length of a displayed heading, in characters. */
 const maxLabelLength = 160;
 
-/** How a heading path is shown. */
+/** The displayed form of a heading path (`A > B`). */
 export function labelOf(heading: string): string {
   const parts = heading.split(' > ').map((part) => part.trim());
   const last = parts.at(-1)!;
@@ -41,11 +41,11 @@ export function labelOf(heading: string): string {
   return label.length <= maxLabelLength ? label : `${label.slice(0, maxLabelLength - 1)}…`;
 }
 
-/** The first cell of each row of a passage: what the row is about. */
+/** The first cell of each table row of a passage, which names the row's subject. */
 const rowNames = (text: string): string[] =>
   unitsOf(text).flatMap(({ kind, cells }) => (kind === 'row' && cells[0] ? [cells[0].value] : []));
 
-/** `row` is the passage's row that is nearest to the question, if it has rows. */
+/** `row` is the text of the passage's row that is nearest to the question, when the passage has rows. */
 export function offerOf({ id, type, source_id, name, url, heading, text }: Passage, row?: string): Offer {
   const named = row === undefined ? undefined : unitsOf(text).find((unit) => unit.kind === 'row' && unit.text === row);
   const label = named?.cells[0]?.value ?? (labelOf(heading) || name);
@@ -57,7 +57,7 @@ export function offerOf({ id, type, source_id, name, url, heading, text }: Passa
   };
 }
 
-/** One offer per heading: a section in several parts is one offer. */
+/** Keeps one offer per heading, because a section may be split into several chunks. */
 export const distinctOffers = (offers: readonly Offer[]): Offer[] =>
   [...new Map(offers.toReversed().map((offer) => [plain(offer.heading), offer])).values()]
     .toSorted((a, b) => offers.indexOf(a) - offers.indexOf(b))
@@ -66,7 +66,8 @@ export const distinctOffers = (offers: readonly Offer[]): Offer[] =>
 const plain = (text: string): string => text.normalize('NFC').toLowerCase().replace(/\s+/gu, ' ').trim();
 
 /**
- * Whether a question equals the heading of a passage or the first cell of one of its rows: then that passage answers.
+ * Whether a question equals the heading of a passage or the first cell of one of its rows. Such a passage answers the
+ * question.
  */
 export function isNamed(question: string, { heading, text }: Pick<Passage, 'heading' | 'text'>): boolean {
   const asked = plain(question);
@@ -75,10 +76,10 @@ export function isNamed(question: string, { heading, text }: Pick<Passage, 'head
   return names.some((name) => plain(name) === asked);
 }
 
-/** The earlier offer that a message accepts, newest first. */
+/** The offer whose question the customer's message repeats. `offers` are newest first. */
 export const takenOffer = (message: string, offers: readonly Offer[]): Offer | undefined =>
   offers.find(({ question }) => plain(question) === plain(message));
 
-/** The offers as a message in the customer's language; headings stay in the documents' language. */
+/** The offers as a message in the customer's language. Headings stay in the language of the documents. */
 export const offerText = (offers: readonly Offer[], language: Language): string =>
   [ownSentences.mayHelp[language], ...offers.map(({ heading }) => `- ${heading}`)].join('\n');

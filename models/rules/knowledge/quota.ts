@@ -1,4 +1,4 @@
-/** Whether an organization has room for one more record, and what is said when it has none. Pure. */
+/** Quotas: whether an organization may store one more record, and the error when it may not. Pure. */
 import { Problem } from '../base/errors.ts';
 import type { Environment, Mode } from '../access/keys.ts';
 
@@ -6,24 +6,26 @@ export const features = ['documents', 'knowledge_pages'] as const;
 export type Feature = (typeof features)[number];
 export type Quotas = Record<Environment, Record<Feature, number>>;
 
-/** Which quota holds: test mode has the sandbox's, even in an organization that is live. */
+/** The environment whose quota applies: test mode always has the sandbox quota, even in a live organization. */
 export function quotaEnvironment(mode: Mode, environment: Environment): Environment {
   return mode === 'live' ? environment : 'sandbox';
 }
 
-/** `slot(nth)`: the free slot before which `nth` others are free; `nth` is below `count`. */
+/** `slot(nth)` is the free slot that has `nth` free slots before it; `nth` must be below `count`. */
 export type FreeSlots = { count: number; slot(nth: number): number };
 
 /**
- * The slots of an allowance that a new record may take. Every record holds a slot, a number from 0 that no other record of
- * its organization and mode has, so that storing it is one write which the database refuses when the slot is taken.
- * `taken`: the slot of each record that exists; undefined for one that was stored before there were slots. There are as
- * many free slots as `limit` exceeds the records, also after the limit was lowered below slots that are held. They
- * are not listed: a limit may be in the millions.
+ * The quota slots that a new record may take.
+ *
+ * Every record holds a slot: a number from 0 that is unique in its organization and mode. Storing a record with a taken
+ * slot fails on the unique index, so that concurrent writes cannot exceed the quota. `taken` has the slot of each
+ * existing record; undefined for a record from before slots existed. The number of free slots is `limit` minus the
+ * number of records, also after `limit` was lowered below held slots. The slots are computed and not listed, because a
+ * limit may be in the millions.
  */
 export function freeSlots(limit: number, taken: readonly (number | undefined)[]): FreeSlots {
   const held = taken.filter((slot) => slot !== undefined).sort((a, b) => a - b);
-  // Slots below `end` are free. Each record that holds none of them leaves room for one less.
+  // Slots from `end` on cannot be taken. Each record without a slot below `end` lowers `end` by one.
   let end = limit - (taken.length - held.length);
   while (held.length > 0 && held.at(-1)! >= end) {
     held.pop();
@@ -31,14 +33,14 @@ export function freeSlots(limit: number, taken: readonly (number | undefined)[])
   }
   return {
     count: Math.max(0, end - held.length),
-    // The slot that has `nth` free slots before it: it moves up by one for each held slot before it.
+    // Starts at `nth` and skips each held slot at or before the result.
     slot: (nth) => held.reduce((slot, next) => (next <= slot ? slot + 1 : slot), nth),
   };
 }
 
 /**
  * Throws when `used` reaches the quota: `SANDBOX_LIMIT` in the sandbox, `BETA_LIMIT_REACHED` with `feature` in
- * production. `used` counts what exists now, so deleting makes room again.
+ * production. `used` is the number of existing records, so deleting makes room again.
  */
 export function checkQuota(quotas: Quotas, environment: Environment, feature: Feature, used: number): void {
   const limit = quotas[environment][feature];

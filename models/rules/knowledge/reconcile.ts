@@ -1,75 +1,77 @@
-/** Compares the index with the records, and says what to change in the index. Pure. */
+/** Compares the search index with the records in MongoDB, and lists what to correct in the index. Pure. */
 import type { Authority } from './authority.ts';
 
-/** The rows of one batch of a source in the index, with their tags there. */
+/** The index rows of one batch of a source, with the segments and authority stored in the index. */
 export type IndexedSource = {
   source_id: string;
-  /** The batch: `batchOf`. */
+  /** The batch name, made by `batchOf`. */
   generation: string;
-  /** The number of rows; each belongs to one chunk. */
+  /** The number of index rows; one row holds one chunk. */
   chunks: number;
   segments: string[];
   authority: string;
 };
 
-/** Which rows of a source answer questions, and which may soon. */
+/** Which index rows of a source answer questions now, and which may after the next publication. */
 export type Generations = {
-  /** The newest generation. */
   generation: number;
-  /** The attempt that last claimed it; absent where every claim makes a new generation. */
+  /**
+   * The last attempt that claimed the newest generation; absent for sources where every claim makes a new generation.
+   */
   claimed?: number;
-  /** The generation that answers, or will when its set of pages is swapped in. */
+  /** The generation whose rows answer questions, or will once its whole set of pages is swapped in. */
   live_generation?: number;
-  /** The attempt that wrote the answering rows; absent when the generation had only one writer. */
+  /** The attempt that wrote the live rows; absent when only one attempt ever wrote the generation. */
   live_attempt?: number;
 };
 
-/** A source in its record's state. */
+/** A source with its indexing state and tags, as its record has them. */
 export type Standing = Generations & {
   source_id: string;
-  /** Whether questions may be answered from it now. */
+  /** Whether the source may be used in answers now. */
   answers: boolean;
-  /** The number of chunks of the answering generation. */
+  /** The number of chunks of the live generation. */
   chunk_count: number;
   segments: readonly string[];
   authority: Authority;
 };
 
 /**
- * The name of the rows that one attempt writes into the index: `<generation>`, or `<generation>.<attempt>`. The index does
- * not refuse two rows of one chunk, so attempts at one generation must not write under one name: two that run at once would
- * leave each row twice. The record says whose rows answer; all others are dropped.
+ * The batch name of the rows that one attempt writes: `<generation>`, or `<generation>.<attempt>`. The index accepts
+ * two rows of one chunk, so two attempts that run at once under one name would duplicate every row. The record says
+ * which batch is live; all other batches are deleted.
  */
 export const batchOf = (generation: number, attempt?: number): string =>
   attempt === undefined ? String(generation) : `${generation}.${attempt}`;
 
-/** The generation of a batch. */
 export const generationOf = (batch: string): number => Number(batch.split('.')[0]);
 
-/** The rows that answer; undefined before the first generation is published. */
+/** The batch whose rows answer questions; undefined before the first generation is published. */
 export const liveBatch = ({ live_generation, live_attempt }: Generations): string | undefined =>
   live_generation === undefined ? undefined : batchOf(live_generation, live_attempt);
 
-/** Whether a generation answers or may still be published. An older one never will be, because numbers only grow. */
+/** Whether a generation is live or may still become live. Older ones cannot, because generation numbers only grow. */
 export const isCurrent = (
   source: { generation: number; live_generation?: number | undefined },
   generation: number,
 ): boolean => source.generation === generation || source.live_generation === generation;
 
-/** Whether rows answer, or may still be published by the attempt that claimed last. */
+/** Whether a batch is live, or may still be published by the latest attempt. */
 export const isCurrentBatch = (source: Generations, batch: string): boolean =>
   batch === liveBatch(source) || batch === batchOf(source.generation, source.claimed);
 
 export type Differences = {
-  /** Rows of sources that are gone, or of batches that no longer answer and never will. */
+  /** Batches whose source is deleted, or that are not live and can never become live. */
   outdated: { source_id: string; batch: string }[];
-  /** Answering sources whose tags differ in the index. */
+  /** Live sources whose segments or authority differ between record and index. */
   retagged: string[];
-  /** Answering sources that do not have exactly one row per chunk: rows are missing or doubled. */
+  /** Live sources whose number of index rows is not their number of chunks: rows are missing or duplicated. */
   miscounted: { source_id: string; generation: number }[];
 };
 
-/** The differences at the time of reading. The caller reads a record again right before it changes anything. */
+/**
+ * Records may change after this comparison, so the caller reads each record again right before it changes the index.
+ */
 export function compareIndex(standing: readonly Standing[], rows: readonly IndexedSource[]): Differences {
   const records = new Map(standing.map((source) => [source.source_id, source]));
   const outdated = new Map<string, { source_id: string; batch: string }>();
@@ -93,8 +95,8 @@ export function compareIndex(standing: readonly Standing[], rows: readonly Index
 }
 
 /**
- * The same for vectors, which belong to a generation, whichever attempt indexed its words. Only the vectors of
- * `embedded` must be complete: the others still wait for theirs.
+ * Like `compareIndex`, for the vector table. Vectors belong to a generation, whichever attempt indexed its text. Only
+ * the sources in `embedded` must have all their vectors; the others still wait for embedding.
  */
 export function compareVectors(
   standing: readonly Standing[],

@@ -1,63 +1,70 @@
 /**
- * The probability that a passage answers a question, judged by meaning: a logistic model over a few numbers of the
- * search. Its weights and thresholds are in relevance.json, which `npm run calibrate` makes.
+ * The probability that a passage answers a question: a logistic model whose features come from the embedding and BM25
+ * scores. `npm run calibrate` writes its weights and thresholds to relevance.json.
  */
 import calibrations from './relevance.json' with { type: 'json' };
 
 /**
- * The parts of an embedded vector, in order. For each part: its weight, the spread of its cosines, and the usual cosine
- * of a question with the passages of a help centre (all measured on two of them).
+ * The parts of the platform's embedding vectors, in order, one per embedding model. `spread`: standard deviation of the
+ * cosines. `usual`: the typical cosine of a question with any passage of a help centre, measured on two help centres.
  */
 const embeddedParts = [
   { name: 'me5', weight: 1, spread: 0.026, usual: 0.83, englishOnly: false },
   { name: 'use', weight: 0.4, spread: 0.1, usual: 0.11, englishOnly: false },
   { name: 'bge', weight: 1.5, spread: 0.06, usual: 0.54, englishOnly: true },
 ] as const;
-/** The usual values elsewhere count like this many passages: a small table says little about what is usual in it. */
+/**
+ * The measured `usual` cosines count as much as this many passages of the table, because few passages say little about
+ * what is usual there.
+ */
 const priorPassages = 16;
-/** Of an unknown model only its cosines in the table are known: with fewer passages than this, words alone decide. */
+/**
+ * With fewer passages than this, an external embedding model's cosines cannot be normalised, and lexical search alone
+ * decides.
+ */
 const fewestPassages = 8;
 
 export type Calibration = {
   weights: { intercept: number } & Record<keyof Features, number>;
-  /** A passage answers from this probability on. */
+  /** The minimum probability for a passage to be used as an answer. */
   answer: number;
-  /** A passage is offered from this probability on. */
+  /** The minimum probability for a passage to be offered as possibly helpful. */
   offer: number;
 };
-/** `embedded`: of the models that come with the platform. `endpoint`: of an unknown model, whose vectors have one part. */
+/**
+ * `embedded`: for the embedding models that come with the platform. `endpoint`: for an external model, whose vectors
+ * have one part.
+ */
 export type Calibrations = Record<'embedded' | 'endpoint', Calibration>;
 
-/** What a passage is compared by: the cosine of each part with the question's, and BM25. */
+/** The scores of a passage for a question: the cosine of each vector part, and BM25. */
 export type Compared = { cosines: readonly number[]; text_score?: number };
 
-/** The inputs of the logistic model. */
 export type Features = {
-  /** How far the passage lies above what is usual in the table: a z-score of the cosines, plus its words. */
+  /** How far the passage lies above the usual passage of the table: z-score of the cosines plus weighted BM25. */
   above: number;
-  /** The share of the question's rare words that the passage has: 0 to 1. */
+  /** The share of the question's words that the passage has, weighted by rarity: 0 to 1. */
   share: number;
-  /** 1 when the English-only model is left out. */
+  /** 1 when the question is not English, so that the English-only model is not used. */
   foreign: number;
 };
 
-/** The scale on which the passages of one question are compared. */
+/** Normalises the scores of the passages of one question, so that they can be compared. */
 export type Scale = {
   calibration: Calibration;
-  /** The weights of the cosines. */
   weights: readonly number[];
-  /** The weighted cosines of a usual passage. */
+  /** The weighted cosine sum of a usual passage; it is subtracted from each passage's sum. */
   usual: number;
   foreign: boolean;
 };
 
-/** The weight of each part in a search for passages. */
+/** The weight of each vector part in the vector search. */
 export function partWeights(parts: number, english: boolean): number[] {
   if (parts === 1) return [1];
   return embeddedParts.slice(0, parts).map((part) => (part.englishOnly && !english ? 0 : part.weight / part.spread));
 }
 
-/** The weight of one point of BM25, in z-score units: a match of words is strong evidence, but rare. */
+/** The weight of one BM25 point, in z-score units. */
 export const wordsWeight = 0.04;
 
 const weighted = (weights: readonly number[], cosines: readonly number[]): number =>
@@ -66,8 +73,8 @@ const weighted = (weights: readonly number[], cosines: readonly number[]): numbe
 const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /**
- * The scale for a question whose parts have these weights (`partWeights`) and these cosines with passages of the table.
- * Undefined when too little is known to compare by meaning.
+ * The scale for one question. `weights` are from `partWeights`; `background` has the cosines of the question with a
+ * sample of the table's passages. Undefined when the sample is too small to compare by embeddings.
  */
 export function scaleOf(
   weights: readonly number[],
@@ -98,7 +105,7 @@ export function scaleOf(
   };
 }
 
-/** How far a passage lies above what is usual, as a z-score of the cosines. */
+/** How far a passage lies above the usual passage of the table, in z-score units. */
 export const aboveUsual = (scale: Scale, { cosines, text_score = 0 }: Compared): number =>
   weighted(scale.weights, cosines) - scale.usual + wordsWeight * text_score;
 
@@ -108,7 +115,7 @@ export const featuresOf = (scale: Scale, passage: Compared, share: number): Feat
   foreign: scale.foreign ? 1 : 0,
 });
 
-/** The logarithm of the odds that a passage with these features answers. */
+/** The log-odds that a passage with these features answers. */
 const logitOf = ({ weights }: Calibration, { above, share, foreign }: Features): number =>
   weights.intercept + weights.above * above + weights.share * share + weights.foreign * foreign;
 

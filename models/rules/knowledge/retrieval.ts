@@ -1,6 +1,6 @@
 /**
- * Which passages answer a question: it ranks the candidates of the index, judges their relevance and keeps one
- * authority tier (spec 4.7, authority rules). agent/knowledge/retrieve.ts searches and reads them.
+ * Chooses the passages that answer a question: ranks the candidates of the index, judges their relevance and keeps one
+ * authority tier (spec 4.7, authority rules). agent/knowledge/retrieve.ts runs the search and reads the passages.
  */
 import { authorities } from './authority.ts';
 import type { Authority, SourceType } from './authority.ts';
@@ -10,81 +10,86 @@ import { aboveUsual, featuresOf, probabilityOf, wordsWeight, type Features, type
 import { matchWords, wordRule } from './wordmatch.ts';
 import { terms } from '../language/words.ts';
 
-/** A candidate from the index, found by the question's words, by its meaning, or by both. */
+/** A candidate from the index, found by lexical search, by vector search, or by both. */
 export type Candidate = {
   id: string;
   authority: Authority;
-  /** BM25: positive, unbounded, comparable within one question only. */
+  /** BM25 score: positive and unbounded. Scores of different questions are not comparable. */
   text_score?: number;
-  /** The cosine of each part of the question's vector with the passage's, -1 to 1; undefined: the passage has no vector (yet). */
+  /**
+   * The cosine of the question's vector with the passage's, per part, -1 to 1; undefined when the passage has no vector
+   * yet.
+   */
   cosines?: readonly number[];
 };
 
-/** A question's vector. */
 export type QuestionVector = {
-  /** The model that made it. Vectors of two models are never compared. */
+  /** The name of the embedding model. Vectors of different models are never compared. */
   model: string;
-  /** One vector of unit length for each embedding model. */
+  /** One unit-length vector for each embedding model. */
   parts: readonly Float32Array[];
 };
 
-/** A question's vector with the weights for comparing it. */
+/** A question's vector with the weights for the vector search. */
 export type Meaning = QuestionVector & {
-  /** The weight of each part's cosine in the search; 0: not used. */
+  /** The weight of each part's cosine; 0 when the part is not used. */
   weights: readonly number[];
 };
 
-/** What a search found. */
+/** The result of a search in the index. */
 export type Proposed = {
   candidates: Candidate[];
   /**
-   * The cosines of the question's parts with a sample of the passages that have vectors, at most 256: what is usual in
-   * this table. Empty without vectors.
+   * The question's cosines, per part, with a sample of at most 256 passages that have vectors. They show what is usual
+   * in this table. Empty without vectors.
    */
   background: readonly (readonly number[])[];
-  /** The vectors could not be read, so words alone proposed. */
+  /** True when the vectors could not be read and the candidates come from lexical search alone. */
   degraded?: boolean;
 };
 
-/** A chunk joined with its source, both as the database has them now: what answers are made of. */
+/** A chunk joined with its source, both as MongoDB has them now. Answers are built from passages. */
 export type Passage = {
   id: string;
   source_id: string;
   type: SourceType;
-  /** The source's name, for citations. */
+  /** The name of the source, for citations. */
   name: string;
-  /** The URL of the source, for pages of a website. */
+  /** The URL of the source; only web pages have one. */
   url?: string;
   heading: string;
   text: string;
-  /** When a document was uploaded; a page has no such time. */
+  /** When the document was uploaded; absent for web pages. */
   dated?: Date;
   segments: readonly string[];
   authority: Authority;
 };
 
-/** How sure it is that the passages answer. */
+/** How certain it is that the passages answer the question. */
 export const confidences = ['high', 'low', 'none'] as const;
 export type Confidence = (typeof confidences)[number];
 
-/** A judged passage, with every number of the decision, so that `explain` can show it. */
+/** A judged passage with every number behind the decision, for the `explain` output. */
 export type Judged<P extends Passage = Passage> = {
   passage: P;
   candidate: Candidate;
   /**
-   * The share of the question's content words, weighted by rarity among the candidates, that the passage has: 0 to 1.
+   * The share of the question's content words that the passage has, weighted by rarity among the candidates: 0 to 1.
    */
   coverage: number;
-  /** Its BM25 score relative to the best candidate's: 0 to 1. */
+  /** The passage's BM25 score relative to the best candidate's: 0 to 1. */
   strength: number;
-  /** The features by meaning; undefined where words alone decide. */
+  /** The features computed from embeddings; undefined when only words were compared. */
   features?: Features;
-  /** 0 to 1: the `score` of a source, and the order. By meaning, it is the probability that the passage answers. */
+  /**
+   * 0 to 1; sorts the passages and is the `score` of a cited source. With embeddings, the probability that the passage
+   * answers.
+   */
   relevance: number;
   relevant: boolean;
 };
 
-/** What an answer may be made of: what answers or, where that is not sure, what may help. */
+/** The passages that an answer may use: the hits, or the offers when confidence is low. */
 export const passagesOf = <P extends Passage>({
   confidence,
   hits,
@@ -95,35 +100,40 @@ export const passagesOf = <P extends Passage>({
   offers: readonly Judged<P>[];
 }): readonly Judged<P>[] => (confidence === 'low' ? offers : hits);
 
-/** How far, in `above`, a passage may lie behind the best passage. */
+/** The maximum distances to the best passage, in `above` units. */
 const reach = {
-  /** Behind the best of all tiers, to count as relevant: a higher tier may answer a little worse. */
+  /**
+   * Distance to the best passage of all tiers within which a passage is still relevant, so that a higher tier may
+   * answer slightly worse.
+   */
   tier: 1,
-  /** Behind the best of its own tier, to be passed on beside it: two near ones are often two halves of an answer. */
+  /**
+   * Distance to the best passage of the same tier within which a passage is also returned: two near ones are often two
+   * halves of an answer.
+   */
   hit: 0.5,
 } as const;
-/** How many passages of each tier are read: of those with a vector and of those without. */
+/** The maximum number of passages to read per tier: this many with a vector, and this many without. */
 const readOfTier = 8;
 export const maxOffers = 3;
 
 type Found<P extends Passage> = { passage: P; candidate: Candidate };
 
-/** The id breaks ties so that the same question gives the same answer. */
+/** The id breaks ties, so that the same question always gives the same answer. */
 function byScore(a: Candidate, b: Candidate): number {
   return (b.text_score ?? 0) - (a.text_score ?? 0) || (a.id < b.id ? -1 : 1);
 }
 
-/** Most relevant first. */
 function byRelevance(a: Judged, b: Judged): number {
   return b.relevance - a.relevance || byScore(a.candidate, b.candidate);
 }
 
-/** How far a candidate lies above what is usual, if it can be compared by meaning. */
+/** How far a candidate lies above the usual passage; undefined when it has no vector or there is no scale. */
 function aboveOf(scale: Scale | undefined, { cosines, text_score = 0 }: Candidate): number | undefined {
   return scale === undefined || cosines === undefined ? undefined : aboveUsual(scale, { cosines, text_score });
 }
 
-/** A passage that answers because the question names it, and not because a search found it. */
+/** A judged passage that the question names directly, so that no search was needed. */
 export const chosen = <P extends Passage>(passage: P): Judged<P> => ({
   passage,
   candidate: { id: passage.id, authority: passage.authority },
@@ -134,8 +144,8 @@ export const chosen = <P extends Passage>(passage: P): Judged<P> => ({
 });
 
 /**
- * Judges every passage against each question and against the best of all tiers, most relevant first. With a scale,
- * passages with a vector are judged by meaning and the others by words.
+ * Judges the passages against every question and sorts them by relevance. With a scale, passages that have a vector are
+ * judged by embeddings, the others by words.
  */
 export function judge<P extends Passage>(
   questions: readonly string[],
@@ -169,13 +179,13 @@ export function judge<P extends Passage>(
 }
 
 export type Tiered<J> = {
-  /** The tier that answers; undefined when nothing is relevant. */
+  /** The tier whose passages answer; undefined when no passage is relevant. */
   authority: Authority | undefined;
   /** The best passage of the tier and those nearly as good, most relevant first. */
   hits: J[];
 };
 
-/** The highest tier with a relevant passage answers alone: nothing from lower tiers is passed on. */
+/** Keeps only the highest tier that has a relevant passage. */
 export function selectTier<J extends Judged>(judged: readonly J[]): Tiered<J> {
   const relevant = judged.filter((item) => item.relevant);
   const authority = authorities.find((tier) => relevant.some((item) => item.passage.authority === tier));
@@ -187,7 +197,7 @@ export function selectTier<J extends Judged>(judged: readonly J[]): Tiered<J> {
   };
 }
 
-/** The nearest passages, one per heading: the offers when none surely answers. */
+/** The passages to offer when none answers with certainty: the most relevant ones, one per heading. */
 export function selectOffers<J extends Judged>(judged: readonly J[], offer: number): J[] {
   const near = judged.filter(({ features }) => features !== undefined).sort(byRelevance);
   if (near[0] === undefined || near[0].relevance < offer) return [];
@@ -199,14 +209,11 @@ export function selectOffers<J extends Judged>(judged: readonly J[], offer: numb
   return [...headings.values()].slice(0, maxOffers);
 }
 
-/**
- * The reading of a message that is answered best, with its answer. `worth`: how good it is, compared with the other
- * readings.
- */
+/** The reading of a message for which the best answer was found. `worth` compares readings: a higher one wins. */
 export type Answered<P extends Passage> = Omit<Asking, 'readings'> &
   Tiered<Judged<P>> & { reading: Reading; judged: Judged<P>[]; offers: Judged<P>[]; worth: number };
 
-/** Judges the passages for each reading of a message and takes the best. */
+/** Judges the passages for each possible reading of a message and returns the best reading. */
 export function bestReading<P extends Passage>(
   { readings, ...asking }: Asking,
   found: readonly Found<P>[],
@@ -222,27 +229,27 @@ export function bestReading<P extends Passage>(
   return read.reduce((best, next) => (next.worth > best.worth ? next : best));
 }
 
-/** A high share of the question's words must be found, and more words count more. */
+/** Without embeddings: rewards a high share of matched words (squared) and a reading with more words. */
 function worthOfWords({ text }: Reading, hits: readonly Judged[]): number {
   const said = terms(text).reduce((sum, { weight }) => sum + weight, 0);
   return Math.max(-1, ...hits.map(({ coverage }) => said * coverage ** 2));
 }
 
-/** An answer is worth more than none; between two answers, the more likely one is. */
+/** With embeddings: a reading with an answer beats one without; between two answers, the more likely one wins. */
 function worthOfMeaning(judged: readonly Judged[], hits: readonly Judged[]): number {
   const likely = judged.filter(({ features }) => features !== undefined).map(({ relevance }) => relevance);
   return hits.length > 0 ? 1 + Math.max(...hits.map(({ relevance }) => relevance)) : Math.max(-1, ...likely);
 }
 
-/** Whether the asker may see a passage in its present state. `asked`: from `askedSegments`. */
+/** Whether the asker may still see a passage, by the passage's current segments. `asked` comes from `askedSegments`. */
 export const stillReachable = (
   { segments }: Passage,
   { asked, strict }: { asked: readonly string[] | undefined; strict: boolean },
 ): boolean => reachable({ segments, asked, strict });
 
 /**
- * The higher tiers that the first search may have hidden: it returned as many as it may, none of that tier is among
- * them, and one that was left out could still be relevant. A second search costs almost nothing where the tiers differ.
+ * The higher tiers for which a second search is needed. That is so when the first search was cut off at `limit`,
+ * returned nothing of the tier, and a candidate beyond the limit could still be relevant.
  */
 export function crowdedOut(found: readonly Candidate[], limit: number, scale?: Scale): Authority[] {
   const hidden = scale === undefined ? hidesByWords(found, limit) : hidesByMeaning(found, limit, scale);
@@ -257,7 +264,8 @@ function hidesByWords(found: readonly Candidate[], limit: number): boolean {
 }
 
 /**
- * A passage that was left out is no nearer by meaning than the last of those returned, and matches no better by words.
+ * A candidate beyond the limit has no better vector or lexical score than the last one that was returned, so that their
+ * sum bounds its score.
  */
 function hidesByMeaning(found: readonly Candidate[], limit: number, scale: Scale): boolean {
   const last = (values: readonly number[]): number | undefined => values.toSorted((a, b) => b - a)[limit - 1];
@@ -269,14 +277,14 @@ function hidesByMeaning(found: readonly Candidate[], limit: number, scale: Scale
   return furthest + wordsWeight * words >= best - reach.tier || hidesByWords(found, limit);
 }
 
-/** Removes duplicates: two searches, or an index that was written twice, may return a chunk more than once. */
+/** Removes duplicates: two searches, or an index with duplicate rows, may return a chunk twice. */
 export function distinct(found: readonly Candidate[]): Candidate[] {
   const byId = new Map<string, Candidate>();
   for (const candidate of found) byId.set(candidate.id, { ...candidate, ...byId.get(candidate.id) });
   return [...byId.values()];
 }
 
-/** Candidates that could still be relevant, some of each tier: the rest need not be read from the database. */
+/** The candidates that could still be relevant, limited per tier. The others are not read from the database. */
 export function worthReading(found: readonly Candidate[], scale?: Scale): Candidate[] {
   const best = Math.max(0, ...found.map(({ text_score }) => text_score ?? 0));
   const compared = found

@@ -1,11 +1,11 @@
 /**
- * Segments: how a tag is normalised, and which sources a question may see (spec 4.7, segment rules).
- * Pure; the index filters with `segmentFilter`, and what MongoDB returns is checked once more with `reachable`.
+ * Segments: how tags are normalised, and which sources a question may use (spec 4.7, segment rules). Pure. The index
+ * filters with `segmentFilter`; what MongoDB returns is checked again with `reachable`.
  */
 import { Problem } from '../base/errors.ts';
 import type { Detail } from '../base/errors.ts';
 
-/** A source with one of these answers every segment, also when untagged content is withdrawn. */
+/** A source with one of these tags is visible to every segment, also when untagged sources are excluded. */
 export const sharedSegments = ['all', 'shared', 'global', 'common'] as const;
 
 export const maxSegments = 20;
@@ -13,9 +13,9 @@ export const maxSegments = 20;
 export const maxSegmentLength = 64;
 
 /**
- * The stored form of a tag: lower case, accents that decompose are folded (`Geschäft` -> `geschaft`), `&` becomes
- * ` and `, every other run of characters that are neither letters nor digits becomes `_`, trimmed, cut to 64.
- * Letters of other scripts stay letters, so the result is `[\p{L}\p{M}\p{N}_]`. Empty when nothing is left.
+ * The stored form of a tag: lower case, accents that decompose are folded (`Geschäft` -> `geschaft`), `&` becomes ` and
+ * `, and every other run of characters that are neither letters nor digits becomes `_`. The result is trimmed and
+ * truncated to 64 code points. Letters of other scripts stay letters. Empty when nothing is left.
  */
 export function normalizeSegment(raw: string): string {
   const plain = raw
@@ -31,9 +31,8 @@ export function normalizeSegment(raw: string): string {
 }
 
 /**
- * The tags of a source, normalised and unique, in the order given.
- * A tag of which nothing is left is refused rather than dropped: dropping the last one would make the source
- * untagged, which opens it to everybody.
+ * The normalised, unique tags of a source, in the given order. A tag that normalises to nothing is refused and not
+ * dropped: dropping a source's only tag would make it visible to everybody.
  * @throws Problem VALIDATION, with `details` on each offending element under `path`.
  */
 export function normalizeSegments(list: readonly string[], path: (string | number)[] = ['body', 'segments']): string[] {
@@ -48,9 +47,9 @@ export function normalizeSegments(list: readonly string[], path: (string | numbe
 }
 
 /**
- * The segments that a question names, from any number of inputs (`context.productType`, `segments`).
- * `undefined`: it names none and sees everything. An empty list: it named something that no source can carry, so it
- * still counts as naming one and sees shared (and, unless strict, untagged) content only.
+ * The normalised segments of a question, from all inputs (`context.productType`, `segments`). `undefined`: the question
+ * names no segment and may use every source. An empty list: it names only values that no tag can equal, so it may use
+ * shared sources, and untagged ones unless `strict`.
  */
 export function askedSegments(values: readonly (string | null | undefined)[]): string[] | undefined {
   const named = values.filter((value) => value !== null && value !== undefined && value.trim() !== '');
@@ -58,11 +57,11 @@ export function askedSegments(values: readonly (string | null | undefined)[]): s
   return [...new Set(named.map((value) => normalizeSegment(String(value))))].filter((value) => value !== '');
 }
 
-/** What the index filters by. `undefined` means everything. */
+/** The segment filter of an index search. `undefined` means no filter. */
 export type SegmentFilter = {
-  /** A source passes when it has one of these tags … */
+  /** A source passes when it has one of these tags. */
   tags: string[];
-  /** … or has no tag at all, when this is true. */
+  /** Whether sources without tags also pass. */
   untagged: boolean;
 };
 
@@ -71,7 +70,7 @@ export function segmentFilter(asked: readonly string[] | undefined, strict: bool
   return { tags: [...new Set([...asked, ...sharedSegments])], untagged: !strict };
 }
 
-/** Whether a source with these normalised tags may answer. The same decision as `segmentFilter`, on one source. */
+/** Whether a source with these normalised tags may be used: the same decision as `segmentFilter`, for one source. */
 export function reachable(source: {
   segments: readonly string[];
   asked: readonly string[] | undefined;

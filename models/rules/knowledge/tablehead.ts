@@ -1,30 +1,32 @@
 /**
- * Tells whether the first rows of a table name its columns. A wrong name turns a right value into a wrong answer, while
- * a missing one costs little in a table of two columns. So names are taken where the rows below differ from them in kind;
- * wider sheets, whose rows say little without, are named by any first row that looks like no row below.
+ * Decides whether the first rows of a table are a header. A wrong column name turns a right value into a wrong answer,
+ * while a missing name costs little in a table of two columns. So narrow tables need rows below that differ in kind
+ * from the header. Wider tables are hard to read without names, so there a first row that resembles no row below is
+ * enough.
  */
 type Row = readonly string[];
 
-/** The kinds of values that a cell may hold instead of words. */
+/** The kinds of values that a cell may hold; a cell with words has none. */
 type Form = 'flag' | 'address' | 'phone' | 'date' | 'time' | 'money' | 'measure' | 'number';
 
 /**
- * The names of the columns, the number of header rows, and for each column whether it holds values, and of which kind.
+ * `names`: of the columns. `rows`: the number of header rows. `values`: whether each column mostly holds values.
+ * `forms`: the kinds of values in each column.
  */
 export type TableHead = { names: string[]; rows: number; values: boolean[]; forms: ReadonlySet<Form | undefined>[] };
 
-/** How many rows below the header are examined. */
+/** The maximum number of rows below the header that are examined. */
 const sampleRows = 50;
-/** The share of a column's cells that must be of one kind: totals and remarks may stand below. */
+/** The minimum share of a column's cells that must be of one kind; the rest may be totals and remarks. */
 const most = 0.75;
 const maxNameCharacters = 60;
-/** The length limit of a question or sentence as a column name, where the column's values support it. */
+/** The maximum length of a column name that is a question or a sentence, allowed only over a column of values. */
 const maxLongNameCharacters = 200;
 const maxValueCharacters = 40;
-/** In characters and words: a longer cell is no name when only its position suggests that it is one. */
+/** The maximum size of a column name that is recognized by its position alone. */
 const maxPlainName = { characters: 30, words: 4 };
 
-/** Words that are almost always column names, in four languages. */
+/** Common column names in four languages. */
 const commonNames = new Set(
   [
     'name product item article service plan tariff category type price prices fee fees cost costs amount limit currency',
@@ -46,13 +48,13 @@ const isYear = (cell: string): boolean => /^(?:19|20)\d\d$/.test(cell);
 
 const isFlag = (cell: string): boolean => /^(?:yes|no|ja|nein|oui|non|sí|si|true|false|x|n\/a|[-–—✓✔✗✘×])$/i.test(cell);
 
-/** Whether a cell holds a number, an amount, a date, a time, or yes or no, rather than a name. */
+/** Whether a cell holds a value (number, amount, date, time, yes or no) and not a name. */
 export function isValue(cell: string): boolean {
   if (cell.length > maxValueCharacters || /^\d+(?:st|nd|rd|th|er|ère|e|[ºª])\s/i.test(cell)) return false;
   return /^(?:[A-Z]{3}\s)?[\p{Sc}<>≤≥~≈±+\-−–(]{0,3}\s?\p{Sc}?\s?\d/u.test(cell) || isFlag(cell);
 }
 
-/** What kind of value a cell is; undefined for words. `12 months`, `0-2 kg` and `24/7` are measures. */
+/** The kind of value in a cell; undefined for words. `12 months`, `0-2 kg` and `24/7` are measures. */
 function formOf(cell: string): Form | undefined {
   if (isFlag(cell)) return 'flag';
   if (/^(?:https?:\/\/|www\.)\S+$|^[^\s@]+@[^\s@]+$/i.test(cell)) return 'address';
@@ -78,7 +80,7 @@ function letterCase(cell: string): 'upper' | 'lower' | 'mixed' {
 const mostly = (values: Row, test: (value: string) => boolean): boolean =>
   values.length > 0 && values.filter(test).length >= values.length * most;
 
-/** Whether a cell can hardly be another value of the column below it. */
+/** Whether a cell clearly differs in kind from the values below it, so that it can hardly be one of them. */
 function differs(name: string, values: Row): boolean {
   if (name === '' || values.length === 0) return false;
   if (isYear(name)) return !values.some(isYear);
@@ -93,26 +95,26 @@ function differs(name: string, values: Row): boolean {
   return values.length >= 4 && distinct * 2 <= values.length && !values.includes(name);
 }
 
-/** `12 months` over amounts, or `24/7` over yes and no: a value of another kind than all values below it. */
+/** Whether a measure heads a column of another kind of values: `12 months` over amounts, or `24/7` over yes and no. */
 function measuresOthers(cell: string, corner: string, values: Row): boolean {
   const form = formOf(cell);
-  // A bare number may count anything, so the first column must name what it counts: `Size | 36 | 38`.
+  // A bare number may count anything, so the first column must name what is counted: `Size | 36 | 38`.
   if (form !== 'measure' && form !== 'date' && !(form === 'number' && isCommon(corner))) return false;
   const forms = values.map(formOf);
-  // When every row holds one kind of its own, the rows are properties, and the first row is one of them.
+  // When each row holds its own kind of value, the rows are properties and the first row is one of them, not a header.
   const alike = (['money', 'number', 'measure'] as const).some((other) =>
     mostly(values, (value) => [other, 'flag'].includes(formOf(value) ?? '')),
   );
   return values.length > 1 && !forms.includes(form) && alike;
 }
 
-/** Whether a cell may be a column name; `values` are the cells below it in the column `at`. */
+/** Whether a cell may be a column name. `at` is the column's index, and `values` are the cells below. */
 function canName(cell: string, at: number, values: Row, row: Row): boolean {
   if (isValue(cell)) return at > 0 && (isYear(cell) || (row.length > 2 && measuresOthers(cell, row[0] ?? '', values)));
-  // A bullet opens an item of a list.
+  // A leading bullet marks a list item.
   if (!/[\p{L}\p{N}#№%€$£]/u.test(cell) || /^[-–—•·*]\s/.test(cell)) return false;
   const question = cell.endsWith('?');
-  // When the first column holds questions, its first cell is one of them.
+  // When the first column holds questions, its first cell is a question too, not a column name.
   if (question && (at === 0 || values.some((value) => value.endsWith('?')))) return false;
   if (cell.length > maxNameCharacters && !(cell.length <= maxLongNameCharacters && mostly(values, isValue)))
     return false;
@@ -130,7 +132,7 @@ const wordsOf = (text: string): string[] =>
     .match(/[\p{L}\p{N}]+/gu) ?? [];
 
 /**
- * Whether a cell looks like another value of its column: the same text, a common word, or a full name over full names.
+ * Whether a cell looks like another value of its column: the same text, a shared word, or a full name over full names.
  */
 function resembles(cell: string, values: Row, row: Row): boolean {
   const words = wordsOf(cell);
@@ -143,7 +145,7 @@ function resembles(cell: string, values: Row, row: Row): boolean {
   return isLow(cell) && !row.every(isLow) && mostly(values, isLow);
 }
 
-/** Whether a row of three or more different short words may name the columns, judged without the rows below. */
+/** Whether the row has three or more short words that resemble no value below them, so that it may be a header. */
 function plainNames(row: Row, below: readonly Row[], columns: readonly Row[]): boolean {
   const isWide = (other: Row): boolean => other.slice(row.length).some((cell) => cell !== '');
   return (
@@ -160,7 +162,7 @@ function plainNames(row: Row, below: readonly Row[], columns: readonly Row[]): b
 
 function namesColumns(row: Row, below: readonly Row[], likely: boolean): boolean {
   const filled = row.filter((cell) => cell !== '');
-  // One column's name may be missing (often the first), but not most of them.
+  // A header may lack one name (often the first), but not most of them.
   if (filled.length < 2 || filled.length < row.length / 2) return false;
   const columns = columnsOf(row.length, below);
   const values = (at: number): Row => columns[at] ?? [];
@@ -173,7 +175,7 @@ function namesColumns(row: Row, below: readonly Row[], likely: boolean): boolean
   return crossTable || row.some((cell, at) => differs(cell, values(at))) || (likely && plainNames(row, below, columns));
 }
 
-/** `Domestic | | Abroad |` over `Call | SMS | Call | SMS`: combines two header rows into one name per column. */
+/** Merges two header rows into one name per column: `Domestic | | Abroad |` over `Call | SMS | Call | SMS`. */
 function twoRowNames(upper: Row, lower: Row, below: readonly Row[]): string[] | undefined {
   const width = Math.max(upper.length, lower.length);
   const above = Array.from({ length: width }, (_, at) => upper[at] ?? '');
@@ -193,15 +195,15 @@ function twoRowNames(upper: Row, lower: Row, below: readonly Row[]): string[] | 
   const distinct = new Set(given.map((name) => name.toLowerCase())).size === given.length;
   const formed = [...above, ...under].every((cell, at) => cell === '' || canName(cell, at % width, [], []));
   if (!grouped || !distinct || !formed) return undefined;
-  // A row of values has a first cell; when neither row shows that it is a header, the rows below must.
+  // A row of values has a first cell. When neither row is recognizable as a header by it, the rows below must confirm.
   return (corner !== '' && cornerUnder === '') || corner === cornerUnder || namesColumns(names, below, false)
     ? names
     : undefined;
 }
 
 /**
- * The header of a table; undefined when the rows have none, or it cannot be recognized. `marked`: the author marked the
- * first row as a header. `likely`: in this format the first row nearly always is one.
+ * Detects the header of a table; undefined when there is none or it is uncertain. `marked`: the author marked the first
+ * row as a header. `likely`: in this file format the first row nearly always is a header.
  */
 export function tableHead(
   rows: readonly Row[],
@@ -212,7 +214,8 @@ export function tableHead(
   const both = rest.length > 0 ? twoRowNames(first, second, rest) : undefined;
   const below = both ? rest : [second, ...rest];
   const names = both ?? first;
-  // Markdown marks the first row of every table, so a telephone number or an address is no name even there.
+  // Markdown marks the first row of every table as a header, so a row with a telephone number or an address is not
+  // believed.
   const believed = marked && !first.some((cell) => ['phone', 'address'].includes(formOf(cell) ?? ''));
   if (!both && !believed && (rows.length < 2 || !namesColumns(first, below, likely))) return undefined;
   const columns = columnsOf(names.length, below);
@@ -232,7 +235,7 @@ function isStrange(cell: string, at: number, head: TableHead): boolean {
   );
 }
 
-/** Whether a row fits a header: no more cells than names, and values where the column has values. */
+/** Whether a row fits a header: it has no more cells than names, and values where the column has values. */
 export const fitsHead = (row: Row, head: TableHead): boolean =>
   row.every((cell, at) => {
     const text = cell.trim();
@@ -241,7 +244,8 @@ export const fitsHead = (row: Row, head: TableHead): boolean =>
   });
 
 /**
- * `Remarks | All prices include VAT` under a price table: a name and a value of its own, and not a row of the table.
+ * Whether a row below a table is a remark with its own label, and not a row of the table: `Remarks | All prices include
+ * VAT`.
  */
 export function isRemark(row: Row, head: TableHead): boolean {
   const value = row[1]?.trim() ?? '';

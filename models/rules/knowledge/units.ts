@@ -1,28 +1,28 @@
-/** The parts of a passage that can be quoted, word for word: sentences, list items and table rows. Pure. */
+/** Splits a passage into the units that can be quoted word for word: sentences, list items and table rows. Pure. */
 import { sentences } from '../language/sentences.ts';
 
-/** `name` is empty where a column has none. */
+/** `name` is empty when the column has none. */
 export type Cell = { name: string; value: string };
 
 export type Unit = {
   text: string;
-  /** Its place in the passage, from 0. */
+  /** The unit's position in the passage, from 0. */
   order: number;
   paragraph: number;
   kind: 'prose' | 'item' | 'row';
-  /** Of a row, in order. */
+  /** The cells of a table row, in order; empty for other kinds. */
   cells: readonly Cell[];
 };
 
-/** A column's name is short and does not end a sentence, unless it is a question. */
+/** Matches `name: value`. A column name is short and contains no sentence end, unless it is a question. */
 const named = /^([^:;]{1,80}|[^:;]{1,200}\?): (.*)$/u;
 const sentenceEnd = /[.!?。！？]\s/u;
-/** A value without a column name that is longer than this, in characters, is prose. */
+/** A first cell without a column name that is longer than this, in characters, is prose. */
 const maxBareValue = 80;
 
 /**
- * Parses a row as chunks write it, `Column: value; Column: value`; empty when the line is no row. Values may contain
- * semicolons.
+ * Parses a row that a chunk stores as `Column: value; Column: value`; empty when the line is not a row. Values may
+ * contain semicolons.
  */
 function cellsOf(line: string, known: (name: string) => boolean): Cell[] {
   const cells: Cell[] = [];
@@ -39,11 +39,14 @@ function cellsOf(line: string, known: (name: string) => boolean): Cell[] {
   return cells.length > 1 && !isProse && cells.some(({ name }, at) => at > 0 && name !== '') ? cells : [];
 }
 
-/** A column that has a value in only one row needs a short name to be recognized. */
+/** The maximum size of a column name that occurs in only one row; a longer one is taken as part of a value. */
 const maxRareName = { characters: 30, words: 3 };
 const isLower = (name: string): boolean => /^\p{Ll}/u.test(name);
 
-/** Neighbouring rows have the same columns; a "column" that only one of them has may be part of a value. */
+/**
+ * Parses the rows of one table together: neighbouring rows share columns, so a "column" of a single row may be part of
+ * a value.
+ */
 function rowsOf(lines: readonly string[]): Cell[][] {
   const each = lines.map((line) => cellsOf(line, () => true));
   const counts = new Map<string, number>();
@@ -55,7 +58,7 @@ function rowsOf(lines: readonly string[]): Cell[][] {
   return lines.map((line) => cellsOf(line, known));
 }
 
-/** In a chunk an empty line separates paragraphs, and a line break separates list items and table rows. */
+/** Splits a passage at empty lines into paragraphs, and at line breaks into list items and table rows. */
 export function unitsOf(text: string): Unit[] {
   return text
     .split(/\n{2,}/u)
@@ -72,7 +75,6 @@ export function unitsOf(text: string): Unit[] {
     .map((unit, order) => ({ ...unit, order }));
 }
 
-/** Whether a line introduces what follows it. */
+/** Whether a line introduces the lines after it. */
 export const introduces = (text: string): boolean => /[:?：？]$/u.test(text);
-/** Whether an item is a numbered step, whose order matters. */
 export const isStep = (text: string): boolean => /^(?:\d{1,2}|[a-z])[.)]\s/iu.test(text);

@@ -1,30 +1,34 @@
 /**
- * Whether a passage answers a question, judged by its words alone: for passages without a vector, and where there is no
- * embedding model. A logistic model over the same numbers answered fewer of the fixtures' questions (69 instead of 84 %) and more
- * of the bank customers' ones wrongly (28 instead of 10 %), so this stays a rule.
+ * Judges by words alone whether a passage answers a question; used for passages without a vector, and when there is no
+ * embedding model. A logistic model over the same numbers was worse: it answered 69 instead of 84 % of the fixtures'
+ * questions, and answered 28 instead of 10 % of the bank customers' questions wrongly.
  */
 import { matcher, terms } from '../language/words.ts';
 import type { Term } from '../language/words.ts';
 
 /**
- * The thresholds, chosen on the bank help centre in test/fixtures with 62 questions, which is not a held-out set: 39 of
- * the 40 answerable ones kept their passage (the other shares no word with it), and none of the 22 others kept one.
- * test/fixtures/relevance.json has both kinds in other words.
+ * Thresholds, chosen on the bank help centre in test/fixtures with 62 questions (not a held-out set). 39 of the 40
+ * answerable questions kept their passage; the other one shares no word with its passage. None of the 22 unanswerable
+ * questions kept a passage. test/fixtures/relevance.json has both kinds of questions in other words.
  */
 export const wordRule = {
-  /** A passage with less than this share of the question's words does not answer it. */
+  /** The minimum share of the question's words that a passage must have. */
   minCoverage: 0.42,
   /**
-   * Relative to the best passage of all tiers: one that has far fewer of the question's words is only loosely related.
+   * The minimum share relative to the best passage of all tiers. A passage with far fewer of the question's words is
+   * only loosely related.
    */
   coverageOfBest: 0.75,
-  /** BM25 prefers short passages, so a longer one in a higher tier may score this far below the best. */
+  /**
+   * The minimum BM25 score relative to the best. BM25 prefers short passages, so a longer passage of a higher tier may
+   * score this much lower.
+   */
   strengthOfBest: 0.35,
 } as const;
 
 /**
- * How rare a term is among the passages, times its own weight. A word that no passage has counts as the rarest: a
- * question about it has no answer here.
+ * The weight of each term: its rarity among the passages, times its own weight. A word that no passage has is the
+ * rarest, so a question about it gets no answer.
  */
 export function termWeights(question: readonly Term[], seen: readonly ReadonlySet<string>[]): Map<string, number> {
   return new Map(
@@ -47,16 +51,16 @@ function share(asked: readonly Term[], weights: ReadonlyMap<string, number>, ste
 }
 
 export type WordMatch = {
-  /** The greatest share of a question's content words, weighted by rarity, that the passage has: 0 to 1. */
+  /** The greatest share of a question's content words that the passage has, weighted by rarity: 0 to 1. */
   coverage: number;
-  /** Its BM25 score relative to the best one: 0 to 1. */
+  /** The passage's BM25 score relative to the best one: 0 to 1. */
   strength: number;
   relevant: boolean;
 };
 
 /**
- * Compares each passage with each question and with the best of all tiers. `telling`: the passages by which a word's
- * rarity is judged.
+ * Compares each passage with each question and with the best of all tiers. `telling` marks the passages that count for
+ * a word's rarity.
  */
 export function matchWords(
   questions: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * The arguments of a call that a message plainly gives. Pure, based on the schema and the message alone: nothing is guessed,
- * and what could be meant in two ways is not given.
+ * Fills the arguments of a tool call from the customer's message. Pure: it uses the schema and the message only. An
+ * ambiguous value is left out and never guessed.
  */
 import type { JsonSchema } from './tool.ts';
 import { variantsOf } from './variants.ts';
@@ -16,17 +16,17 @@ type Property = {
 /** `missing`: names of required arguments that the message does not give. */
 export type Given = { arguments: Record<string, unknown>; missing: string[] };
 /**
- * What is known beside the message. `email`: one that a backend vouches for. `answer`: what the customer says to a question for
- * one argument; it is that argument where the schema takes any words.
+ * Values known besides the message. `email`: an address that a backend has verified. `answer`: the customer's reply to
+ * a question for one argument, used where the schema takes free text.
  */
 export type Known = { email?: string | undefined; answer?: string | undefined };
 
 const emailName = /e-?mail/i;
 const dateName = /(?:^|_)(?:date|day|on|from|until|since|to)(?:_|$)|date$/i;
-/** Names of what people write as a token with a digit in it. */
+/** Names of arguments that people write as a code with a digit in it. */
 const codeName =
   /(?:^|_)(?:id|number|no|nr|num|code|ref|reference|iban|order|invoice|ticket|booking|tracking|account|card|serial|case|contract|customer|policy)(?:_|$)|(?:Id|Number|Code|No|Ref)$/;
-/** Names of what is searched for in the customer's own words; only reading tools are given them. */
+/** Names of search arguments, which get the customer's own words. Only reading tools get them. */
 const queryName = /^(?:q|query|question|search|search_?term|text|term)$/i;
 
 export function argumentsFrom(message: string, schema: JsonSchema, known: Known, { reads }: { reads: boolean }): Given {
@@ -35,13 +35,13 @@ export function argumentsFrom(message: string, schema: JsonSchema, known: Known,
   const found: Record<string, unknown> = {};
   const missing: string[] = [];
   for (const name of required) {
-    // The first of several types that the message gives a value for.
+    // Takes the first of several types for which the message has a value.
     const values = variantsOf(properties[name], schema).map((one) => valueFor(message, name, one, known, reads));
     const value = values.find((one) => one !== undefined);
     if (value === undefined) missing.push(name);
     else found[name] = value;
   }
-  // Two arguments that would be given the same word are both in doubt.
+  // Two arguments that would get the same token are both ambiguous, so both count as missing.
   const isListed = (name: string) => variantsOf(properties[name], schema).some((one) => Array.isArray(one['enum']));
   const codes = required.filter((name) => found[name] !== undefined && !isListed(name));
   for (const name of codes)
@@ -50,7 +50,7 @@ export function argumentsFrom(message: string, schema: JsonSchema, known: Known,
   return { arguments: found, missing: [...new Set(missing)] };
 }
 
-/** How a value is found in what people write. */
+/** The way in which an argument's value is found in a message. */
 type Reading = 'choice' | 'number' | 'email' | 'date' | 'code' | 'query' | 'words';
 
 function readingOf(name: string, property: Property, reads: boolean): Reading | undefined {
@@ -75,7 +75,7 @@ function valueFor(message: string, name: string, property: Property, known: Know
     case 'date':
       return only(datesIn(message));
     case 'code':
-      // Whether it fits the pattern, the schema says.
+      // The schema validation later checks the pattern.
       return only(codesIn(message));
     case 'query':
       return message.trim();
@@ -86,15 +86,15 @@ function valueFor(message: string, name: string, property: Property, known: Know
   }
 }
 
-/** An answer of a few words on one line; undefined for what rather asks or tells something. */
+/** The text of a short one-line answer; undefined for longer texts and for questions. */
 function wordsOf(answer: string): string | undefined {
   const words = answer.trim().replace(/[.!]$/u, '');
   return words !== '' && words.length <= 80 && !/[\n?]/u.test(words) ? words : undefined;
 }
 
 /**
- * Whether what a customer answers can give these arguments: an e-mail must be vouched for, words stand alone in an answer, and of
- * two numbers, dates or codes nobody knows which is which.
+ * Whether asking the customer can give the missing arguments. An e-mail address must be verified by a backend. Free
+ * text must be the only thing asked for. Two numbers, dates or codes could not be told apart in a reply.
  */
 export function canBeAsked(missing: readonly string[], schema: JsonSchema, { reads }: { reads: boolean }): boolean {
   const properties = (schema['properties'] ?? {}) as Record<string, Property>;
@@ -106,7 +106,7 @@ export function canBeAsked(missing: readonly string[], schema: JsonSchema, { rea
   return missing.length === 1 || (!plain.includes('words') && new Set(plain).size === plain.length);
 }
 
-/** The only one; undefined when there is none, or several. */
+/** The single distinct value; undefined when there is none, or several. */
 function only<T>(values: readonly T[]): T | undefined {
   const distinct = [...new Set(values)];
   return distinct.length === 1 ? distinct[0] : undefined;
@@ -126,7 +126,7 @@ function namesWord(message: string, value: unknown): boolean {
 const iso = /(?<![\d-])\d{4}-\d{2}-\d{2}(?![\d-])/g;
 const dotted = /(?<![\d.])(\d{1,2})\.(\d{1,2})\.(\d{4})(?![\d.])/g;
 
-/** Dates that can be read in one way: `2026-03-04`, and `04.03.2026`, which is written so where the day comes first. */
+/** Unambiguous dates only: `2026-03-04`, and `04.03.2026`, whose dots mean that the day comes first. */
 function datesIn(message: string): string[] {
   const found = [...message.matchAll(iso)].map(([text]) => text);
   for (const [, day = '', month = '', year = ''] of message.matchAll(dotted))
@@ -139,12 +139,14 @@ function datesIn(message: string): string[] {
 
 const withoutDates = (message: string): string => message.replace(iso, ' ').replace(dotted, ' ');
 
-/** Tokens that name something: they hold a digit and have three characters or more, such as `A-1042`, `#5531`, `DE12 …` not. */
+/**
+ * Identifier tokens: at least three characters with a digit among them, such as `A-1042` and `#5531`, but not `DE12 …`.
+ */
 function codesIn(message: string): string[] {
   const tokens = withoutDates(message).matchAll(
     /(?<![\p{L}\p{N}])#?((?=[\p{L}-]{0,20}\p{N})[\p{L}\p{N}][\p{L}\p{N}_-]{1,40}[\p{L}\p{N}])(?![\p{L}\p{N}])/gu,
   );
-  // An e-mail's parts and amounts with their currency are no such names.
+  // Excludes parts of e-mail addresses, and amounts with their currency.
   return [...tokens]
     .filter(
       ({ index, 0: whole }) =>

@@ -1,6 +1,6 @@
 /**
- * The chain of audit events: each holds the hash of the one before it, so that an event that was changed, removed or
- * slipped in later is found. Pure; the hash function is an argument.
+ * The hash chain of audit events: each event holds the hash of the event before it, so that a changed, removed or
+ * inserted event is detected. Pure; the hash function is passed in.
  */
 import { number, string, type RecordWith } from '../base/fields.ts';
 import { canonicalJson } from './canonical.ts';
@@ -8,28 +8,30 @@ import { canonicalJson } from './canonical.ts';
 export const auditKinds = ['config', 'discovery', 'invocation', 'approval'] as const;
 export type AuditKind = (typeof auditKinds)[number];
 
-/** `seq` counts an organization's events from 1; `prev` is the `hash` of the event before, of the first one `chainStart`. */
+/**
+ * `seq` counts an organization's events from 1. `prev` is the `hash` of the previous event, or `chainStart` for the
+ * first one.
+ */
 export const linkFields = { seq: number, prev: string, hash: string };
 export type Link = RecordWith<typeof linkFields>;
 
 export const chainStart = '0'.repeat(64);
 
-/** What an event's hash is made of: all of it but the hash, and the signature of the hash. */
+/** The hashed text of an event: all fields except the hash and the signature of the hash. */
 export const linkText = (event: Omit<Link, 'hash'>): string =>
   canonicalJson({ ...event, hash: undefined, mac: undefined });
 
-/** `unsigned`: the signature of the event, or of the checkpoint (`seq` 0), is not one of this system. */
+/** `unsigned`: the signature of the event, or of the checkpoint (`seq` 0), was not made by this system. */
 export const breakReasons = ['missing', 'altered', 'unlinked', 'unsigned'] as const;
-/** Why a link does not hold. */
+/** The first event at which the chain is broken, and why. */
 export type Break = { seq: number; reason: (typeof breakReasons)[number] };
-/** Where a check of the chain stands: the events so far and the last one's hash. */
+/** The progress of a chain check: the number of checked events and the hash of the last one. */
 export type Checked = { checked: number; last: string };
-/** A place of the chain that is known to be right: the number of events up to it, and the hash of the last one. */
+/** A trusted point of the chain: the number of events up to it, and the hash of the last one. */
 export type Mark = Pick<Link, 'seq' | 'hash'>;
 
 export const nothingChecked: Checked = { checked: 0, last: chainStart };
 
-/** Checks the next event of a chain. */
 export function checkLink({ checked, last }: Checked, event: Link, sha256: (text: string) => string): Checked | Break {
   const expected = checked + 1;
   if (event.seq !== expected) return { seq: expected, reason: 'missing' };
@@ -38,12 +40,12 @@ export function checkLink({ checked, last }: Checked, event: Link, sha256: (text
   return { checked: expected, last: event.hash };
 }
 
-/** Whether the chain goes through a place that is known to be right, as far as it has been checked. */
+/** Checks a trusted mark when the check reaches it: undefined when the hash agrees, or when the check is not there. */
 export function checkMark({ checked, last }: Checked, { seq, hash }: Mark): Break | undefined {
   return checked === seq && last !== hash ? { seq, reason: 'unlinked' } : undefined;
 }
 
-/** Whether the end of the chain is there: it reaches at least to this place. */
+/** Detects a truncated chain: the chain must reach at least to the trusted mark. */
 export const checkEnd = ({ checked }: Checked, { seq }: Mark): Break | undefined =>
   checked < seq ? { seq: checked + 1, reason: 'missing' } : undefined;
 

@@ -1,6 +1,6 @@
 /**
- * The life of one call of a tool, from the agent's wish to its outcome. Somebody's agreement belongs to one call: to the
- * exact arguments, once, within its time.
+ * The state machine of one tool call, from the agent's request to its outcome. An approval holds for one call only: for
+ * exactly its arguments, once, and before it expires.
  */
 import { sentences } from '../language/sentences.ts';
 import type { Verdict } from './policy.ts';
@@ -8,18 +8,21 @@ import { harmlessText } from './result.ts';
 import { titleOf, type Outcome } from './tool.ts';
 
 /**
- * `new`: nothing was decided yet. `waiting`: somebody is asked. `agreed`: it may be sent. `calling`: it was sent, or is
- * about to be; who finds it so after a death does not know whether it was. `ended`: `outcome` says how.
+ * `new`: nothing is decided yet. `waiting`: an approval or an answer is awaited. `agreed`: the call is approved and may
+ * be sent. `calling`: the call was sent or is about to be; after a crash it is unknown which. `ended`: see `outcome`.
  */
 export const callStates = ['new', 'waiting', 'agreed', 'calling', 'ended'] as const;
 export type CallState = (typeof callStates)[number];
 
 export const awaitedOnes = ['customer', 'step_up', 'member', 'input'] as const;
-/** Who is asked: the customer, the customer with a step-up token, a member, or the customer what the tool asks back. */
+/**
+ * Whose reply is awaited: the customer's, the customer's with a step-up token, a member's, or the customer's answer to
+ * the tool's question (`input`).
+ */
 export type Awaited = (typeof awaitedOnes)[number];
 
 const minuteMs = 60_000;
-/** How long somebody has to answer, in ms. */
+/** How long a reply is awaited, in ms, before the call expires. */
 export const waitMs: Readonly<Record<Awaited, number>> = {
   customer: 10 * minuteMs,
   step_up: 10 * minuteMs,
@@ -33,33 +36,36 @@ export const awaitedBy: Readonly<Partial<Record<Verdict, Awaited>>> = {
   ask_member: 'member',
 };
 
-/** What may happen to a call, and to which states it then leads; a state that is missing refuses it. */
+/**
+ * The transitions of a call: for each one, the states it is allowed in and the state it leads to. Other states refuse
+ * it.
+ */
 export const callMoves = {
   ask: { new: 'waiting' },
   agree: { waiting: 'agreed' },
   refuse: { waiting: 'ended' },
   expire: { waiting: 'ended' },
   send: { agreed: 'calling' },
-  /** Of a tool whose tier asks nobody. */
+  /** Sends a call whose tier needs no approval. */
   send_unasked: { new: 'calling' },
-  /** It is not sent: policy, the pin, a limit or a removed server forbid it. */
+  /** Ends a call unsent, because a policy, the pinned definition, a limit or the removal of its server forbids it. */
   drop: { new: 'ended', waiting: 'ended', agreed: 'ended' },
-  /** The tool has asked something back, so it has done nothing yet. */
+  /** The tool asks the customer a question first, so it has done nothing yet. */
   inquire: { calling: 'waiting' },
   finish: { calling: 'ended' },
 } as const satisfies Record<string, Partial<Record<CallState, CallState>>>;
 export type CallMove = keyof typeof callMoves;
 
-/** The states from which a move is possible. */
+/** The states in which a transition is allowed. */
 export const movableFrom = (move: CallMove): CallState[] => Object.keys(callMoves[move]) as CallState[];
-/** Where a move leads, from wherever it is possible. */
+/** The state that a transition leads to, which is the same from every state. */
 export const leadsTo = (move: CallMove): CallState => Object.values(callMoves[move])[0]!;
 
-/** What a decision is held against. */
+/** The fields of a call that a decision is checked against. */
 export type Asked = { state: CallState; awaited?: Awaited; ask_until?: Date; arguments_sha256: string };
 export type Decision = { by: Awaited; approved: boolean; at: Date };
 
-/** Why a decision does not count; undefined: it does. */
+/** Why a decision is rejected; `refusalOf` returns undefined for a decision that counts. */
 export type Refusal = 'not_asked' | 'decided' | 'expired';
 
 export function refusalOf(asked: Asked, { by, at }: Decision): Refusal | undefined {
@@ -68,7 +74,7 @@ export function refusalOf(asked: Asked, { by, at }: Decision): Refusal | undefin
   return asked.ask_until === undefined || at >= asked.ask_until ? 'expired' : undefined;
 }
 
-/** How a call ends that somebody refused. */
+/** The outcome of a call that was refused, by who refused it. */
 export const refusedOutcome: Readonly<Record<Awaited, Outcome>> = {
   customer: 'declined',
   step_up: 'declined',
@@ -76,14 +82,14 @@ export const refusedOutcome: Readonly<Record<Awaited, Outcome>> = {
   input: 'declined',
 };
 
-/** Whether what is about to be sent is what was agreed to. */
+/** Whether the arguments about to be sent are the approved ones; both are SHA-256 hashes. */
 export const isAgreedTo = (agreed: string | undefined, argumentsNow: string): boolean => agreed === argumentsNow;
 
 const maxSentence = 300;
 
 /**
- * What somebody agrees to, in words: each argument on a line of its own; where there are none, what the tool does, by the first
- * sentence of the description that a member has approved.
+ * The text that a person approves: each argument on a line. For a call without arguments, it is the first sentence of
+ * the tool's description, which a member has approved.
  */
 export function agreementText(description: string, given: Readonly<Record<string, unknown>>): string {
   const lines = Object.entries(given).map(

@@ -1,6 +1,9 @@
-/** JSON in one form: two values that mean the same give the same text, so that the hash of it identifies the value. */
+/** Canonical JSON: equal values give equal text, so that the hash of the text identifies the value. */
 
-/** Members in the order of their names (by UTF-16 code units, as RFC 8785 has it), no blanks; undefined members left out. */
+/**
+ * Members are sorted by name (UTF-16 code units, as in RFC 8785) and written without blanks; undefined members are left
+ * out.
+ */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((entry) => canonicalJson(entry ?? null)).join(',')}]`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value ?? null);
