@@ -1,11 +1,11 @@
 /**
- * The texts of mails about accounts. Pure. Text that somebody else chose, such as a name, is shown so that no mail
- * program makes a link of it. A mail with a link says when it expires and what to do when it was not requested.
+ * The texts of mails about accounts. Pure. Names chosen by other people are shown so that no mail program turns them
+ * into links. A mail with a link says when the link expires, and what to do when the mail was not requested.
  */
 import type { ProofKind } from './account.ts';
 import type { Role } from './roles.ts';
 
-/** The kind of a mail with the values for its text. `link`: its URL. */
+/** The kind of a mail and the values in its text. */
 export type AccountMail =
   | { kind: 'password_reset'; name: string }
   | { kind: 'password_changed'; name: string }
@@ -15,19 +15,19 @@ export type AccountMail =
 
 export type AccountMailKind = AccountMail['kind'];
 /**
- * A mail about an account, as it is stored: without its words and without its link, which are made at each attempt. So no
- * record holds a token, and whoever asked has not been told whether there is such an account.
+ * A stored account mail, without its text and link, which are made at each sending attempt. So no record holds a token,
+ * and a request for a reset takes equally long whether or not the account exists.
  */
 export type AccountLetter =
   | { kind: 'password_reset'; email: string }
   | { kind: 'email_change' | 'password_changed' | 'email_changed'; user_id: string; email: string }
   | { kind: 'invitation'; invitation_id: string; email: string };
 
-/** The kinds with a link, and the purpose of their tokens. */
+/** The purpose of the token in a mail's link; undefined for mails without a link. */
 export const purposeOf = (kind: AccountMailKind): ProofKind | 'invitation' | undefined =>
   kind === 'password_reset' || kind === 'email_change' || kind === 'invitation' ? kind : undefined;
 
-/** A name that somebody chose, without anything that looks like a URL. */
+/** A name chosen by a user, without anything that looks like a URL. */
 export const shownName = (name: string): string =>
   name
     .replaceAll(/[^\p{L}\p{M}\p{N} .,&'’()+-]+/gu, ' ')
@@ -39,7 +39,7 @@ const asked = 'If this was not you, ignore this mail: nothing has changed.';
 const notYou =
   'If this was not you, ask for a new password at the login at once; that ends every login of your account.';
 
-/** Subject and text; `link` is the page's URL, or a placeholder where the mail is only shown. */
+/** Subject and text of a mail. `link` is the page's URL, or a placeholder when a member looks at the stored mail. */
 export function accountMailText(mail: AccountMail, link: string): { subject: string; text: string } {
   switch (mail.kind) {
     case 'password_reset':

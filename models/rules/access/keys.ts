@@ -1,18 +1,18 @@
-/** What a key may do and which mode it belongs to: prefixes, scopes, modes. Pure. */
+/** API keys: their prefixes, modes, scopes and status. Pure. */
 import { Problem } from '../base/errors.ts';
 
 export const modes = ['test', 'live'] as const;
-/** The mode of a record or a credential; test and live never mix. */
+/** The mode of a record or a credential. Data of test and live mode never mix. */
 export type Mode = (typeof modes)[number];
 
 export const environments = ['sandbox', 'production'] as const;
-/** Whether an organization has gone live. */
+/** `production` once the organization has gone live. */
 export type Environment = (typeof environments)[number];
 
 export const scopes = ['mcp:read', 'mcp:write', 'support:read', 'support:write', 'sessions:mint'] as const;
 export type Scope = (typeof scopes)[number];
 
-/** Spec 5.2: the scopes of a new key when its creator names none. */
+/** The scopes of a new key when none are given (spec 5.2). */
 export const defaultScopes: readonly Scope[] = ['mcp:read', 'mcp:write'];
 export const defaultMode: Mode = 'test';
 
@@ -29,7 +29,7 @@ const prefixes: readonly (readonly [string, KeyPrefix])[] = [
   ['svc_sk_', { kind: 'secret', mode: 'legacy' }],
 ];
 
-/** Splits a token into its prefix and the rest; undefined when it has no prefix of our keys. */
+/** Splits a key into its prefix and secret part; undefined when the token has no known prefix. */
 export function splitToken(
   token: string,
 ): { prefix: string; secret: string; kind: KeyPrefix['kind']; mode: KeyPrefix['mode'] } | undefined {
@@ -37,14 +37,14 @@ export function splitToken(
   return hit && { prefix: hit[0], secret: token.slice(hit[0].length), ...hit[1] };
 }
 
-/** `svc_sk_live_` and the other prefixes. */
+/** The prefix of a kind and mode, such as `svc_sk_live_`. */
 export function tokenPrefix(kind: KeyPrefix['kind'], mode: KeyPrefix['mode']): string {
   return prefixes.find(([, p]) => p.kind === kind && p.mode === mode)![0];
 }
 
 /**
- * Spec 5.2 rules 1 and 3: the key decides the mode; a live key of an organization that is not live acts as test,
- * with a warning; a legacy key follows the organization.
+ * The mode in which a key acts (spec 5.2, rules 1 and 3). A live key of an organization that is not live acts in test
+ * mode, with a warning (`downgraded`). A legacy key follows the organization.
  */
 export function effectiveMode(key: KeyPrefix['mode'], environment: Environment): { mode: Mode; downgraded: boolean } {
   if (key === 'legacy') return { mode: environment === 'production' ? 'live' : 'test', downgraded: false };
@@ -52,25 +52,27 @@ export function effectiveMode(key: KeyPrefix['mode'], environment: Environment):
   return { mode: downgraded ? 'test' : key, downgraded };
 }
 
-/** A key's status at a moment. A key that is both revoked and expired is `revoked`. */
+/** The status of a key at a moment. `revoked` takes precedence over `expired`. */
 export function keyStatus(key: { revoked_at?: Date | null; expires_at?: Date | null }, now: Date): KeyStatus {
   if (key.revoked_at) return 'revoked';
   return key.expires_at && key.expires_at <= now ? 'expired' : 'active';
 }
 
-/** Spec 2.9, `environment` of a key: the mode in its prefix; a legacy key's follows the organization. */
+/**
+ * The `environment` of a key in the API (spec 2.9): the mode in its prefix; a legacy key's follows the organization.
+ */
 export function keyEnvironment(key: KeyPrefix['mode'], environment: Environment): Mode {
   return key === 'legacy' ? effectiveMode(key, environment).mode : key;
 }
 
-/** The part of a token that stays readable, so that people recognise the key: its prefix and four characters of 32. */
+/** The visible beginning of a key, by which people recognise it: the prefix and the first 4 of 32 characters. */
 export function tokenStart(token: string): string {
   return token.slice(0, (splitToken(token)?.prefix.length ?? 0) + 4);
 }
 
 /**
- * When a key that is rotated now stops working: after the overlap, or at its own end if that comes first.
- * @throws Problem KEY_REVOKED; CONFLICT when it has expired or was rotated before.
+ * When a rotated key stops working: after the overlap, or at its own expiry if that comes first.
+ * @throws Problem KEY_REVOKED; CONFLICT when the key has expired or was rotated before.
  */
 export function rotationEnd(
   key: { revoked_at?: Date | null; expires_at?: Date | null; rotated_to?: string | null },

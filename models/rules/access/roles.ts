@@ -1,26 +1,22 @@
-/** Decides who may do what inside an organization. Pure. */
+/** The roles of members, and what each role may do in an organization. Pure. */
 import { Problem } from '../base/errors.ts';
 
 export const roles = ['owner', 'admin', 'member'] as const;
 export type Role = (typeof roles)[number];
 
 /**
- * Members are stored inside the organization's record, which one read must fetch; a larger organization needs another
- * design.
+ * Members are stored inside the organization's record and read together; a larger organization needs another design.
  */
 export const maxMembers = 1000;
 
-/**
- * Whether `role` is at least `needed`: an owner may do everything that an admin may, and an admin everything that a
- * member may.
- */
+/** Whether `role` includes the rights of `needed`: owner includes admin, and admin includes member. */
 export function hasRole(role: Role, needed: Role): boolean {
   return roles.indexOf(role) <= roles.indexOf(needed);
 }
 
 /**
- * Throws `MISSING_ROLE` unless `actor` may add a member with this `role`: admins may add members, only owners may add
- * owners.
+ * Throws `MISSING_ROLE` unless `actor` may add a member with this `role`. Admins may add members and admins; only
+ * owners may add owners.
  */
 export function checkAdding(actor: Role, role: Role): void {
   if (!hasRole(actor, 'admin'))
@@ -29,13 +25,13 @@ export function checkAdding(actor: Role, role: Role): void {
     throw new Problem('MISSING_ROLE', { message: 'Only an owner makes somebody an owner.' });
 }
 
-/** Whether `checkAdding` would let it. */
+/** The same decision as `checkAdding`, without the error. */
 export const mayAdd = (actor: Role, role: Role): boolean =>
   hasRole(actor, 'admin') && (role !== 'owner' || actor === 'owner');
 
 /**
- * Throws unless `actor` may remove `target`: everyone may leave, admins remove members and admins, owners remove
- * anyone, and the last owner stays (`LAST_OWNER`).
+ * Throws unless `actor` may remove `target`. Everyone may leave, admins remove members and admins, and owners remove
+ * anyone. The last owner stays (`LAST_OWNER`).
  */
 export function checkRemoval(
   actor: { id: string; role: Role },
@@ -51,7 +47,7 @@ export function checkRemoval(
   if (target.role === 'owner' && owners <= 1) throw new Problem('LAST_OWNER');
 }
 
-/** Throws unless `actor` may take over the keys of somebody who is taken out: an owner who stays. */
+/** Throws unless `actor` may take over the keys of a removed member: only an owner may, and not when leaving. */
 export function checkKeepingKeys(actor: { id: string; role: Role }, targetId: string): void {
   if (actor.role !== 'owner')
     throw new Problem('MISSING_ROLE', {
@@ -61,7 +57,7 @@ export function checkKeepingKeys(actor: { id: string; role: Role }, targetId: st
   if (actor.id === targetId) throw new Problem('VALIDATION', { details: [{ path: ['query', 'keep_keys'], message }] });
 }
 
-/** Throws `MISSING_ROLE` unless `actor` may change roles, which owners may: also their own. */
+/** Throws `MISSING_ROLE` unless `actor` is an owner. Owners may also change their own role. */
 export function checkRoleChange(actor: Role): void {
   if (actor !== 'owner')
     throw new Problem('MISSING_ROLE', { message: `Changing roles takes the role owner; yours is ${actor}.` });

@@ -1,55 +1,55 @@
 /**
- * What a support session may carry, how long it lasts, and which pages may embed the chat. Pure; a customer's identity
- * is proven elsewhere.
+ * Support sessions: their limits, how long they last, and which pages may embed the chat. Pure; the customer's identity
+ * is checked elsewhere.
  */
 import type { Mode } from './keys.ts';
 
-/** How long a minted session lasts, in seconds. */
+/** The lifetime of a session that a backend mints, in seconds. */
 export const ttlSeconds = { min: 60, max: 3600, default: 3600 } as const;
-/** How long an embed's session lasts after its page last connected, in ms. */
+/** The lifetime of an embedded chat's session after the page last connected, in ms. */
 export const embedSessionMs = 24 * 3_600_000;
 /**
- * How long a session's record is kept after its end, in seconds: until then it shows who wrote, and that it was
- * revoked.
+ * How long the record of a session is kept after the session's end, in seconds. It shows who wrote, and that the
+ * session was revoked.
  */
 export const sessionKeptSeconds = 30 * 86_400;
-/** How long a step-up token may wait for its use, in ms. */
+/** The lifetime of a step-up token, in ms. */
 export const stepUpMs = 5 * 60_000;
-/** How long the former embed secret may stay valid beside a new one, in seconds. */
+/** The longest time for which the previous embed secret may stay valid after a rotation, in seconds. */
 export const maxOverlapSeconds = 7 * 86_400;
 
 export const maxNameLength = 200;
 export const maxExternalIdLength = 200;
-/** The same limit as for questions: a product is a tag, and tags are cut to 64 characters. */
+/** The same limit as for questions. The product becomes a segment tag, which is truncated to 64 characters. */
 export const maxProductTypeLength = 200;
-/** The size of a session's context or of a `context_update`, as JSON without blanks, in UTF-8. */
+/** The maximum size of a session's context or a `context_update`: bytes of UTF-8 as JSON without blanks. */
 export const maxContextBytes = 8 * 1024;
 /**
- * How deep objects and arrays may be nested: far more than people write, far less than a database or a stack supports.
+ * The maximum nesting of objects and arrays: far more than people write, and far less than a database or a stack can
+ * take.
  */
 export const maxContextDepth = 16;
 
 /**
- * The length of the name that a backend gives a visitor when it mints a session. The backend vouches for the customer,
- * so a short name is enough.
+ * The maximum length of the visitor id that a backend gives. The backend vouches for the customer, so the id need not
+ * be hard to guess.
  */
 export const maxVisitorIdLength = 100;
 /**
- * The visitor id that a page chooses: 16 to 100 characters that need no escaping in an address. Anyone who knows it can
- * act as that visitor, so pages choose it at random.
+ * The visitor id that a page chooses: 16 to 100 characters that need no escaping in a URL. Anyone who knows the id can
+ * act as the visitor, so pages choose it at random.
  */
 export const visitorIdPattern = /^[A-Za-z0-9_-]{16,100}$/;
-/** An HMAC-SHA256 in hexadecimal. */
 export const signaturePattern = /^[0-9a-fA-F]{64}$/;
 
-/** When a session that is minted now ends: in whole seconds, as in tokens. */
+/** The expiry of a session that is created now, in whole seconds, as in the token. */
 export function sessionEnd(ttl: number | undefined, now: Date): Date {
   return new Date((Math.floor(now.getTime() / 1000) + (ttl ?? ttlSeconds.default)) * 1000);
 }
 
 /**
- * Whether pages of this origin may embed the chat: those that the organization listed, and in test mode also pages of
- * the developer's own machine. A page with an opaque origin (`null`: a file, a sandboxed frame) may not.
+ * Whether pages of this origin may embed the chat: origins that the organization listed, and in test mode also
+ * localhost. A page with an opaque origin (`null`: a file, a sandboxed frame) may not.
  */
 export function originAllowed(origin: string | undefined, allowed: readonly string[], mode: Mode): boolean {
   if (origin === undefined) return false;
@@ -57,16 +57,16 @@ export function originAllowed(origin: string | undefined, allowed: readonly stri
   return mode === 'test' && /^https?:\/\/(?:localhost|127\.0\.0\.1)(?::\d{1,5})?$/.test(origin);
 }
 
-/** Why this cannot be a context; undefined when it can. `context` is the result of JSON parsing. */
+/** Why a value cannot be a session's context; undefined when it can. `context` comes from JSON parsing. */
 export function contextProblem(context: Record<string, unknown>): string | undefined {
-  // The depth is checked first, because measuring the size means writing the whole object.
+  // The depth is checked first, because measuring the size serializes the whole object.
   const flaw = flawOf(context, maxContextDepth);
   if (flaw) return flaw;
   const bytes = new TextEncoder().encode(JSON.stringify(context)).length;
   return bytes > maxContextBytes ? `may have ${maxContextBytes} bytes as JSON` : undefined;
 }
 
-/** The product a context names; undefined when it names none. */
+/** The product that a context names; undefined when it names none. */
 export function productTypeOf(context: Record<string, unknown>): string | undefined {
   const product = context['productType'];
   return typeof product === 'string' && product.trim() !== '' ? product : undefined;
@@ -76,7 +76,7 @@ function flawOf(value: unknown, depthLeft: number): string | undefined {
   if (value === null || typeof value !== 'object') return undefined;
   if (depthLeft === 0) return `may have ${maxContextDepth} objects or arrays inside each other`;
   for (const [name, inner] of Object.entries(value)) {
-    // Names that a database would treat as operators, or could not store.
+    // Rejects names that MongoDB would treat as operators or could not store.
     if (name.startsWith('$') || name.includes('\0') || name === '__proto__')
       return 'must not have names that begin with `$`, are `__proto__`, or hold a zero character';
     const flaw = flawOf(inner, depthLeft - 1);

@@ -1,18 +1,18 @@
 /**
- * Which hosts outbound requests may reach: public ones, and those that an operator named in EGRESS_ALLOW. Pure: it
- * judges names and literal addresses as the URL parser writes them. The addresses that a name resolves to are judged at
- * connect time (clients/http/connect.ts), by the same table.
+ * Which hosts outbound requests may reach: public ones, and those that an operator allows in EGRESS_ALLOW. Pure: it
+ * judges names and literal addresses in the URL parser's form. clients/http/connect.ts judges the addresses that a name
+ * resolves to with the same table, when it connects.
  */
 
 /**
- * Whether a host name as the URL parser gives it could be public. The parser has already turned `0x7f.1` and `2130706433`
- * into dotted form. Ranges are those of the IANA special-purpose registries (RFC 6890 and its successors).
+ * Whether a host name in the URL parser's form could be public. The parser has already turned `0x7f.1` and `2130706433`
+ * into dotted form. The ranges are those of the IANA special-purpose registries (RFC 6890 and its successors).
  */
 export function isPublicHost(hostname: string): boolean {
   const host = hostname.replace(/\.$/, '');
   if (host.startsWith('[')) return isPublicIpv6(host.slice(1, -1));
   if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) return isPublicIpv4(host.split('.').map(Number));
-  // A name without a dot, or with one of these endings, only has a meaning inside a network.
+  // A name without a dot, or with one of these endings, resolves only inside a private network.
   return host.includes('.') && !/(^|\.)(localhost|local|internal|home\.arpa|localdomain)$/.test(host);
 }
 
@@ -46,8 +46,9 @@ function isPublicIpv4(octets: readonly number[]): boolean {
 }
 
 /**
- * Global unicast is 2000::/3; inside it, Teredo, documentation and 6to4 addresses carry or hide another address.
- * IPv4-mapped and NAT64 forms lie outside it and are always refused: there is no honest reason to write them in a URL.
+ * Only 2000::/3 is global unicast. Inside it, Teredo, documentation and 6to4 ranges are refused, because they carry or
+ * hide another address. IPv4-mapped and NAT64 addresses lie outside and are always refused: no honest URL contains
+ * them.
  */
 function isPublicIpv6(address: string): boolean {
   const [first = 0, second = 0, third = 0] = address
@@ -60,11 +61,11 @@ function isPublicIpv6(address: string): boolean {
   return !(first === 0x2001 && (second < 0x200 || second === 0x0db8));
 }
 
-/** One entry of EGRESS_ALLOW: a host, on every port or on one. */
+/** One entry of EGRESS_ALLOW: a host, with one port or (undefined) with every port. */
 export type EgressEntry = { hostname: string; port: number | undefined };
 
 /**
- * Reads `intranet.example`, `10.0.0.7:8080`, `[::1]:9000` or `::1`; undefined for anything else. Ranges and wildcards
+ * Parses `intranet.example`, `10.0.0.7:8080`, `[::1]:9000` or `::1`; undefined for anything else. Ranges and wildcards
  * are refused, because they would open more than the one service that was meant.
  */
 export function readEgressEntry(text: string): EgressEntry | undefined {
@@ -77,7 +78,7 @@ export function readEgressEntry(text: string): EgressEntry | undefined {
   return { hostname: plainHost(new URL(`http://${host}/`).hostname), port };
 }
 
-/** The form in which hosts are compared: lower case, without IPv6 brackets or the root's dot. */
+/** The form in which hosts are compared: lower case, without IPv6 brackets or a trailing dot. */
 function plainHost(hostname: string): string {
   return hostname
     .toLowerCase()
@@ -86,8 +87,8 @@ function plainHost(hostname: string): string {
 }
 
 /**
- * Whether an operator allowed this host on this port. Only the host as it is written in the URL counts: a foreign name
- * that resolves to an allowed address is still refused.
+ * Whether an operator allowed this host on this port. Only the host as written in the URL counts: another name that
+ * resolves to an allowed address is still refused.
  */
 export function isEgressAllowed(hostname: string, port: number, egressAllow: readonly string[]): boolean {
   const wanted = plainHost(hostname);
@@ -97,12 +98,12 @@ export function isEgressAllowed(hostname: string, port: number, egressAllow: rea
   });
 }
 
-/** The port a URL's requests go to. */
+/** The port of a URL, explicit or the scheme's default. */
 export function portOf(url: Pick<URL, 'port' | 'protocol'>): number {
   return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
 }
 
-/** `host:port` as an address writes it: a literal IPv6 address goes between brackets. */
+/** `host:port`, with brackets around a literal IPv6 address. */
 export function hostPort(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -1,6 +1,6 @@
 /**
- * The one table of errors: every code a caller can meet, its HTTP status and its sentence.
- * Pure: anything may throw a `Problem`; api/http/errors.ts turns it into a reply.
+ * The table of all errors of the API: code, HTTP status and default message. Pure: any layer may throw a `Problem`;
+ * api/http/errors.ts turns it into a response.
  */
 export const errorTable = {
   VALIDATION: { status: 400, message: 'The request is not valid.' },
@@ -75,16 +75,16 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** One offending field: where it is (`['body', 'skills', 0]`) and what to do about it. */
+/** One invalid field of a request: its path (`['body', 'skills', 0]`) and how to correct it. */
 export type Detail = { path: (string | number)[]; message: string };
 
-/** How a sentence names the field of a detail: `skills[0]`, without `body` or `query` before it. */
+/** The path of a field as text without `body` or `query`: `skills[0]`. */
 export function fieldName([place, ...steps]: readonly (string | number)[]): string {
   if (steps.length === 0) return String(place);
   return steps.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');
 }
 
-/** The first detail in one sentence, and how many others there are. */
+/** The first detail as a sentence, and the number of further ones. */
 function summary([first, ...others]: readonly Detail[]): string | undefined {
   if (!first) return undefined;
   const more = others.length > 0 ? `, and ${others.length} more; see details` : '';
@@ -93,19 +93,19 @@ function summary([first, ...others]: readonly Detail[]): string | undefined {
 
 export type ProblemOptions = {
   /**
-   * Replaces the table's sentence, or for `VALIDATION` the sentence made of the first detail. Callers see it: never put
-   * a secret or another organization's data in it.
+   * Replaces the default message of the code, and for `VALIDATION` the message made from the first detail. Callers see
+   * it, so it must not contain secrets or another organization's data.
    */
   message?: string;
   details?: Detail[];
-  /** Additional members of the reply's body, such as `feature`. */
+  /** Additional members of the response body, such as `feature`. */
   extra?: Record<string, unknown>;
-  /** Reply headers, such as `Retry-After`. */
+  /** Response headers, such as `Retry-After`. */
   headers?: Record<string, string>;
   cause?: unknown;
 };
 
-/** An error that a caller is told about. Any other error becomes `INTERNAL`. */
+/** An error whose code and message are sent to the caller. Any other error becomes `INTERNAL`. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly code: ErrorCode;

@@ -1,9 +1,9 @@
 /**
- * The fields of records. Each is written once: it says what is checked before a record is stored (models/base/define.ts), and
- * the record's type follows from it (`RecordWith`).
+ * Field definitions of MongoDB records. Each one is the source of both the check before a record is stored
+ * (models/base/define.ts) and the record's TypeScript type (`RecordWith`).
  */
 declare const held: unique symbol;
-/** A field that holds a `V`; `O` says whether a record may lack it. */
+/** A field with a value of type `V`. `O` is true when records may lack the field. */
 export type Field<V, O extends boolean = boolean> = {
   readonly optional: O;
   readonly kind: 'string' | 'number' | 'boolean' | 'date' | 'bytes' | 'mixed' | 'list' | 'embedded';
@@ -15,15 +15,14 @@ export type Field<V, O extends boolean = boolean> = {
   readonly fields?: Fields;
   readonly unique?: true;
   readonly nullable?: true;
-  /** The value of a new record when none is given. */
+  /** The default value in a new record. */
   readonly initial?: unknown;
   readonly [held]?: V;
 };
 export type Fields = Readonly<Record<string, Field<unknown>>>;
 
-/** The type of a field's value. */
 export type ValueOf<F extends Field<unknown>> = F extends Field<infer V> ? V : never;
-/** The record that has these fields. */
+/** The TypeScript type of records with these fields. */
 export type RecordWith<F extends Fields> = {
   -readonly [K in keyof F as F[K] extends Field<unknown, false> ? K : never]: ValueOf<F[K]>;
 } & {
@@ -33,37 +32,34 @@ export type RecordWith<F extends Fields> = {
   : never;
 
 type Required<V> = Field<V, false>;
-/** A string that is not empty. */
+/** A non-empty string. */
 export const string: Required<string> = { kind: 'string', optional: false };
-/** A string that may be empty, and is empty by default. */
+/** A string that may be empty; empty by default. */
 export const text: Required<string> = { kind: 'string', optional: false, initial: '' };
 export const number: Required<number> = { kind: 'number', optional: false };
 export const boolean: Required<boolean> = { kind: 'boolean', optional: false };
 export const date: Required<Date> = { kind: 'date', optional: false };
 export const bytes: Required<Buffer> = { kind: 'bytes', optional: false };
-/** One of these strings. */
+/** A string that must be one of the given values. */
 export const oneOf = <const S extends string>(values: readonly S[]): Required<S> => ({
   ...(string as Field<S, false>),
   values,
 });
-/** Any JSON; `V` is the type that the code stores, which nothing checks. */
+/** Any JSON value. `V` is the assumed type, which is not checked at run time. */
 export const mixed = <V>(): Required<V> => ({ kind: 'mixed', optional: false });
-/** An array; empty by default. */
+/** A list; empty by default. */
 export const list = <V>(item: Required<V>): Required<V[]> => ({ kind: 'list', optional: false, item });
-/** A record inside a record, without an id. */
+/** A record embedded in a record, without an id of its own. */
 export const embedded = <F extends Fields>(fields: F): Required<RecordWith<F>> => ({
   kind: 'embedded',
   optional: false,
   fields,
 });
 
-/** A field that records may lack. */
 export const optional = <V>(field: Required<V>): Field<V, true> => ({ ...field, optional: true });
-/** True or absent, for unique and partial indexes. */
+/** True or absent, never false, as unique and partial indexes need. */
 export const flag = optional(boolean) as Field<true, true>;
 /** A value or null; null by default. */
 export const nullable = <V>(field: Required<V>): Required<V | null> => ({ initial: null, ...field, nullable: true });
-/** A field with a default value. */
 export const orElse = <V>(field: Required<V>, initial: NoInfer<V>): Required<V> => ({ ...field, initial });
-/** A field whose value is unique in the collection. */
 export const unique = <V>(field: Required<V>): Required<V> => ({ ...field, unique: true });

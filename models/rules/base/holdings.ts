@@ -1,12 +1,13 @@
 /**
- * Which collections hold data of meetings, tasks, customers, documents and interviews. A collection can be defined only
- * after it is listed here (`Collection`). Pure.
+ * Says for each collection whether it holds personal data or content that a removal must delete. A collection can only
+ * be defined once it is listed here (`Collection`). Pure.
  */
 
 /**
- * `own`: the thing itself or a part of it, which its removal deletes. `{ by }`: copies, such as a notification with a
- * meeting's title; this field of each record names the owner, and `eraseCopies` (models/base/copies.ts) deletes the
- * copies. `ids`: only ids, numbers, times and hashes, which stay. `none`: nothing.
+ * `own`: records of a meeting, task, customer, document or interview, deleted with it. `{ by }`: copies of its content,
+ * such as a notification with a meeting's title; the field `by` of each record names the owner, and `eraseCopies`
+ * (models/base/copies.ts) deletes them. `ids`: only ids, numbers, times and hashes, which may stay. `none`: no such
+ * data.
  */
 type Holding = 'own' | { by: string } | 'ids' | 'none';
 
@@ -23,9 +24,9 @@ export const holdings = {
   conversations: 'own',
   customers: 'own',
   documents: 'own',
-  // Frames of customers and of interviews' rooms, deleted by stream.
+  // Frames of conversations with customers and of interview rooms, deleted by stream.
   frames: 'own',
-  // The words of a question are removed with the last customer who asked it.
+  // The wording of a question is deleted with the last customer who asked it.
   gaps: 'own',
   interviews: 'own',
   meetings: 'own',
@@ -39,14 +40,14 @@ export const holdings = {
   bot_reports: 'ids',
   embedding_work: 'ids',
   erasures: 'ids',
-  // What could not be copied to live mode, by its id and with a fixed sentence.
+  // The id of each document or page that could not be copied to live mode, with a fixed sentence.
   live_copies: 'ids',
-  // Keyed hashes of addresses that objected to mail, so that they are not asked again.
+  // Keyed hashes of the addresses whose owners objected to mail, kept so that no more mail is sent to them.
   mail_objections: 'ids',
   presences: 'ids',
   removals: 'ids',
   task_extractions: 'ids',
-  // Chained hashes of arguments: removing a link would break the chain.
+  // Hash chain over tool calls with hashes of their arguments; deleting an event would break the chain.
   tool_audit: 'ids',
   tool_audit_checkpoints: 'ids',
 
@@ -81,13 +82,13 @@ export const holdings = {
 
 export type Collection = keyof typeof holdings;
 
-/** The collections of copies, each with the field that names whose they are. */
+/** The collections that hold copies, with the field that names the owner of each copy. */
 export const copies: readonly { collection: Collection; by: string }[] = Object.entries(holdings).flatMap(
   ([collection, holding]) =>
     typeof holding === 'object' ? [{ collection: collection as Collection, by: holding.by }] : [],
 );
 
-/** The ids in a text of things that may have copies, each once. */
+/** The distinct ids in a text that belong to things whose content may have copies. */
 export const idsIn = (text: string): string[] => [
   ...new Set(text.match(/\b(?:mtg|task|cus|conv|doc|int)_[0-9A-HJKMNP-TV-Z]{26}\b/g)),
 ];

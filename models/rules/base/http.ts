@@ -1,12 +1,12 @@
 /**
- * The rules of outbound HTTP: what may be requested, why a request fails and in which words, and how a redirect changes
- * a request. Pure; clients/http/http.ts applies them.
+ * The rules of outbound HTTP: which requests are allowed, why a request can fail, and how a redirect changes a request.
+ * Pure; clients/http/http.ts applies them.
  */
 import { portOf } from './address.ts';
 
 /**
  * Every way in which an outbound request can fail, with a sentence for the person who maintains the address.
- * `temporary`: the same request may work later.
+ * `temporary`: a retry may succeed.
  */
 export const httpReasons = {
   bad_url: {
@@ -22,7 +22,9 @@ export const httpReasons = {
   },
   out_of_scope: { temporary: false, message: 'This address redirects to one that is not part of what was asked for.' },
   too_many_redirects: { temporary: false, message: 'This address redirects in a circle or too many times.' },
-  /** A name server said that the name does not exist; `dns` is for a name server that did not answer, or failed. */
+  /**
+   * `no_host`: a name server answered that the name does not exist. `dns`: the name server failed or did not answer.
+   */
   no_host: { temporary: false, message: 'There is no host with this name.' },
   dns: { temporary: true, message: 'The name of this host could not be resolved now.' },
   connection: { temporary: true, message: 'The server could not be reached, or it broke the connection off.' },
@@ -39,13 +41,15 @@ export const httpReasons = {
 
 export type HttpReason = keyof typeof httpReasons;
 
-/** An outbound request that got no complete reply. A reply with any status, even 500, is not an error. */
+/** An outbound request that got no complete response. A response with any status, even 500, is not an error. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly reason: HttpReason;
-  /** The address of the hop that failed, without credentials and fragment; unchanged when it could not be parsed. */
+  /**
+   * The URL of the redirect step that failed, without credentials and fragment; unchanged when it could not be parsed.
+   */
   readonly url: string;
-  /** Bytes of the decoded body that had arrived. */
+  /** Bytes of the decoded body received before the failure. */
   readonly bytes: number;
   readonly temporary: boolean;
 
@@ -58,7 +62,6 @@ export class HttpError extends Error {
   }
 }
 
-/** Ports that browsers refuse because other protocols use them (Fetch standard, "bad port"). */
 export const badPorts: ReadonlySet<number> = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
   111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,
@@ -66,13 +69,13 @@ export const badPorts: ReadonlySet<number> = new Set([
   6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
 ]);
 
-/** Longest address, in characters; servers commonly refuse request lines of 8 KiB. */
+/** The maximum length of a URL, in characters; servers commonly refuse request lines over 8 KiB. */
 export const maxUrlLength = 8_000;
 
 /**
  * The URL of an outbound request, without its fragment.
- * @throws HttpError bad_url for another scheme, a user name or password (which would be sent unnoticed), a bad port or
- * overlength.
+ * @throws HttpError bad_url for a scheme other than http and https, a user name or password (which would be sent
+ * unnoticed), a bad port, or overlength.
  */
 export function readOutboundUrl(text: string, base?: URL): URL {
   const url = URL.parse(text, base?.href);
@@ -90,7 +93,7 @@ export function readOutboundUrl(text: string, base?: URL): URL {
 
 function withoutCredentials(url: URL | null, text: string): string {
   const longest = 2_000;
-  // A URL that cannot be parsed may still hold a password before an @.
+  // A URL that cannot be parsed may still contain a password before an @.
   if (url === null) return text.replace(/\/\/[^/?#]*@/, '//').slice(0, longest);
   url.username = '';
   url.password = '';
@@ -99,7 +102,7 @@ function withoutCredentials(url: URL | null, text: string): string {
 }
 
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-/** One request of a chain of redirects. Header names may be in any case. */
+/** One request of a redirect chain. Header names may be in any case. */
 export type Hop<Body = unknown> = {
   url: URL;
   method: HttpMethod;
@@ -109,9 +112,9 @@ export type Hop<Body = unknown> = {
 
 export const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308];
 
-/** Headers that are meant for one origin only. */
+/** Headers that must not be sent to another origin. */
 const credentialHeaders = new Set(['authorization', 'cookie', 'proxy-authorization']);
-/** Headers that describe a body that is no longer sent. */
+/** Headers that describe the body; dropped together with it. */
 const bodyHeaders = new Set([
   'content-encoding',
   'content-language',
@@ -122,7 +125,7 @@ const bodyHeaders = new Set([
 ]);
 
 /**
- * The request that follows a redirect, by the Fetch standard: 303, and 301 or 302 after POST, become GET without a
+ * The request that follows a redirect, by the Fetch standard. A 303, and a 301 or 302 after POST, become GET without a
  * body; 307 and 308 repeat the request. Credentials are dropped when the origin changes.
  * @throws HttpError bad_url when the target must not be requested, such as `file:`.
  */

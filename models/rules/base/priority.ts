@@ -1,4 +1,4 @@
-/** How urgent something is that somebody is to do. Pure. */
+/** The priorities of tasks. Pure. */
 export const taskPriorities = ['low', 'medium', 'high', 'urgent'] as const;
 export type TaskPriority = (typeof taskPriorities)[number];
 export const usualPriority: TaskPriority = 'medium';

@@ -1,15 +1,15 @@
 /**
- * Every rate of the system: the configuration, the limiters and docs/configuration.md take it from here. Pure;
- * api/http/limits.ts counts the requests.
+ * All rate limits of the system; the configuration, the limiters and docs/configuration.md are made from this table.
+ * Pure; api/http/limits.ts counts the requests.
  */
 
 const secondsOf = { minute: 60, hour: 3600, day: 86_400 } as const;
 
 type Rate = {
-  /** How many points a credential, session or address has, unless the environment sets another number. */
+  /** The default limit; LIMITS in the environment overrides it. */
   points: number;
   per: keyof typeof secondsOf;
-  /** What is counted, and per what; as in docs/configuration.md. */
+  /** What is counted and for whom, as shown in docs/configuration.md. */
   counts: string;
 };
 
@@ -70,8 +70,8 @@ export const rates = {
 export type RateName = keyof typeof rates;
 export const rateNames = Object.keys(rates) as RateName[];
 
-/** The name that sets a rate in LIMITS: `sign_in_per_minute`. */
+/** The name that overrides a rate in LIMITS: `sign_in_per_minute`. */
 export const rateLimit = (name: RateName): string => `${name}_per_${rates[name].per}`;
 
-/** The time over which a rate is counted, in seconds. */
+/** The window of a rate limit, in seconds. */
 export const rateSeconds = (name: RateName): number => secondsOf[rates[name].per];

@@ -1,6 +1,7 @@
-/** Fair order: many items of one owner do not delay the single item of another. */
-
-/** The items in a fair order: one of each owner in turn, and those of one owner in their order. */
+/**
+ * Round-robin order: one item of each owner in turn, so that an owner with many items does not delay the others. Items
+ * of one owner keep their order.
+ */
 export function inTurns<T>(items: readonly T[], ownerOf: (item: T) => string): T[] {
   const turns: T[][] = [];
   const had = new Map<string, number>();

@@ -1,9 +1,9 @@
-/** What can be said of bytes of unknown origin before they are read, and why they could not be. Pure. */
+/** Why the bytes of an uploaded file cannot be read, and checks on them before they are parsed. Pure. */
 
-/** How much of a file is looked at when it is uploaded, in bytes; the rest is judged when it is processed. */
+/** How many bytes of a file are examined at upload; the rest is checked when the document is processed. */
 export const headBytes = 64 * 1024;
 
-/** Why a file could not be read: the code that is stored, and the sentence its owner sees. */
+/** Why a file could not be read: the stored code, and the sentence for the file's owner. */
 export const unreadableReasons = {
   encrypted: 'The file is protected with a password; remove the password and upload it again.',
   legacy: 'The file is in the old Word or Excel 97-2003 format; save it as DOCX or XLSX and upload it again.',
@@ -25,7 +25,7 @@ export const unreadableReasons = {
 } as const;
 export type UnreadableReason = keyof typeof unreadableReasons;
 
-/** A file that no retry will make readable. Its message is the sentence for its owner; `cause` is for the log. */
+/** A file that no retry will make readable. The message is for the file's owner; `cause` is for the log. */
 export class Unreadable extends Error {
   override readonly name = 'Unreadable';
   readonly reason: UnreadableReason;
@@ -42,8 +42,8 @@ export const startsWith = (head: Uint8Array, bytes: readonly number[], offset = 
 export type Utf16 = 'utf-16le' | 'utf-16be';
 
 /**
- * UTF-16 by its byte order mark, or by where its zero bytes stand: in Latin, Greek, Cyrillic or Arabic text every
- * second byte repeats while text never has a zero at the other place. Undefined when it is something else.
+ * Detects UTF-16 by its byte order mark, or by zero bytes that occur at only even or only odd offsets. The high byte is
+ * zero for Latin letters, and in other alphabets for blanks and punctuation. Undefined when the bytes are not UTF-16.
  */
 export function detectUtf16(bytes: Uint8Array): Utf16 | undefined {
   if (startsWith(bytes, [0xff, 0xfe])) return 'utf-16le';

@@ -1,10 +1,13 @@
 /**
- * The life of a conversation and of the ticket it may have become: what each act makes of them. Pure; models/chat/act.ts
- * turns these tables into one atomic update.
+ * The states of a conversation and of its ticket, and how each act changes them. Pure; models/chat/act.ts turns these
+ * tables into one atomic update.
  */
 
 export const conversationStatuses = ['open', 'pending', 'escalated', 'resolved'] as const;
-/** `open`: the agent answers. `escalated`: a person is awaited. `pending`: a person has answered and waits. */
+/**
+ * `open`: the agent answers. `escalated`: a person from the team must answer. `pending`: a person has answered, and the
+ * customer's reply is awaited.
+ */
 export type ConversationStatus = (typeof conversationStatuses)[number];
 
 export const ticketStatuses = ['open', 'in_progress', 'pending', 'escalated', 'resolved', 'closed'] as const;
@@ -16,13 +19,13 @@ export type TicketEventType = (typeof ticketEvents)[number];
 export const messageRoles = ['customer', 'ai', 'agent', 'system'] as const;
 export type MessageRole = (typeof messageRoles)[number];
 
-/** `message` and `end` are the customer's, `escalate` the agent's or a member's, the others a member's. */
+/** Customers do `message` and `end`; the agent or a member does `escalate`; members do the others. */
 export const acts = ['message', 'reply', 'assign', 'unassign', 'escalate', 'resolve', 'end', 'reopen'] as const;
 export type Act = (typeof acts)[number];
 
-/** Where an act leads; a status that is missing refuses it. */
+/** The new status of a conversation after an act; an act is refused in a status that is missing. */
 export const conversationMoves: Readonly<Record<Act, Partial<Record<ConversationStatus, ConversationStatus>>>> = {
-  // Once a person has taken over, the next question is for a person, too.
+  // After a person has taken over, the customer's next message also waits for a person.
   message: { open: 'open', pending: 'escalated', escalated: 'escalated', resolved: 'open' },
   reply: { open: 'pending', pending: 'pending', escalated: 'pending', resolved: 'pending' },
   assign: { open: 'open', pending: 'pending', escalated: 'escalated', resolved: 'resolved' },
@@ -33,12 +36,12 @@ export const conversationMoves: Readonly<Record<Act, Partial<Record<Conversation
   reopen: { resolved: 'open' },
 };
 
-/** What an act makes of a ticket that is there, by its status; one that is missing leaves it as it is. */
+/** The new status of an existing ticket after an act; a status that is missing does not change. */
 const ticketMoves: Readonly<Record<Act, Partial<Record<TicketStatus, TicketStatus>>>> = {
   message: { pending: 'open' },
   reply: { open: 'pending', in_progress: 'pending', escalated: 'pending', resolved: 'pending', closed: 'pending' },
   assign: { open: 'in_progress', escalated: 'in_progress' },
-  // Nobody works on it any more.
+  // Nobody works on the ticket any more.
   unassign: { in_progress: 'open' },
   escalate: {
     open: 'escalated',
@@ -53,14 +56,15 @@ const ticketMoves: Readonly<Record<Act, Partial<Record<TicketStatus, TicketStatu
 };
 
 /**
- * Whether a customer's message is the agent's to answer: wherever no person is in charge. In a resolved conversation it is
- * one that was accepted before somebody ended it.
+ * Whether the agent answers a customer's message: it does when no person is in charge. In a resolved conversation, such
+ * a message was accepted before somebody ended the conversation.
  */
 export const agentAnswers = (status: ConversationStatus): boolean => status === 'open' || status === 'resolved';
 
 /**
- * Whether the agent still says what it surely knows while a person is awaited: where the customer did not ask for one, and no
- * member has taken over. A ticket that a member has answered, assigned or resolved is no longer `escalated`.
+ * Whether the agent still gives answers it is certain of while a person is awaited. That is so when the customer did
+ * not ask for a person and no member has taken over yet. Once a member answers, assigns or resolves the ticket, it is
+ * no longer `escalated`.
  */
 export const answersIfSure = (
   status: ConversationStatus,
@@ -68,8 +72,8 @@ export const answersIfSure = (
 ): boolean => status === 'escalated' && ticket?.status === 'escalated' && calledUnasked.includes(ticket.reason);
 
 /**
- * The ticket's status after an act that led the conversation to `status`; undefined: there is none. Every act that
- * leads to `escalated` makes one, so that each customer who waits for a person has a ticket.
+ * The ticket's status after an act that led the conversation to `status`; undefined when there is no ticket. Each act
+ * that leads to `escalated` creates one, so that every customer who waits for a person has a ticket.
  */
 export function ticketAfter(
   act: Act,
@@ -80,7 +84,10 @@ export function ticketAfter(
   return ticketMoves[act][before] ?? before;
 }
 
-/** What happened to a ticket whose status went from `before` (undefined: there was none) to `after` by this act. */
+/**
+ * The ticket events caused by an act. `before` and `after` are the ticket's statuses; `before` is undefined when the
+ * ticket is new.
+ */
 export function eventsOf(
   act: Act,
   before: TicketStatus | undefined,
@@ -93,21 +100,21 @@ export function eventsOf(
 }
 
 /**
- * Events of a ticket after which its conversation is not reopened. They are kept in the record, and a customer who asks for a
- * person and leaves, over and over, must not make it grow without end. It is some fifty calls for a person, each resolved.
+ * The number of ticket events after which a conversation cannot be reopened: about fifty escalations, each resolved.
+ * Events are stored in the conversation's record, so a customer must not be able to make it grow without bound.
  */
 export const maxTicketEvents = 100;
 
 /**
- * Whether an act is still allowed in a conversation whose ticket has this many events. Ending it always is, so there is at
- * most one event beyond `maxTicketEvents`, and every event is kept.
+ * Whether an act is still allowed when the ticket has this many events. `end` is always allowed and adds at most one
+ * event, so the events never exceed `maxTicketEvents` + 1.
  */
 export function withinBounds(act: Act, from: ConversationStatus, events: number): boolean {
   const reopens = from === 'resolved' && conversationMoves[act][from] !== 'resolved';
   return events < maxTicketEvents || (act !== 'escalate' && !reopens);
 }
 
-/** Why a person is needed; the sentence is the members'. */
+/** Why a conversation was escalated to a person; the sentences are for members. */
 export const escalationReasons = {
   asked: 'The customer asked for a person.',
   no_context: 'Two questions in a row found no answer.',
@@ -119,19 +126,19 @@ export const escalationReasons = {
 } as const;
 export type EscalationReason = keyof typeof escalationReasons;
 export const escalationReasonNames = Object.keys(escalationReasons) as EscalationReason[];
-/** Where the agent called a person whom the customer did not ask for. */
+/** The reasons with which the agent escalates although the customer did not ask for a person. */
 export const calledUnasked: readonly EscalationReason[] = ['no_context', 'failed'];
 
-/** Answers without context in a row after which a person is called. */
+/** The number of consecutive questions without an answer after which the agent escalates to a person. */
 export const missesToEscalate = 2;
 
-/** Longest body of a customer's or a member's message, in characters; a page of text is 3,000. */
+/** The maximum length of a message of a customer or member, in characters; a page of text has about 3,000. */
 export const maxBodyLength = 8_000;
-/** Of a conversation's last message, for lists, in characters. */
+/** The maximum length of the last message shown in conversation lists, in characters. */
 export const previewLength = 160;
-/** Longest note a member leaves with a ticket when escalating, in characters. */
+/** The maximum length of a member's note on an escalation, in characters. */
 export const maxNoteLength = 500;
-/** The beginning of a message on one line; no character is cut in two. */
+/** The beginning of a message on one line, without splitting a surrogate pair. */
 export const previewOf = (body: string): string =>
   body
     .slice(0, 4 * previewLength)
@@ -140,12 +147,12 @@ export const previewOf = (body: string): string =>
     .slice(0, previewLength)
     .replace(/[\ud800-\udbff]$/, '');
 
-/** How long a test conversation is kept after its last message, in days. */
+/** The retention period of a test conversation after its last message, in days. */
 export const testRetentionDays = 30;
 
 /**
- * What a question may search. The product of a signed session cannot be changed by the page: `context_update` may only
- * narrow a session that names none (spec 4.7, segment rule 2).
+ * The segments that a question may search. The segment of a signed session wins; a page's `context_update` only counts
+ * when the session names none (spec 4.7, segment rule 2).
  */
 export function searchedSegments(pinned: string | undefined, refined: string | undefined): string[] {
   const named = [pinned, refined].find((value) => value !== undefined && value.trim() !== '');
@@ -153,8 +160,8 @@ export function searchedSegments(pinned: string | undefined, refined: string | u
 }
 
 /**
- * What the agent is told of a customer's situation: what the session was minted with and, over it name by name, what the
- * page told. It names the product that is searched, whatever the page says; undefined when there is nothing to tell.
+ * The customer's context for the agent: the session's context, overridden by the page's. `productType` is always the
+ * session's segment when the session has one. Undefined when there is no context.
  */
 export function situationOf(
   session: Readonly<Record<string, unknown>> | undefined,

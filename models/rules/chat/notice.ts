@@ -1,10 +1,13 @@
-/** What an act on a conversation gives members to be told. Pure; models/chat/act.ts stores it with the act. */
+/**
+ * Which notification an act on a conversation causes. Pure; models/chat/act.ts stores the notification together with
+ * the act.
+ */
 import type { Act, ConversationStatus } from './conversation.ts';
 
 export const conversationNotices = ['conversation_escalated', 'conversation_assigned', 'customer_replied'] as const;
 export type ConversationNotice = (typeof conversationNotices)[number];
 
-/** A conversation before and after an act; `by` is the user id of the member who acts. */
+/** A conversation before and after an act. `by` is the user id of the acting member. */
 export type Moved = {
   from: ConversationStatus;
   to: ConversationStatus;
@@ -14,8 +17,9 @@ export type Moved = {
 };
 
 /**
- * Undefined where nobody is told. A conversation that somebody has is followed by that member: each message of the customer
- * is told, and nobody else is. In one that nobody has, the message after a member's reply calls for a person again.
+ * The notification of an act; undefined when nobody is notified. In an assigned conversation, only the assigned member
+ * is notified, of each message of the customer. In an unassigned one, the first message after a member's reply
+ * escalates to the team again.
  */
 export function noticeOf(
   act: Act,
@@ -27,5 +31,5 @@ export function noticeOf(
   return to === 'escalated' && from !== 'escalated' ? { kind: 'conversation_escalated', again: true } : undefined;
 }
 
-/** What notifications and their gathering call a conversation. */
+/** The subject by which notifications of one conversation are grouped. */
 export const aboutConversation = (convId: string): string => `conversation:${convId}`;

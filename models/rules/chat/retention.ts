@@ -1,20 +1,23 @@
 /**
- * How long the records of test mode are kept. All that are touched on one day end at one moment, so that a conversation, its
- * messages and its customer need not be updated with every message. Pure.
+ * Retention of test-mode records. Records touched on one day expire at the same moment, so that a conversation, its
+ * messages and its customer are updated at most once a day and not with every message. Pure.
  */
 import { testRetentionDays } from './conversation.ts';
 import type { Mode } from '../access/keys.ts';
 
 const dayMs = 86_400_000;
 
-/** A customer outlives the conversations: its last session, which may last a day, may begin one that counts from then. */
+/** Extra days for customers: a customer's last session may last a day and begin a conversation that expires later. */
 export const customerDays = 2;
-/** The log outlives its conversation, whose numbers must not begin again while it is there. */
+/**
+ * Extra days for the frame log: it must outlive its conversation, so that frame numbers never restart while frames
+ * exist.
+ */
 export const logDays = 1;
 
 /**
- * When a record that was touched now is forgotten: `testRetentionDays` after the end of this day (UTC), and `more` days.
- * Empty in live mode, where nothing is forgotten by itself.
+ * The expiry of a record touched now: `testRetentionDays` after the end of this day (UTC), plus `more` days. Empty in
+ * live mode, where records do not expire.
  */
 export function keptUntil(mode: Mode, now: Date, more = 0): { expires_at?: Date } {
   if (mode === 'live') return {};
@@ -22,5 +25,4 @@ export function keptUntil(mode: Mode, now: Date, more = 0): { expires_at?: Date 
   return { expires_at: new Date((day + testRetentionDays + more) * dayMs) };
 }
 
-/** The end of what ends `more` days after this. */
 export const daysAfter = (end: Date, more: number): Date => new Date(end.getTime() + more * dayMs);

@@ -1,10 +1,6 @@
-/**
- * What an organization is told about its tasks and its members' meetings: which events there are, who is told, and the words.
- * Pure.
- */
+/** Announcements about tasks and meetings: the events, their audience, and the texts. Pure. */
 import { oneLine, saidMail, saidSlack, supportNotices } from './notice.ts';
 
-/** What is announced of tasks and meetings. */
 export const announced = [
   'task_created',
   'task_assigned',
@@ -16,11 +12,11 @@ export const announced = [
 ] as const;
 export type Announced = (typeof announced)[number];
 
-/** What `notify_on` selects from. */
+/** The events that an organization can select in `notify_on`. */
 export const notifyEvents = [...announced, ...supportNotices] as const;
 export type NotifyEvent = (typeof notifyEvents)[number];
 
-/** What happened, as far as it is told. People are named by how members see them. */
+/** An event with the data for its text. People are given by their displayed names. */
 export type Happening = {
   event: Announced;
   event_id: string;
@@ -28,30 +24,30 @@ export type Happening = {
   title: string;
   task_id?: string | undefined;
   meeting_id?: string | undefined;
-  /** Who did it, where a member did. */
+  /** The member who caused the event, if any. */
   actor?: string | undefined;
-  /** Who has the task after it. */
+  /** The assignee after the event. */
   assignee?: string | undefined;
   due_date?: string | undefined;
-  /** Why, as a sentence. */
+  /** The reason for the event, as a sentence. */
   note?: string | undefined;
-  /** What was made of the task elsewhere. */
+  /** URLs of the issues or messages made from the task in other services. */
   links?: readonly string[];
 };
 
-/** The users whom it concerns; `assignee` and `creator` are user ids, of a meeting its owner is the creator. */
+/** The user ids of the people concerned. For a meeting, the creator is its owner. */
 export type Concerned = { creator: string; assignee?: string | undefined };
 
-/** What an organization chose. */
+/** The organization's notification settings. */
 export type Chosen = { slack: boolean; email: boolean; notify_on: readonly NotifyEvent[] };
 
-/** Who is told, each once: whether the webhook of Slack is, who is mailed, and who finds it among the notifications. */
+/** Who is told of an event: whether Slack is, and the user ids that get a mail or a notification; each user once. */
 export type Audience = { slack: boolean; mailed: string[]; notified: string[] };
 
 /**
- * Whom an event concerns are the new assignee of an assignment, and of everything else also who made the task or meeting; as
- * far as they are members. `notify_on` chooses what the organization's webhook and its mails tell. Notifications do not follow
- * it: a task that was made, or changed in some detail, has none, unless it changed without a member's doing (`note`).
+ * An assignment concerns the new assignee. Any other event also concerns the creator of the task or meeting. Only
+ * current members count. `notify_on` selects the events for Slack and mail. In-app notifications ignore it, but a
+ * created task and a member's own change of a task cause none; a change that no member made (with `note`) does.
  */
 export function audienceOf(
   { slack, email, notify_on }: Chosen,
@@ -110,7 +106,7 @@ function linesOf(told: Happening): string[] {
   ];
 }
 
-/** Title and body, as a notification has them. */
+/** Title and body of an in-app notification. */
 export const noticeText = (told: Happening): { title: string; body: string } => ({
   title: titles[told.event],
   body: linesOf(told).join('\n'),
@@ -122,5 +118,5 @@ const saidOf = (told: Happening) => ({ title: titles[told.event], lines: linesOf
 export const noticeMail = (told: Happening, orgName: string): { subject: string; text: string } =>
   saidMail(saidOf(told), orgName, `${titles[told.event]}: ${told.title}`);
 
-/** The text of a message in Slack; nothing in it becomes a mention. */
+/** The text of a Slack message; escaping prevents mentions. */
 export const noticeSlack = (told: Happening): string => saidSlack(saidOf(told));

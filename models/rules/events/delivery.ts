@@ -1,28 +1,31 @@
 /**
- * Deliveries: what is sent to a destination, in which states, and how a failure is told apart from one that another attempt
- * may mend. Pure; models/events/delivery.ts stores them, activities/events/deliver.ts sends them.
+ * Deliveries: their kinds and states, and which failures are retried. Pure; models/events/delivery.ts stores
+ * deliveries, and activities/events/deliver.ts sends them.
  */
 
 export const deliveryKinds = ['webhook', 'slack', 'linear', 'github', 'email', 'notification'] as const;
 export type DeliveryKind = (typeof deliveryKinds)[number];
 
 /**
- * `pending`: not tried yet. `retrying`: the last attempt failed and another one follows. `failed`: no further one follows.
- * `suppressed`: a delivery of test mode, which is never sent.
+ * `pending`: not tried yet. `retrying`: the last attempt failed, and another one follows. `failed`: all attempts
+ * failed. `suppressed`: a delivery of test mode, which is never sent.
  */
 export const deliveryStatuses = ['pending', 'delivered', 'retrying', 'failed', 'suppressed'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
-/** Those that are still to be sent. */
+/** The states of deliveries that are still to be sent. */
 export const outstanding: readonly DeliveryStatus[] = ['pending', 'retrying'];
 
-/** The type of an event that somebody sends to see that the destination takes it. */
+/** The type of a test event, which a member sends to check a destination. */
 export const testEventType = 'test';
 
-/** A delivery and its attempts are kept this long after it was made, or asked for again; far longer than it is tried. */
+/**
+ * The retention period of a delivery with its attempts, in days from its creation or its latest redelivery. Retries end
+ * long before.
+ */
 export const deliveryDays = 30;
-/** Attempts kept of one delivery, the newest; redeliveries add some. */
+/** The maximum number of stored attempts of one delivery; the newest are kept. */
 export const maxAttempts = 50;
-/** Of a reply's body, in characters. */
+/** The stored beginning of a response's body, in characters. */
 export const maxResponseHead = 500;
 
 /** The request of an attempt, as it was or would be sent. */
@@ -33,28 +36,28 @@ export type OutgoingRequest = {
   body: string;
 };
 
-/** What an attempt that was not refused brought. */
+/** The result of an attempt that the receiver accepted. */
 export type Sent = {
   status_code?: number | undefined;
   response_head?: string | undefined;
   request?: OutgoingRequest | undefined;
-  /** What the receiver made of it. */
+  /** The object that the receiver created, such as an issue. */
   result?: { id?: string; url?: string } | undefined;
 };
 
 export type Refusal = Omit<Sent, 'result'> & {
-  /** Further attempts would end the same way. */
+  /** True when a retry would fail in the same way. */
   permanent?: boolean;
-  /** The destination as a whole is of no use any more, such as a webhook that answered 410: it is disabled. */
+  /** True when the whole destination no longer works, such as a webhook that answered 410. It is then disabled. */
   broken?: boolean;
-  /** How long the receiver asked to wait. */
+  /** The receiver's requested delay before a retry, in ms. */
   retryAfterMs?: number | undefined;
-  /** The receiver did not answer in time, so that further attempts must not hold up others. */
+  /** True when the receiver did not answer in time, so that retries must not hold up other deliveries. */
   timedOut?: boolean;
   cause?: unknown;
 };
 
-/** An attempt that failed; its message is shown to members. @see Refusal */
+/** A failed attempt; members see the message. @see Refusal */
 export class DeliveryRefused extends Error {
   override readonly name = 'DeliveryRefused';
   readonly refusal: Refusal;
@@ -65,21 +68,26 @@ export class DeliveryRefused extends Error {
   }
 }
 
-/** Whether a delivery has a receiver of its own, such as one person, so that its failures say nothing about others. */
+/**
+ * Whether a delivery has a receiver of its own, such as one person, so that its failure says nothing about other
+ * deliveries.
+ */
 export const hasOwnReceiver = ({ kind, lane }: { kind: DeliveryKind; lane: string }): boolean =>
   kind === 'email' || (kind === 'notification' && lane !== 'slack');
 
-/** Deliveries of one line are sent in order. Those of a ticket go in order for each of its destinations. */
+/** The line of a delivery; deliveries of one line are sent in order. A ticket has one line for each destination. */
 export const ticketLine = (ticketId: string, lane: string): string => `${ticketId}:${lane}`;
 
-/** Names of headers whose values let whoever reads them act as somebody. */
+/** Names of headers whose values are credentials. */
 const secretHeader = /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key|.*(token|secret|password).*)$/i;
 const mask = '***';
 
 export const maskHeaders = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, secretHeader.test(name) ? mask : value]));
 
-/** Values in an address' query, which often are tokens, are masked; Slack's webhooks carry theirs in the path. */
+/**
+ * Masks the query values of a URL, which often are tokens, and the path of a Slack webhook, which contains its token.
+ */
 export function maskUrl(text: string): string {
   const url = URL.parse(text);
   if (!url) return text;

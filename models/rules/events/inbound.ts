@@ -1,41 +1,41 @@
 /**
- * What arrives from other services: the providers, the states of a record, when a failed one is tried again, and the work
- * that is started for it. Pure.
+ * Inbound records (webhooks and mails from other services): providers, states, retries, and the workflow that processes
+ * them. Pure.
  */
 
 export const inboundProviders = ['linear', 'github', 'slack', 'teams', 'email'] as const;
 export type InboundProvider = (typeof inboundProviders)[number];
 
 /**
- * `stored`: still to be processed. `processed`: it changed something. `ignored`: nothing was to be done; the reason says
- * why. `failed`: it was tried as often as it is tried.
+ * `stored`: still to be processed. `processed`: it changed something. `ignored`: it changed nothing, for the stored
+ * reason. `failed`: all attempts failed.
  */
 export const inboundStatuses = ['stored', 'processed', 'ignored', 'failed'] as const;
 export type InboundStatus = (typeof inboundStatuses)[number];
 
-/** A record is kept this long after it arrived, in days: people look for what went wrong within weeks. */
+/** The retention period of a record, in days; people look into problems within weeks. */
 const inboundDays = 30;
 export const inboundKeptUntil = (now: Date): Date => new Date(now.getTime() + inboundDays * 86_400_000);
 
-/** How far from now the time in a signed request may lie, in either direction, in ms. */
+/** The maximum difference between the time in a signed request and now, in ms, in either direction. */
 const signatureWindowMs = 5 * 60_000;
 export const withinWindow = (at: number, now: Date): boolean =>
   Number.isFinite(at) && Math.abs(now.getTime() - at) <= signatureWindowMs;
 
 const second = 1_000;
 const minute = 60 * second;
-/** Waits after the first, second, … failed attempt, in ms; there is none after the last one. Some two hours in all. */
+/** The backoff after each failed attempt, in ms: about two hours in all. No retry follows the last one. */
 const waits: readonly number[] = [second, 5 * second, 30 * second, 2 * minute, 10 * minute, 30 * minute, 60 * minute];
-/** How long to wait after this many attempts, in ms; undefined when no further one follows. */
+/** The wait after this many failed attempts, in ms; undefined when no retry follows. */
 export const inboundWaitMs = (attempts: number): number | undefined => waits[attempts - 1];
 
-/** An attempt that takes longer has failed, in ms: an answer that a slow model writes takes less. */
+/** The timeout of an attempt, in ms; longer than a slow model needs for an answer. */
 export const inboundAttemptMs = 90 * second;
-/** After so long a record is settled, in ms, whatever became of its attempts. */
+/** The time after which all attempts of a record have ended, in ms. */
 export const inboundTriedForMs = waits.reduce((sum, wait) => sum + wait + inboundAttemptMs, inboundAttemptMs);
 
 /**
- * What concerns the deployment and no organization, such as the confirmation of a subscription, is processed like what concerns
- * one; no organization has this id.
+ * The owner of records that concern the whole deployment, such as the confirmation of a subscription. They are
+ * processed like an organization's; no organization has this id.
  */
 export const deploymentOwner = { orgId: 'deployment', mode: 'live' } as const;

@@ -1,11 +1,11 @@
 /**
- * What becomes of a mail that came in: which are written by programs, whose sender can be believed, and why one changes
- * nothing. Pure.
+ * Which incoming mails are ignored: mails written by programs, mails whose sender is not authenticated, and others that
+ * change nothing. Pure.
  */
 import { loopHeader } from './mailout.ts';
 import { tokensIn } from './replyaddress.ts';
 
-/** Every reason why a mail changes nothing, with the sentence that members see. */
+/** Every reason why an incoming mail is ignored, with the sentence for members. */
 export const mailReasons = {
   not_a_mail: 'The notification is not about a mail that was received.',
   no_recipient: 'No recipient is a reply address of this system, and the mail answers no mail that it sent.',
@@ -32,10 +32,10 @@ export const mailReasons = {
 } as const satisfies Record<string, string>;
 export type MailReason = keyof typeof mailReasons;
 
-/** A header of a mail, its name in lower case. */
+/** A header of a mail; the name is in lower case. */
 export type MailHeader = readonly [name: string, value: string];
 
-/** The headers that decide whether a mail is written by a program; only these are taken from a mail. */
+/** The headers that show whether a program wrote a mail; only these are kept. */
 export const tellingHeaders: ReadonlySet<string> = new Set([
   'auto-submitted',
   'precedence',
@@ -52,19 +52,22 @@ export const tellingHeaders: ReadonlySet<string> = new Set([
 
 export type MailHead = {
   headers: readonly MailHeader[];
-  /** Of the header `From`. */
+  /** The address in the header `From`. */
   from: string;
-  /** Of the envelope; empty for the null sender of bounces. */
+  /** The envelope's sender; empty for the null sender of bounces. */
   envelopeFrom: string;
   subject: string;
-  /** Addresses that this system sends from, in lower case, and the domain of its reply addresses. */
+  /** The addresses that this system sends from, in lower case, and the domain of its reply addresses. */
   own: { addresses: readonly string[]; replyDomain: string | undefined };
 };
 
 const outOfOffice =
   /^\s*(?:automatic reply|auto(?:matic)?[- ]?reply|out of office|automatische antwort|abwesenheitsnotiz|réponse automatique|respuesta automática)\s*:/iu;
 
-/** Why nobody wrote this mail by hand for us; undefined for a person's. Bounces are told before other automatic mail. */
+/**
+ * Why a mail counts as written by a program; undefined for a person's mail. Bounces are detected before other automatic
+ * mail.
+ */
 export function automaticReason({ headers, from, envelopeFrom, subject, own }: MailHead): MailReason | undefined {
   const valueOf = (name: string) =>
     headers
@@ -92,13 +95,13 @@ export function automaticReason({ headers, from, envelopeFrom, subject, own }: M
   return outOfOffice.test(subject) ? 'automatic' : undefined;
 }
 
-/** What the receiving service found out: `PASS`, `FAIL`, `GRAY`, `PROCESSING_FAILED`, `DISABLED`, or nothing. */
+/** Results of the receiving service's checks: `PASS`, `FAIL`, `GRAY`, `PROCESSING_FAILED`, `DISABLED`, or absent. */
 export type Verdicts = Partial<Record<'spam' | 'virus' | 'dkim' | 'dmarc', string | undefined>>;
 
 /**
- * Why the sender of a mail cannot be believed; undefined when it can. DMARC speaks about the domain that the mail names as its
- * sender, so what it says decides. Where a domain has no DMARC policy, a signature counts that speaks for the same organization:
- * `signedBy`, empty when there is none.
+ * Why the sender of a mail is not trusted; undefined when the sender is authenticated. DMARC covers the domain in
+ * `From`, so its result decides. For a domain without a DMARC policy, a valid DKIM signature of the same organization
+ * is enough. `signedBy` is the domain of that signature, empty when there is none.
  */
 export function distrust({ spam, virus, dkim, dmarc }: Verdicts, signedBy: string): MailReason | undefined {
   if (virus === 'FAIL') return 'virus';

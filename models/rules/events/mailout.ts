@@ -1,11 +1,8 @@
-/**
- * The mails that customers are sent: their text, their head, and how they hang together as one thread. Pure; the words are in
- * the agent's languages.
- */
+/** Mails to customers: their text, headers and threading. Pure; the fixed sentences are in the agent's languages. */
 import type { Mailbox } from '../access/mailbox.ts';
 import type { Language } from '../language/language.ts';
 
-/** A mail as it is stored, so that each attempt to send it sends the same. Times are ISO 8601. */
+/** A mail as stored, so that every sending attempt sends the same mail. Times are ISO 8601. */
 export type OutgoingMail = {
   from: Mailbox;
   to: Mailbox;
@@ -13,19 +10,19 @@ export type OutgoingMail = {
   subject: string;
   text: string;
   date: string;
-  /** With its angle brackets. */
+  /** With angle brackets. */
   message_id: string;
   in_reply_to?: string;
   references: string[];
   headers: Record<string, string>;
-  /** A calendar file (RFC 5545), which mail programs offer to enter. */
+  /** A calendar file (RFC 5545), which mail programs offer to add to the calendar. */
   calendar?: { method: 'REQUEST' | 'CANCEL'; content: string };
 };
 
-/** Marks what this system sends; a mail that comes in with it has come round in a circle. */
+/** Marks mails of this system. An incoming mail that has this header came back in a loop. */
 export const loopHeader = 'X-Support-Platform-Loop';
 
-/** The line above which a customer writes; mails that come back are cut at it. */
+/** The line above which a customer writes the reply; replies are truncated at this line. */
 const markers: Readonly<Record<Language, string>> = {
   en: '##- Please write your answer above this line. -##',
   de: '##- Bitte schreiben Sie Ihre Antwort oberhalb dieser Zeile. -##',
@@ -36,7 +33,7 @@ const markers: Readonly<Record<Language, string>> = {
   nl: '##- Schrijf uw antwoord boven deze regel. -##',
   pl: '##- Napisz odpowiedź powyżej tej linii. -##',
 };
-/** Such a line in a mail that was answered, quoted or not. */
+/** Matches the marker line in a reply, quoted or not. */
 export const markerLine = /^[\s>|]*##- .{1,100} -##\s*$/mu;
 
 const texts: Readonly<
@@ -84,7 +81,7 @@ const texts: Readonly<
   },
 };
 
-/** The type of the event that a mail tells of. */
+/** The event type of mails about a reply in a conversation. */
 export const mailEventType = 'conversation.replied';
 
 const assistants: Readonly<Record<Language, string>> = {
@@ -97,13 +94,13 @@ const assistants: Readonly<Record<Language, string>> = {
   nl: 'AI-assistent',
   pl: 'Asystent AI',
 };
-/** How the agent signs, so that nobody takes it for a person. */
+/** The agent's name in mails, which says that the sender is not a person. */
 export const assistantName = (name: string, language: Language): string => `${name} (${assistants[language]})`;
 
-/** What is told in a mail: a person's reply, or the agent's answer with its sources. */
+/** One message in a mail: a person's reply, or the agent's answer with its sources. */
 export type Told = { sender: string; body: string; sources: readonly { name: string; url?: string }[] };
 
-/** `answerable`: whether an answer to the mail reaches the conversation. */
+/** The text of a mail. `answerable`: whether a reply to the mail reaches the conversation. */
 export function mailText(told: readonly Told[], name: string, language: Language, answerable: boolean): string {
   const { sources: heading, foot } = texts[language];
   const parts = told.map(({ sender, body, sources }) => {
@@ -116,7 +113,7 @@ export function mailText(told: readonly Told[], name: string, language: Language
 
 const maxSubject = 200;
 
-/** On one line; a thread that came with a subject keeps it, with one `Re:` before it. */
+/** The subject, on one line. A thread that the customer began keeps its subject, with one `Re:`. */
 export function mailSubject(given: string | undefined, name: string, language: Language): string {
   const own = (given ?? '')
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
@@ -125,12 +122,12 @@ export function mailSubject(given: string | undefined, name: string, language: L
   return own === '' ? texts[language].subject(name) : `Re: ${own}`.slice(0, maxSubject).trim();
 }
 
-/** A mailbox as the head of a mail shows it. */
+/** A mailbox in the form of a mail header. */
 export const addressText = ({ name, address }: Mailbox): string => (name === '' ? address : `${name} <${address}>`);
 
-/** Ids as heads of mails name them. */
+/** A message id in a mail header. */
 const messageId = /<[^\s<>"(),;\p{Cc}]{1,250}>/gu;
-/** The ids in the value of such a header, each once, in their order. */
+/** The distinct message ids in a header's value, in order. */
 export const messageIdsIn = (value: string | undefined): string[] => [
   ...new Set((value ?? '').slice(0, 20_000).match(messageId) ?? []),
 ];
@@ -138,7 +135,7 @@ export const messageIdsIn = (value: string | undefined): string[] => [
 const newestReferences = 10;
 const maxReferencesBytes = 2_000;
 
-/** What a mail of this thread refers to: the id that began it and the newest ones, within 2 kB. */
+/** The `References` of a mail: the first id of the thread and the newest ones, within 2 kB. */
 export function referencesOf(ids: readonly string[]): string[] {
   const [first, ...others] = ids;
   if (first === undefined) return [];
@@ -152,21 +149,32 @@ export function referencesOf(ids: readonly string[]): string[] {
   return [first, ...kept];
 }
 
-/** `answers`: whether the agent answers a mail with it; otherwise it tells of what a person wrote. */
+/**
+ * The headers of automatic mail. `answers`: true when the agent answers a mail; false when the mail reports a person's
+ * reply.
+ */
 export const automaticHeaders = (convId: string, answers: boolean): Record<string, string> => ({
-  // No programs shall answer it (RFC 3834), of which Exchange looks at a header of its own.
+  // Tells programs not to answer (RFC 3834); Exchange needs a header of its own.
   'Auto-Submitted': answers ? 'auto-replied' : 'auto-generated',
   'X-Auto-Response-Suppress': 'All',
   [loopHeader]: convId,
 });
 
-/** After a reply, this long nothing is mailed: the customer may come back, and further replies go into the same mail. */
+/**
+ * The delay before a reply is mailed, in ms. The customer may come back to the chat, and further replies join the same
+ * mail.
+ */
 export const mailAfterMs = 60_000;
-/** Mails of the agent alone that one customer gets in an hour; two programs that answer each other stay within it. */
+/**
+ * The maximum number of the agent's mails to one customer in an hour, which stops two programs that answer each other.
+ */
 const automaticMailsPerHour = 3;
 const hourMs = 3_600_000;
 
-/** How long the agent has to wait before the next mail, in ms; 0 for now. `sent`: when its mails to this customer were made. */
+/**
+ * How long the agent must wait before its next mail to a customer, in ms; 0 when it may send now. `sent`: when the
+ * earlier ones were made.
+ */
 export function automaticWaitMs(sent: readonly Date[], now: Date): number {
   const recent = sent
     .filter((at) => now.getTime() - at.getTime() < hourMs)

@@ -1,7 +1,7 @@
 /**
- * What members are told of customers who wait and of deliveries that were given up: the words, and what a notice looks like in
- * Slack and in a mail. No notice holds what a customer wrote, or a customer's name or address: Slack and mailboxes keep
- * what an erasure here could not reach. Pure.
+ * Notices to members about waiting customers, tool approvals and failed deliveries: the texts and their form in Slack
+ * and mail. Pure. No notice contains a customer's words, name or address, because an erasure here cannot reach Slack
+ * and mailboxes.
  */
 import { escapeSlack, maxSlackText } from '../../../providers/slack/rules.ts';
 import { hasOwnReceiver, type DeliveryKind } from './delivery.ts';
@@ -11,16 +11,16 @@ import { escalationReasons, type EscalationReason } from '../chat/conversation.t
 export const supportNotices = [...conversationNotices, 'approval_waiting', 'delivery_failed'] as const;
 export type SupportNotice = (typeof supportNotices)[number];
 
-/** A title, and the lines behind it. */
+/** A notice: a title, and the lines below it. */
 export type Said = { title: string; lines: readonly string[] };
 
-/** On one line, without what turns text around; at most `max` characters. */
+/** The text on one line, without control and text-direction characters, truncated to `max` characters. */
 export const oneLine = (text: string, max = 300): string => {
   const line = text.replaceAll(/[\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu, ' ').trim();
   return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
 };
 
-/** Subject and text of a mail; `subject` where it is not the title. */
+/** Builds subject and text of a mail. Pass `subject` when it differs from the title. */
 export const saidMail = (
   { title, lines }: Said,
   orgName: string,
@@ -30,7 +30,7 @@ export const saidMail = (
   text: `${[lines.join('\n'), `-- \n${oneLine(orgName)}. An owner or admin chooses what is mailed.`].join('\n\n')}\n`,
 });
 
-/** The text of a message in Slack; nothing in it becomes a mention. */
+/** The text of a Slack message; escaping prevents mentions. */
 export function saidSlack({ title, lines }: Said): string {
   const [first = '', ...rest] = lines.map(escapeSlack);
   return [`*${escapeSlack(title)}* ${first}`, ...rest].join('\n').slice(0, maxSlackText);
@@ -54,7 +54,7 @@ export const escalatedWords = (orgName: string, reason: EscalationReason, convId
   lines: [escalationReasons[reason], conversationLine(convId)],
 });
 
-/** `by`: the name of the member who assigned it; a key has none. */
+/** `by`: the name of the member who assigned the conversation; absent when an API key did. */
 export const assignedWords = (orgName: string, by: string | undefined, convId: string): Said => ({
   title: `A conversation of ${short(orgName)} was assigned to you`,
   lines: [
@@ -76,7 +76,7 @@ export const approvalWords = (orgName: string, tool: string, convId: string, cal
   ],
 });
 
-/** A delivery as a notice tells of it. */
+/** The fields of a failed delivery that its notice uses. */
 export type GivenUp = {
   _id: string;
   kind: DeliveryKind;
@@ -86,7 +86,10 @@ export type GivenUp = {
   error?: string;
 };
 
-/** A receiver of its own is a person, whose address is left out, also from the sentence in which a mail server names it. */
+/**
+ * When the receiver is a person, the address and the error are left out, because the mail server's error may contain
+ * the address.
+ */
 export function givenUpWords(orgName: string, delivery: GivenUp): Said {
   const { _id, event_type, destination, error } = delivery;
   const own = hasOwnReceiver(delivery);
@@ -100,5 +103,5 @@ export function givenUpWords(orgName: string, delivery: GivenUp): Said {
   };
 }
 
-/** What goes to one place: one that stays unreachable is told once until that is read. */
+/** The grouping key of failed deliveries to one destination: one unread notice per destination. */
 export const unreached = ({ kind, lane }: Pick<GivenUp, 'kind' | 'lane'>): string => `delivery_failed:${kind}:${lane}`;

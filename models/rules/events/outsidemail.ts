@@ -1,7 +1,7 @@
 /**
- * Mails to people who did not ask for them: neither members nor customers who wrote first. Each says who sends it through what and
- * why, and how to get no more; how many leave in a day is bounded, since one account could otherwise mail strangers in the name of
- * everybody who shares the server. Pure.
+ * Mails to outsiders, who are neither members nor customers who wrote first. Each mail says who sends it, through which
+ * system, why, and how to unsubscribe. Daily limits keep one account from mailing strangers through the server that all
+ * organizations share. Pure.
  */
 import { shownName } from '../access/accountmail.ts';
 
@@ -12,16 +12,19 @@ const reasons = {
 } as const;
 export type OutsideReason = keyof typeof reasons;
 
-/** To one address, whoever sends them: a busy day of tasks. Whoever gets more is being flooded, so no operator raises it. */
+/**
+ * The daily limit of mails to one address, from all senders together. Operators cannot raise it, because it protects
+ * people from being flooded.
+ */
 export const outsideToOnePerDay = 10;
-/** Of an account whose own address nobody has proven: enough to begin a team with. */
+/** The daily limit of an account whose own address is not proven: enough to invite a first team. */
 export const outsideUnprovenPerDay = 5;
 
-/** Who wants no more mails: of one organization, or of anybody here. */
+/** Whether a person unsubscribes from one organization or from all on this system. */
 export const objectionScopes = ['organization', 'all'] as const;
 export type ObjectionScope = (typeof objectionScopes)[number];
 
-/** Why a mail does not leave. */
+/** Why a mail is not sent: the person unsubscribed, or a limit of the address, account or organization is reached. */
 export type OutsideRefusal = 'objected' | 'address' | 'account' | 'organization';
 export const outsideRefusals: Readonly<Record<OutsideRefusal, string>> = {
   objected: 'Whoever has this address wants no more such mails.',
@@ -31,7 +34,7 @@ export const outsideRefusals: Readonly<Record<OutsideRefusal, string>> = {
   organization: 'This organization has sent as many mails to people outside today as it may. Try again tomorrow (UTC).',
 };
 
-/** The text with what stands under every such mail. `link`: where its reader objects. */
+/** Adds the footer of a mail to outsiders. `link`: the page to unsubscribe. */
 export function framed(
   text: string,
   about: { organization: string; host: string; why: OutsideReason; link: string },
@@ -47,13 +50,13 @@ export function framed(
   return `${text.trimEnd()}\n\n${frame.join('\n')}\n`;
 }
 
-/** What lets a mail program object with one click (RFC 8058). `address`: of the route that takes it. */
+/** Headers for one-click unsubscribe in mail programs (RFC 8058). `address`: the URL of the route that accepts it. */
 export const objectionHeaders = (address: string): Record<string, string> => ({
   'List-Unsubscribe': `<${address}>`,
   'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
 });
 
-/** The scope that a form of a mail program or a page says; undefined for anything else. */
+/** The scope in an unsubscribe form of a mail program or the page; undefined for anything else. */
 export function readObjection(text: string): ObjectionScope | undefined {
   const form = new URLSearchParams(text);
   if (form.get('List-Unsubscribe') === 'One-Click') return 'organization';

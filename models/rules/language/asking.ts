@@ -1,11 +1,17 @@
-/** What a message asks, as it is searched for and judged. Types only; intelligence/ reads it out of messages. */
+/** The types of a question as the search and the relevance check use it. intelligence/ makes them from messages. */
 
-/** One way to understand a message, as a list of questions: a passage that answers one of them answers the message. */
+/**
+ * One interpretation of a message, as a list of questions. A passage that answers one of the questions answers the
+ * message.
+ */
 export type Reading = { text: string; questions: string[] };
-/** A text to search for, and the readings by which the results are judged: the reading with the best answer counts. */
+/**
+ * A search text, and the possible readings of the message. Search results are judged by each reading, and the best
+ * answered one counts.
+ */
 export type Asking = {
   text: string;
   readings: Reading[];
-  /** When this one is answered, no other is tried; otherwise the best answered one counts. */
+  /** When true and this one is answered, no further `Asking` is tried. Otherwise the best answered one counts. */
   settles: boolean;
 };

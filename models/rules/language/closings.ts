@@ -1,8 +1,8 @@
-/** How people end a letter, and the text without that: the closing, the name and what else belongs to the sender. Pure. */
+/** Removes the closing of a letter: the formula, the name and the sender's details below. Pure. */
 
 type Language = 'en' | 'de' | 'fr' | 'es';
 
-/** Each begins its line; case does not count. */
+/** Patterns of closing formulas that begin a line, in any case. */
 const closings: Readonly<Record<Language, readonly string[]>> = {
   en: [
     '(?:(?:with )?(?:my |our )?(?:best|kind|kindest|warm|warmest|many) )?(?:regards|wishes)',
@@ -33,7 +33,7 @@ const closings: Readonly<Record<Language, readonly string[]>> = {
     'un abrazo',
   ],
 };
-/** These are other words, too, so that a name counts only behind a comma. */
+/** Short formulas that are also ordinary words, so a name may follow only after a comma. */
 const shortClosings: Readonly<Record<Language, readonly string[]>> = {
   en: ['best', 'cheers', 'yours', 'respectfully'],
   de: ['mfg', 'lg', 'vg', 'bg', 'alles gute'],
@@ -48,13 +48,15 @@ const closing = new RegExp(
   'u',
 );
 
-/** What follows a closing: a name, a role, a company, an address, numbers. */
+/**
+ * The maximum number and length of lines after a closing formula: name, role, company, address and telephone numbers.
+ */
 const maxLinesAfter = 10;
 const maxLineAfter = 80;
 
 /**
- * The text above its closing. A closing is the first line of one's form that only short lines follow, none of which asks anything;
- * a text that is nothing else stays.
+ * The text above its closing. A closing begins at the first line with a closing formula, when only short lines without
+ * a question follow. A text that consists of a closing only is returned unchanged.
  */
 export function withoutClosing(text: string): string {
   const lines = text.split('\n');

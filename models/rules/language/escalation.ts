@@ -1,4 +1,4 @@
-/** The agent's own sentences, each in every language of the agent. */
+/** The agent's fixed sentences, in every language of the agent. */
 import { de } from './own/de.ts';
 import { en } from './own/en.ts';
 import { es } from './own/es.ts';

@@ -1,19 +1,17 @@
 /**
- * Tells in which of the agent's languages a customer writes. Pure and based on words, so it costs a worker no memory.
- * It only chooses the language of the agent's own sentences, and must not decide what is found or whether a person is
- * called.
+ * Detects the language in which a customer writes, by common words, so it needs no model in memory. It only chooses the
+ * language of the agent's fixed sentences; search and escalation must not depend on it.
  */
 import { fold } from './words.ts';
 import { knownLanguages, wordsOf, type Known } from './words/index.ts';
 
 export const languages = ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'pl'] as const;
 export type Language = (typeof languages)[number];
-/** The languages of interviews. */
 export const interviewLanguages = ['en', 'de', 'fr', 'es'] as const;
 export type InterviewLanguage = (typeof interviewLanguages)[number];
-/** For a model that is told which one to write in. */
+/** Language names for the prompt of a model. */
 export const languageNames = { en: 'English', de: 'German', fr: 'French', es: 'Spanish' } as const;
-/** The known languages that have each word: a word that several languages share counts less. */
+/** The languages that contain each word. A word that several languages share counts less. */
 const speakers = new Map<string, Set<Known>>();
 for (const language of knownLanguages) {
   const { functionWords, telling } = wordsOf[language];
@@ -22,7 +20,7 @@ for (const language of knownLanguages) {
   }
 }
 
-/** Signs and letters that only one known language uses, and letters that few languages use. */
+/** `signs`: characters that only one known language uses. `letters`: letters that a few languages use. */
 const signs: Partial<Record<Known, RegExp>> = { de: /ß/u, es: /[¡¿ñ]/u, pt: /[ãõ]/u, pl: /[ąęłńśźż]/u };
 const letters: Partial<Record<Known, RegExp>> = {
   de: /[äöü]/u,
@@ -31,12 +29,12 @@ const letters: Partial<Record<Known, RegExp>> = {
   it: /[àèìòù]/u,
   pt: /[áâãçêíóõú]/u,
 };
-/** A letter counts less than a word that only one language has. */
+/** The weight of a letter, compared with 1 for a word that only one language has. */
 const letter = 0.75;
-/** How much of a text is read, in characters; more does not improve the result. */
+/** The maximum number of characters that are examined; more do not improve the result. */
 const charactersRead = 500;
 
-/** The language of a text; undefined when the text is too short to tell, or is in none of these languages. */
+/** The language of a text; undefined when the text is too short to tell, or in none of the agent's languages. */
 export function languageOf(text: string): Language | undefined {
   const read = text.slice(0, charactersRead).normalize('NFC').toLowerCase();
   const told = new Map<Known, number>();
@@ -47,7 +45,7 @@ export function languageOf(text: string): Language | undefined {
   }
   for (const language of knownLanguages) {
     if (signs[language]?.test(read) === true) tell(language, 1);
-    // Letters alone could belong to a language that is not known here.
+    // Letters count only beside a known word: alone, they may belong to a language that is not in the list.
     if (told.has(language) && letters[language]?.test(read) === true) tell(language, letter);
   }
   const [first, second] = [...told].toSorted(([, one], [, other]) => other - one);
@@ -55,14 +53,14 @@ export function languageOf(text: string): Language | undefined {
   return languages.find((language) => language === first[0]);
 }
 
-/** In which language an interview about a text is held: English when the text's is none of them. */
+/**
+ * The language in which an interview about a text is held; English when the text's language is not an interview
+ * language.
+ */
 export const interviewLanguageOf = (text: string): InterviewLanguage =>
   interviewLanguages.find((language) => language === languageOf(text)) ?? 'en';
 
-/**
- * The language to answer in: that of the newest text whose language can be told (the texts come newest first); English
- * when there is none.
- */
+/** The language to answer in: the first detected one among the texts, which come newest first; English by default. */
 export function languageOfFirst(texts: readonly string[]): Language {
   for (const text of texts) {
     const language = languageOf(text);

@@ -1,7 +1,7 @@
-/** Numbers as people write them, in one form, whatever separates thousands and decimals. Pure; the words are data. */
+/** Normalises numbers in texts, so that different thousands and decimal separators compare as equal. Pure. */
 import { fold } from './words.ts';
 
-/** Numbers as words, folded; "one" is an article in most languages and is left out. */
+/** Number words with accents folded. "One" is left out, because it is an article in most languages. */
 const words: Readonly<Record<number, string>> = {
   2: 'two twice second zwei zweimal zweite deux deuxieme dos segundo',
   3: 'three third drei dritte trois troisieme tres tercero',
@@ -34,15 +34,18 @@ const valueOf = new Map(
   Object.entries(words).flatMap(([value, all]) => all.split(' ').map((word) => [word, value] as const)),
 );
 
-/** A telephone number, or digits with what may stand between them: a blank only before groups of three. */
+/** A telephone number, or digits with separators. A blank is a separator only before groups of three digits. */
 const number =
   /(?:\+|(?<!\d)0\d{2})[\d ()/-]{5,20}\d|\d+(?:[.,:'’](?=\d)\d+|[\u00a0\u202f\u2009 ](?=\d{3}(?!\d))\d{3})*/gu;
-/** Of a telephone number, that many digits at its end tell it from others; before them it may have a country's code or not. */
+/** Two telephone numbers are equal when their last 7 digits are equal, because the country code may be missing. */
 const tellingDigits = 7;
-/** A day, a month and a year are three numbers, in whichever order. */
+/** A date is split into day, month and year, whose order does not matter. */
 const date = /\b(\d{1,2})[./](\d{1,2})[./](\d{2,4})\b/gu;
 
-/** What a number may mean: `1.234` is taken for a thousand and more, `16.30` may be a time. */
+/**
+ * All normalised forms that a number may mean: `1.234` is read as a thousand and more; `16.30` may be a time or a
+ * decimal.
+ */
 function formsOf(text: string): string[] {
   const digits = text.replaceAll(/\D/gu, '');
   if (/^[+0]/u.test(text) && digits.length >= tellingDigits) return [`tel:${digits.slice(-tellingDigits)}`];
@@ -62,11 +65,11 @@ function formsOf(text: string): string[] {
   ];
 }
 
-/** The numbers of a text in figures, each in all forms that it may mean. */
+/** The numbers written in digits, each with all its possible forms. */
 export const figuresIn = (text: string): string[][] =>
   (text.replaceAll(date, '$1 – $2 – $3').match(number) ?? []).map(formsOf);
 
-/** Every number that a text has, in figures or words. */
+/** All numbers of a text, written in digits or words, in normalised form. */
 export function numbersIn(text: string): Set<string> {
   const found = new Set(figuresIn(text).flat());
   for (const word of fold(text).match(/\p{L}+/gu) ?? []) {

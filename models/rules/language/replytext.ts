@@ -1,52 +1,62 @@
 /**
- * Makes plain text of a reply, whatever a source or a model wrote: nothing in it is loaded, run or hidden behind other words
- * by the page that shows it, and it names no address that its sources do not. Pure. It reads each text once, so no text can
- * keep a process busy.
+ * Turns a reply into plain text, whatever a source or a model wrote. The page that shows it loads and runs nothing and
+ * hides no link behind other words, and every URL in it comes from a source. Pure. It runs in linear time.
  */
 
-/** Stands where an address was that no source names. */
+/** Replaces a URL that no source contains. */
 export const linkRemoved = '[link removed]';
 
-/** Control characters but tab and line break, what turns the direction of text around, and invisible "tag" characters. */
+/**
+ * Control characters except tab and line break, characters that change the text direction, and invisible "tag"
+ * characters.
+ */
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
 const invisible = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/gu;
 const address = /[a-z][a-z0-9+.-]{0,20}:\/\/[^\s<>"'‹›`]+|(?<![a-z0-9])www\.[^\s<>"'‹›`]+/gi;
-/** Schemes that run, read or embed something; `data: 5 GB` is none. */
+/** URLs with schemes that run, read or embed something. Ordinary text such as `data: 5 GB` does not match. */
 const active =
   /\b(?:(?:java|vb|live)script:\S+|data:[\w.+-]*[/;,]\S*|(?:file|blob|filesystem|view-source|jar):[/\w]\S*)/gi;
-/** What makes a word one of them. */
+/** Detects a word that contains a URL or an active scheme. */
 const opensAddress = /:\/\/|www\.|(?:script|data|file|blob|filesystem|view-source|jar):/i;
 const afterAddress = new Set('.,;:!?)]}…*_\'"');
 
-/** Longest words and longest target of an image or a link, in characters; what is longer is none. */
+/**
+ * The maximum lengths of the text and the target of an image or a link, in characters; longer ones are not treated as
+ * such.
+ */
 const longestWords = 500;
 const longestTarget = 2_000;
-/** Different addresses that are looked for in the grounds, of links and again of words: more than an answer has. */
+/** How many different URLs are searched for in the grounds, once for links and once for words; an answer has fewer. */
 const mostAddresses = 200;
 
 export type ReplyStream = {
-  /** What the piece makes ready to be shown, which nothing that follows changes. */
+  /** Adds a piece and returns the text that is now final, which no later piece can change. */
   push(piece: string): string;
-  /** The rest. */
+  /** Returns the remaining text. */
   end(): string;
 };
 
-/** Makes as much ready as is certain, or, of the last of a text, everything. `rest` is to be given again with what follows. */
+/**
+ * Processes the text as far as it is certain, or all of it when `last`. The caller passes `rest` again, followed by the
+ * next piece.
+ */
 type Stage = (text: string, last: boolean) => { done: string; rest: string };
 
 /**
- * The reply as plain text. `grounds` are the texts that an address may come from: the sources, their own addresses, and the
- * customer's words. Images become their description, links their text and their address; tags lose the bracket that
- * makes them tags.
+ * The reply as plain text. `grounds` are the texts from which URLs may come: the sources, their addresses, and the
+ * customer's messages. An image becomes its description, and a link its text with its URL. The opening bracket of an
+ * HTML tag is replaced.
  */
 export function plainReply(text: string, grounds: readonly string[]): string {
   const stream = createReplyStream(grounds);
   return stream.push(text) + stream.end();
 }
 
-/** A reply made plain while it is being written: in all the same as `plainReply` of the whole, however it is cut. */
+/**
+ * Like `plainReply`, for a reply that is streamed. The result does not depend on how the reply is split into pieces.
+ */
 export function createReplyStream(grounds: readonly string[]): ReplyStream {
-  // Images first: a link's words may be one.
+  // Images come first, because the text of a link may be an image.
   const stages: Stage[] = [visible, imagesToWords, linksToWords(namedIn(grounds)), harmless(namedIn(grounds))];
   const rests = stages.map(() => '');
   const through = (piece: string, last: boolean): string =>
@@ -58,7 +68,9 @@ export function createReplyStream(grounds: readonly string[]): ReplyStream {
   return { push: (piece) => through(piece, false), end: () => through('', true) };
 }
 
-/** Whether the grounds name an address. Looking for one takes a walk through all of them, so further ones are not named. */
+/**
+ * Whether the grounds contain a URL. Each search scans all grounds, so URLs beyond the limit count as not contained.
+ */
 function namedIn(grounds: readonly string[]): (url: string) => boolean {
   const known = new Map<string, boolean>();
   return (url) => {
@@ -75,7 +87,7 @@ const cutAt = (text: string, at: number): { done: string; rest: string } => ({
 });
 
 const visible: Stage = (text, last) => {
-  // Half a character cannot be told from an invisible one.
+  // A trailing high surrogate waits for its second half, because the pair may be an invisible character.
   const { done, rest } = cutAt(
     text,
     !last && /[\ud800-\udbff]/.test(text.at(-1) ?? '') ? text.length - 1 : text.length,
@@ -83,13 +95,13 @@ const visible: Stage = (text, last) => {
   return { done: done.replaceAll(invisible, ''), rest };
 };
 
-/** There is none, or none as far as the text goes. */
+/** Results of `endFinder`: the closing mark does not exist, or may still come with the next piece. */
 const never = -1;
 const notYet = -2;
 
 /**
- * Finds where what began ends: the next mark on the same line, at most so many characters on. Has to be asked for growing
- * places; then it walks the text once, however often it is asked.
+ * Finds the next closing mark on the same line, at most `longest` characters away. Positions must be asked for in
+ * ascending order, so that all calls together scan the text once.
  */
 function endFinder(text: string, mark: string, longest: number): (from: number) => number {
   const next = (character: string) => {
@@ -109,7 +121,7 @@ function endFinder(text: string, mark: string, longest: number): (from: number) 
   };
 }
 
-/** `opening` to `]`, and what may follow: `(target)`, of an image also `[reference]`, or nothing. */
+/** A stage for `opening` up to `]`, optionally followed by `(target)`, or for images by `[reference]`. */
 function brackets(opening: '![' | '[', show: (words: string, target: string) => string): Stage {
   const image = opening === '![';
   return (text, last) => {
@@ -136,7 +148,7 @@ function brackets(opening: '![' | '[', show: (words: string, target: string) => 
       }
       at = text.indexOf(opening, whole ? from : at + opening.length);
     }
-    // An exclamation mark may begin an image.
+    // A trailing exclamation mark may begin an image.
     const cut = image && !last && from < text.length && text.endsWith('!') ? text.length - 1 : text.length;
     return { done: done + text.slice(from, cut), rest: text.slice(cut) };
   };
@@ -150,7 +162,10 @@ const linksToWords = (named: (url: string) => boolean): Stage =>
     return url === words || url === '' || !named(url) ? words : `${words} (${url})`;
   });
 
-/** Word by word: addresses that are not named and schemes that do something go, what is left of images and links is undone. */
+/**
+ * Removes, word by word, URLs that no source contains and active schemes, and breaks up remaining image and link
+ * syntax.
+ */
 function harmless(named: (url: string) => boolean): Stage {
   const checked = (url: string): string => {
     let end = url.length;
@@ -161,12 +176,12 @@ function harmless(named: (url: string) => boolean): Stage {
   return (text, last) => {
     const { done, rest } = cutAt(text, last ? text.length : settledLength(text));
     const shown = done.replaceAll('](', '] (').replaceAll(/<(?=[a-z/!?])/gi, '‹');
-    // What is not whole, or not on one line, must not become an image or a link; nor what stands for an address.
+    // Also breaks up image and link syntax that is incomplete or spans lines, and removes URLs inside the result.
     return { done: withoutImageMarks(shown.replaceAll(active, linkRemoved).replaceAll(address, checked)), rest };
   };
 }
 
-/** No exclamation mark before a bracket. */
+/** Removes exclamation marks before an opening bracket. */
 function withoutImageMarks(text: string): string {
   return text
     .split('[')
@@ -178,12 +193,11 @@ function withoutImageMarks(text: string): string {
     .join('[');
 }
 
-/** Of ASCII, all that is seen. */
 const isVisibleAscii = (code: number): boolean => code > 0x20 && code < 0x7f;
 
 /**
- * How much of a text can be shown before the rest is known: not the last ASCII letters, which may become an address, nor a
- * word that is one already. Scripts without blanks are not held back.
+ * The length of the text that is final before the next piece arrives. Trailing ASCII letters may become a URL, and an
+ * unfinished URL may grow, so they wait. Scripts without blanks are not held back.
  */
 function settledLength(text: string): number {
   let letters = text.length;

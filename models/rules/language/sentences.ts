@@ -1,12 +1,12 @@
-/** Where one sentence of a text ends and the next begins. Pure. */
+/** Splits text into sentences. Pure. */
 
 const sentenceSegmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 const abbreviation =
   /(?:^|[\s(])(?:Mr|Mrs|Ms|Dr|Prof|St|Str|No|Nr|Art|Abs|Fig|pp|ca|approx|vs|bzw|inkl|(?:\p{L}\.\s?)?\p{L})\.$/u;
-/** How much of an open sentence is checked, in characters: more than any abbreviation with what precedes it. */
+/** How many characters before a sentence end are checked: the longest abbreviation with the character before it. */
 const longestAbbreviation = 16;
 
-/** The sentences of a text, at least one per line, without the blanks between them. Joined again they lose no word. */
+/** The sentences of a text, trimmed. A line break always ends a sentence. No word is lost. */
 export function sentences(text: string): string[] {
   const found: string[] = [];
   for (const line of text.split(/\n+/)) {
@@ -14,8 +14,7 @@ export function sentences(text: string): string[] {
     for (const { segment, index } of sentenceSegmenter.segment(line)) {
       const end = index + segment.length;
       const sentence = line.slice(from, end).trim();
-      // Unicode's rules also see an end after "e.g. Visa"; half a sentence as a quotation would be worse than a long
-      // one.
+      // Unicode's rules also end a sentence after "e.g. Visa". A long quotation is better than half a sentence.
       if (end < line.length && abbreviation.test(sentence.slice(-longestAbbreviation))) continue;
       if (sentence) found.push(sentence);
       from = end;

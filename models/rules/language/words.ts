@@ -1,16 +1,20 @@
 /**
- * Words of a question, for deciding whether a passage is about them: folding, a light stem, and the words without a
- * subject. Pure. It never ranks; the index does. It only has to be consistent with itself.
+ * Words of a question, to decide whether a passage is about the same subject: accent folding, light stemming, stop
+ * words and generic words. Pure. The index ranks with its own tokenizer, so stems must only be consistent with each
+ * other.
  */
 import { knownLanguages, wordsOf } from './words/index.ts';
 
 const vowel = /[aeiouy]/u;
-/** The index removes only the English ones; the others are here so that a German or French question is not judged by its articles. */
+/**
+ * Function words of all languages. The index removes only the English ones, but a German or French question must not be
+ * judged by its articles.
+ */
 const stopWords: ReadonlySet<string> = new Set(knownLanguages.flatMap((language) => wordsOf[language].functionWords));
 
 /**
- * Words that shape a support question rather than name its subject. They help to order sentences, but a passage about
- * the subject without them is still an answer.
+ * Words that shape a support question and do not name its subject. They help to order sentences, but a passage about
+ * the subject answers without them.
  */
 const genericWords: ReadonlySet<string> = new Set(
   `actually also amount another anybody anyone anything available back best bring buy call change check come contact cost currently day
@@ -24,7 +28,7 @@ const genericWords: ReadonlySet<string> = new Set(
     .map((word) => stem(word)),
 );
 
-/** Lower case, compatibility forms and Latin accents folded: what the index's own folding does to a token. */
+/** Lower case, with compatibility forms and Latin accents folded, like the index folds tokens. */
 export function fold(text: string): string {
   const lower = text.toLowerCase();
   // oxlint-disable-next-line no-control-regex -- the plain ASCII case is most texts and needs no second pass
@@ -38,8 +42,8 @@ export function fold(text: string): string {
 }
 
 /**
- * A light English stem: plural, `-ing`, `-ed`, `-ment`, `-ation`, `-ly`, final `e` and `y`. Words of other languages
- * are changed so little that they still match themselves. Expects a folded word.
+ * A light English stem: removes plural, `-ing`, `-ed`, `-ment`, `-ation`, `-ly`, final `e` and `y`. Words of other
+ * languages change so little that they still match themselves. Expects a folded word.
  */
 export function stem(word: string): string {
   let out = word.replace(/'s?$/u, '');
@@ -53,29 +57,29 @@ export function stem(word: string): string {
     out = suffix === 'ing' || suffix === 'ed' || suffix === 'ation' ? base.replace(/([^aeiouylsz])\1$/u, '$1') : base;
     break;
   }
-  // `cancelled` becomes `cancel`, `installed` becomes `install`; `bill` and `call` are too short for a doubled ending.
+  // `cancelled` becomes `cancel`, and `installed` becomes `install`; `bill` and `call` are too short to have a doubled
+  // ending.
   if (out.endsWith('ll') && out.length > 5) out = out.slice(0, -1);
   return out.length > 3 ? out.replace(/e$/u, '').replace(/y$/u, 'i') : out;
 }
 
-/** Japanese particles and endings appear as short runs of Hiragana. */
 const particle = /^\p{Script=Hiragana}{1,3}$/u;
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
-/** A word that an answer has to contain. */
+/** A word that an answer should contain. */
 export type Term = {
   stem: string;
-  /** How much it says about the subject before anything is known of the corpus: 1, or less for a generic word. */
+  /** 1 for a word that may name the subject, less for a generic word. */
   weight: number;
 };
 
-/** The weight of a generic word, relative to a word that names the subject. */
+/** The weight of a generic word, relative to 1 for a word that names the subject. */
 export const genericWeight = 0.25;
 
 /**
- * The content words of a question, each stem once, in order; at most `limit`. Also works for scripts without spaces.
+ * The content words of a question: each stem once, in order, at most `limit`. Also works for scripts without spaces.
  */
 export function terms(question: string, limit = 64): Term[] {
   const found = new Map<string, Term>();
@@ -89,10 +93,7 @@ export function terms(question: string, limit = 64): Term[] {
   return [...found.values()];
 }
 
-/**
- * Scripts without blanks need a segmenter, which is slow; the others are split at everything that is not a letter or
- * digit.
- */
+/** Splits at everything that is not a letter or digit. Only scripts without blanks use the segmenter, which is slow. */
 function words(folded: string): string[] {
   const split = (text: string): string[] => text.split(/[^\p{L}\p{M}\p{N}]+/u);
   if (!unspaced.test(folded)) return split(folded);
@@ -107,14 +108,14 @@ const escaped = (text: string): string => text.replaceAll(/[^\p{L}\p{M}\p{N}]/gu
 const wordHere = /(?<![\p{L}\p{M}\p{N}])[\p{L}\p{M}\p{N}]+/uy;
 
 /**
- * Builds a function that returns which of the stems a text contains. It searches the text for the beginnings of the
- * stems and only stems words that begin so, which keeps a question over many passages cheap.
+ * Builds a function that returns which of the stems a text contains. It looks for the beginnings of the stems and stems
+ * only the words found there, so that one question is cheap to match with many passages.
  */
 export function matcher(stems: readonly string[]): (text: string) => Set<string> {
   const wanted = stems
     .map((word) => ({ word, solid: !spaced.test(word), root: escaped(word) }))
     .filter(({ root }) => root !== '')
-    // The final letter, which stemming changes, is not part of the beginning that is searched for.
+    // Stemming changes a final i or y, so the search leaves it out.
     .map(({ root, ...rest }) => ({ ...rest, root: rest.solid ? rest.word : root.replace(/(?<=..)[iy]$/u, '') }));
   return (text) => {
     const folded = fold(text);

@@ -1,6 +1,6 @@
 /**
- * What a server's tools are now against what was approved of them: the text whose hash pins an approved tool, and the
- * differences, field by field, for the member who decides.
+ * Compares the tools that a server lists now with the tools that members approved. The hash of `pinText` pins an
+ * approved tool; the differences, field by field, help a member to decide on a changed tool.
  */
 import { canonicalJson } from './canonical.ts';
 import {
@@ -12,11 +12,11 @@ import {
   type ListedTool,
 } from './tool.ts';
 
-/** What the pin of a tool is the SHA-256 of: everything a server may change about what a call means. */
+/** The text that is hashed into a tool's pin: everything a server could change to alter the meaning of a call. */
 export const pinText = ({ name, description, input_schema, output_schema }: ListedTool): string =>
   canonicalJson({ name, description, input_schema, output_schema: output_schema ?? null });
 
-/** A tool as it was approved, in the server's words. */
+/** An approved tool in the form in which its server lists tools, for comparison. */
 export const listedOf = (tool: Omit<ApprovedTool, 'pin'>): ListedTool => ({
   name: tool.source_name,
   description: tool.description,
@@ -24,10 +24,10 @@ export const listedOf = (tool: Omit<ApprovedTool, 'pin'>): ListedTool => ({
   output_schema: tool.output_schema,
 });
 
-/** `field` is the path to what differs: `description`, `input_schema.properties.amount.maximum`. */
+/** `field` is the path of the changed field: `description`, `input_schema.properties.amount.maximum`. */
 export type Difference = { field: string; change: 'added' | 'removed' | 'changed'; before?: unknown; after?: unknown };
 
-/** Differences told of one tool; a member who sees as many looks at the whole schema. */
+/** The maximum number of differences shown for one tool; a member who needs more compares the whole schemas. */
 const maxDifferences = 50;
 
 export function differences(before: ListedTool, after: ListedTool): Difference[] {
@@ -65,8 +65,8 @@ export type DiscoveredTool = Findings & {
 };
 
 /**
- * Each tool of the server, then each approved one that the server no longer has. Nothing is approved by this. `pinOf` gives
- * the pin of a listed tool.
+ * The tools that the server lists now, followed by the approved ones that it no longer lists. This approves nothing.
+ * `pinOf` computes the pin of a listed tool.
  */
 export function discovered(
   approved: readonly ApprovedTool[],

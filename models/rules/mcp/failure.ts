@@ -1,4 +1,4 @@
-/** Why a tool server gave no usable answer, in words for members that hold nothing of what the server said. */
+/** Why a tool server gave no usable answer. The sentences are for members and repeat nothing that the server sent. */
 export const failureReasons = {
   unreachable: 'The tool server could not be reached, or broke the connection off.',
   blocked: 'The address of the tool server must be https and public, or be named in EGRESS_ALLOW.',

@@ -1,7 +1,7 @@
-/** What this system is to authorization servers of tool servers, and to clients of its own tools. */
+/** OAuth metadata of this system, both as a client of tool servers and as a tool server with its own clients. */
 
 export const callbackPath = '/support/mcp/oauth/callback';
-/** Outside `/v1`: authorization servers read the document as it is, without an envelope. */
+/** Outside `/v1`, because authorization servers expect the plain document without the API's envelope. */
 export const clientMetadataPath = '/.well-known/tool-client.json';
 
 export type ToolClient = {
@@ -10,7 +10,7 @@ export type ToolClient = {
   scopes?: readonly string[] | undefined;
 };
 
-/** What it says of itself where it registers, or where its metadata is read. */
+/** The OAuth client metadata that is registered with authorization servers or published at the client id. */
 export function clientMetadata({ grantType, redirectUrl, scopes = [] }: ToolClient) {
   const byPerson = grantType === 'authorization_code';
   return {
@@ -24,17 +24,17 @@ export function clientMetadata({ grantType, redirectUrl, scopes = [] }: ToolClie
   };
 }
 
-/** The client id metadata document: what authorization servers read at the client's id. */
+/** The client id metadata document, which authorization servers fetch from the client id's URL. */
 export const clientDocument = (publicUrl: string) => ({
   client_id: `${publicUrl}${clientMetadataPath}`,
   ...clientMetadata({ grantType: 'authorization_code', redirectUrl: `${publicUrl}/v1${callbackPath}` }),
 });
 
-/** The knowledge as a tool server. */
+/** The endpoint that serves the knowledge base as a tool server. */
 export const knowledgePath = '/v1/mcp';
-/** Where its clients read how they are let in (RFC 9728). */
+/** Where its clients find the authorization metadata (RFC 9728). */
 export const resourceMetadataPath = `/.well-known/oauth-protected-resource${knowledgePath}`;
-/** It names no authorization server, because secret keys alone are taken. */
+/** No authorization server is named, because only secret keys are accepted. */
 export const resourceDocument = (publicUrl: string) => ({
   resource: `${publicUrl}${knowledgePath}`,
   resource_name: 'Knowledge base',

@@ -1,17 +1,17 @@
-/** Who may have which tool called, and who has to agree first. */
+/** Decides for each tool call whether it runs, needs somebody's approval, goes to a person, or is denied. */
 import type { ApprovedTool, AuthScope, Outcome, RiskTier } from './tool.ts';
 
 /**
- * What is known of the customer who writes. `visitor`: a page's signature vouches for the e-mail. `verified`: the
- * organization's backend has minted the session.
+ * How well the customer is identified. `visitor`: the page's signature vouches for the e-mail. `verified`: the
+ * organization's backend created the session.
  */
 export const identities = ['anonymous', 'visitor', 'verified'] as const;
 export type Identity = (typeof identities)[number];
 
-/** What is done when the agent wants to call a tool. */
+/** The decision on a tool call that the agent wants to make. */
 export type Verdict = 'call' | 'ask_customer' | 'ask_step_up' | 'ask_member' | 'hand_off' | 'deny';
 
-/** The scope that an identity reaches; it meets all scopes before it, too. */
+/** The highest scope of each identity; it includes the lower scopes. */
 const reach: Readonly<Record<Identity, AuthScope>> = {
   anonymous: 'public',
   visitor: 'verified_visitor',
@@ -32,8 +32,8 @@ const verdictOfTier: Readonly<Record<RiskTier, Verdict>> = {
 const meetsScope = (identity: Identity, scope: AuthScope): boolean => rank[reach[identity]] >= rank[scope];
 
 /**
- * What is public is for everybody, and what only people do is handed to a person whoever asks. For every other tier the
- * scope comes first: nobody is asked about a call that this customer may not have made.
+ * The verdict on a call of a tool. Public tools run for everybody, and `human_only` tools go to a person for everybody.
+ * In other tiers the scope is checked first, so that nobody is asked to approve a call that this customer may not make.
  */
 export function verdictOn(
   { risk_tier, auth_scope }: Pick<ApprovedTool, 'risk_tier' | 'auth_scope'>,
@@ -44,13 +44,13 @@ export function verdictOn(
   return meetsScope(identity, auth_scope) ? verdict : 'deny';
 }
 
-/** Who a session's customer is, as far as tools are concerned; a message without a session is nobody's. */
+/** The customer's identity for tool calls; a message without a session is anonymous. */
 export function identityOf(session: { kind: 'minted' | 'embed'; verified: boolean } | undefined): Identity {
   if (!session?.verified) return 'anonymous';
   return session.kind === 'minted' ? 'verified' : 'visitor';
 }
 
-/** What a verdict that ends in no call is, for those who read what became of it. */
+/** The recorded outcome of verdicts that end without a call. */
 export const outcomeOf = { hand_off: 'handed_off', deny: 'denied' } as const satisfies Partial<
   Record<Verdict, Outcome>
 >;

@@ -1,15 +1,16 @@
 /**
- * What a tool asks back in the middle of a call: a sentence and a few simple fields, which only the customer of that
- * conversation answers. Everything in a question was written by the tool's server: it is text, and nothing in it is active.
+ * Questions that a tool asks during a call (MCP elicitation): a sentence and a few simple fields, which only the
+ * customer of the conversation answers. The tool's server wrote all of it, so it is shown as plain text without active
+ * content.
  */
 import { harmlessText } from './result.ts';
 import type { JsonSchema } from './tool.ts';
 
 export const questionActions = ['accept', 'decline', 'cancel'] as const;
-/** What the customer does with a question: answers it, does not want to, or gives up. */
+/** The customer answers, declines to answer, or cancels the call. */
 type QuestionAction = (typeof questionActions)[number];
 
-/** What a field takes. `choices`: any number of the options. */
+/** The type of a field's value. `choices`: any number of the options. */
 export const fieldKinds = [
   'text',
   'email',
@@ -35,12 +36,12 @@ type QuestionField = {
 export type Question = { message: string; fields: QuestionField[] };
 export type QuestionReply = { action: QuestionAction; content?: Record<string, unknown> };
 
-/** `id`: by which the server knows it. `schema`: what an answer is held against. */
+/** `id`: the server's id of the question. `schema`: the JSON Schema that validates the answer. */
 export type AskedBack = { id: string; question: Question; schema: JsonSchema; reply?: QuestionReply };
-/** What a call needs before it can go on. `state`: the server's own, which it gets back as it was. */
+/** The questions that block a call. `state`: opaque data of the server, sent back unchanged with the answers. */
 export type CallQuestions = { asked: AskedBack[]; state?: string };
 
-/** Questions of one answer of a tool, and answers of one call that ask something. */
+/** The maximum number of questions in one round, and of rounds in one call. */
 export const maxQuestions = 5;
 export const maxRounds = 5;
 const maxFields = 20;
@@ -54,8 +55,8 @@ const isRecord = (value: unknown): value is Given =>
 const textOf = (value: unknown, max: number): string => (typeof value === 'string' ? harmlessText(value, max) : '');
 
 /**
- * The questions in what a tool's server asks for; undefined when one of them cannot be put to a customer: it asks for
- * something else than an answer (a model's, a folder's, a visit of a page), or for more than simple fields.
+ * Parses the questions that a tool's server asks; undefined when a customer cannot answer one of them. That is so for
+ * requests other than a form (a model's answer, a folder, a web page), and for schemas with more than simple fields.
  */
 export function questionsOf(requests: unknown, state: string | undefined): CallQuestions | undefined {
   const entries = Object.entries(isRecord(requests) ? requests : {});
@@ -109,7 +110,10 @@ function kindOf({ type, format, enum: listed, oneOf }: Given): FieldKind | undef
   return format === 'email' || format === 'uri' || format === 'date' || format === 'date-time' ? format : 'text';
 }
 
-/** Values that cannot be shown as they are would be answered unseen. */
+/**
+ * The options of a choice field. Undefined when a value is not plain text, because the customer would choose a value
+ * that is not shown as it is.
+ */
 function optionsOf(given: Given): QuestionField['options'] {
   const {
     enum: listed,
@@ -142,13 +146,13 @@ function initialOf(given: unknown, kind: FieldKind, options: QuestionField['opti
   return typeof given === 'string' && given.length <= lengths.option ? harmlessText(given) : undefined;
 }
 
-/** The first question that has no answer yet, and its number, from 1. */
+/** The first unanswered question, and its number from 1. */
 export function openQuestion({ asked }: CallQuestions): { number: number; asked: AskedBack } | undefined {
   const at = asked.findIndex(({ reply }) => reply === undefined);
   return at < 0 ? undefined : { number: at + 1, asked: asked[at]! };
 }
 
-/** The same with an answer. Who does not want to answer one question is not asked the others. */
+/** Stores a reply. When the customer declines or cancels one question, the remaining ones are cancelled. */
 export function withReply({ asked, ...others }: CallQuestions, id: string, reply: QuestionReply): CallQuestions {
   const isOver = reply.action !== 'accept';
   return {
@@ -163,13 +167,13 @@ export function withReply({ asked, ...others }: CallQuestions, id: string, reply
   };
 }
 
-/** The answers, as the server wants them; it knows them by its own names. */
+/** The replies in the form that the server expects, under the server's own ids. */
 export const repliesTo = ({ asked, state }: CallQuestions) => ({
   responses: Object.fromEntries(asked.map(({ id, reply }) => [id, reply ?? { action: 'cancel' as const }])),
   state,
 });
 
-/** What is wrong with an answer beside what its schema says, by name; undefined: nothing. */
+/** The error in an answer that the JSON Schema does not detect; undefined when there is none. */
 export function replyProblem({ fields }: Question, content: Readonly<Record<string, unknown>>): string | undefined {
   for (const [name, value] of Object.entries(content)) {
     const field = fields.find((one) => one.name === name);
@@ -179,7 +183,7 @@ export function replyProblem({ fields }: Question, content: Readonly<Record<stri
   return undefined;
 }
 
-/** `format` is a note in JSON Schema; here it is what the customer is asked for. */
+/** JSON Schema treats `format` as an annotation; here it is enforced. */
 const formats: Readonly<Partial<Record<FieldKind, RegExp>>> = {
   email: /^[^\s@]{1,64}@[^\s@]{1,255}$/,
   uri: /^[a-z][a-z0-9+.-]*:\S+$/i,

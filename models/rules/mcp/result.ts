@@ -1,22 +1,22 @@
 /**
- * What comes back from a tool, made safe to keep and to show: text without anything active, within bounds. It is data: the
- * model gets it fenced, and nothing in it can be an instruction to this system.
+ * Sanitizes tool results before they are stored and shown: text without active content, within size limits. Results are
+ * data: the model gets them fenced off, and no instruction in them is followed.
  */
 
-/** Longest text of a result that is kept, and that a customer is shown, in characters. */
+/** The maximum lengths of a result as stored and as shown to a customer, in characters. */
 export const maxResultLength = 16_000;
 export const maxShownLength = 2_000;
 const cut = ' […]';
 const maxUri = 2_000;
 
-/** One block of a tool's answer, as the protocol has it. */
+/** One content block of a tool result, as MCP defines it. */
 export type ContentBlock = Readonly<Record<string, unknown>> & { type: string };
 export type ToolResult = { text: string; structured?: unknown; is_error: boolean };
 
-/** How far a tool is, as its server says. */
+/** A progress report from a tool's server. */
 export type Progress = { progress: number; total?: number | undefined; message?: string | undefined };
 
-/** What a customer is told of it, in one line; undefined when it says nothing. */
+/** The progress of a call in one line for the customer; undefined when the report has no usable content. */
 export function progressText(title: string, { progress, total, message }: Progress): string | undefined {
   const said = typeof message === 'string' ? harmlessText(message.slice(0, 1_000), 200).replace(/\s+/g, ' ') : '';
   if (said !== '') return `${title}: ${said}`;
@@ -24,28 +24,28 @@ export function progressText(title: string, { progress, total, message }: Progre
   return `${title}: ${Math.min(100, Math.round((progress / total) * 100))} %`;
 }
 
-/** Elements whose content is not text for people. */
+/** Elements whose content must not be shown as text. */
 const activeElement = /<(script|style|iframe|object|embed|template|noscript|svg|math)(?![\w-])/i;
 const anyTag = /<\/?[a-z!?][^<>]{0,4000}>/gi;
-/** Addresses that run something or load something by being shown. */
+/** URL schemes that run code or load content when a link is shown or followed. */
 const activeSchemes = /\b(?:javascript|vbscript|data|file|blob)\s*:/gi;
 const markdownImage = /!\[([^\]\n]{0,500})\]\([^)\n]{0,4000}\)/g;
-/** Control characters but tabs and line ends, and those that turn the direction of writing or hide text. */
+/** Control characters except tabs and line breaks, and characters that change the text direction or hide text. */
 const invisible = new RegExp(
   String.raw`[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]`,
   'gu',
 );
 
-/** Text without markup that runs, loads or hides anything, at most `max` characters. */
+/** Removes markup that runs, loads or hides anything, and truncates the text to `max` characters. */
 export function harmlessText(text: string, max = maxResultLength): string {
-  // Work is bounded before the expressions run.
+  // Bounds the work of the regular expressions.
   const bounded = text.slice(0, 4 * max);
   const plain = withoutActive(bounded)
     .replace(invisible, '')
     .replace(/\r\n?/g, '\n')
     .replace(markdownImage, '$1')
     .replace(anyTag, ' ')
-    // What is left of tags inside tags must not become one.
+    // Removing a nested tag could leave a new tag, so the remaining angle brackets are separated from names.
     .replace(/<(?=[a-z/!?])/gi, '< ')
     .replace(activeSchemes, (scheme) => scheme.replace(':', ' '))
     .replace(/[ \t]{2,}/g, ' ')
@@ -55,7 +55,7 @@ export function harmlessText(text: string, max = maxResultLength): string {
   return plain.slice(0, max - cut.length).replace(/[\ud800-\udbff]$/, '') + cut;
 }
 
-/** The text without elements whose content runs or loads something; one that is never closed takes the rest with it. */
+/** Removes elements with active content. An element that is never closed removes the rest of the text. */
 function withoutActive(text: string): string {
   const kept: string[] = [];
   for (let rest = text; ;) {
@@ -69,7 +69,7 @@ function withoutActive(text: string): string {
   }
 }
 
-/** What a tool answered; images, sounds and files are named with their addresses, not kept. */
+/** The sanitized result of a tool. Images, sounds and files are replaced by their names and addresses. */
 export function resultOf(answer: {
   content?: readonly ContentBlock[] | undefined;
   structured?: unknown;
@@ -98,7 +98,7 @@ function textOf(block: ContentBlock): string {
   return said.length === 0 ? kind : said.join(': ');
 }
 
-/** The same value with every string made harmless; what is nested deeper than 20 is left out. */
+/** Sanitizes every string inside a value; values nested deeper than 20 levels are dropped. */
 export function harmlessValue(value: unknown, depthLeft = 20): unknown {
   if (typeof value === 'string') return harmlessText(value);
   if (value === null || typeof value !== 'object') return value;

@@ -1,7 +1,7 @@
-/** What is known of a tool of an organization's MCP server: the words of the specification, and the bounds of each field. */
+/** The tools of an organization's MCP server: tiers, scopes, limits and names. */
 import type { Environment, Mode } from '../access/keys.ts';
 
-/** How much a call risks, the least first. */
+/** The risk of a call, lowest first. */
 export const riskTiers = [
   'read_public',
   'read_private',
@@ -13,21 +13,21 @@ export const riskTiers = [
 ] as const;
 export type RiskTier = (typeof riskTiers)[number];
 
-/** Whom a tool may be called for. */
+/** Which customers a tool may be called for. */
 export const authScopes = ['public', 'verified_visitor', 'verified_customer'] as const;
 export type AuthScope = (typeof authScopes)[number];
 
 export const toolKinds = ['action', 'resource'] as const;
 export type ToolKind = (typeof toolKinds)[number];
 
-/** Where a customer speaks with the agent. */
+/** The channels on which customers talk to the agent. */
 export const channels = ['chat', 'email'] as const;
 export type Channel = (typeof channels)[number];
 
-/** A JSON Schema of the version that it names in `$schema`, else 2020-12. */
+/** A JSON Schema of the version in its `$schema`, by default 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** A tool as its server lists it. Everything in it was written by the server's owner. */
+/** A tool as its server lists it. The server's owner wrote all of it, so it is not trusted. */
 export type ListedTool = {
   name: string;
   description: string;
@@ -36,14 +36,15 @@ export type ListedTool = {
 };
 
 /**
- * What was found about a tool's schemas. `problem`: why it cannot be called. `notes`: what of them is not held against values.
- * Sentences for members.
+ * The result of examining a tool's schemas, in sentences for members. `problem`: why the tool cannot be called.
+ * `notes`: parts of the schemas that are not enforced.
  */
 export type Findings = { problem?: string | undefined; notes?: string[] | undefined };
-/** A tool as its server lists it, and what was found about it. */
 export type ExaminedTool = ListedTool & Findings;
 
-/** A tool as a member has approved it. `source_name` is the server's name for it, `tool_name` the agent's. */
+/**
+ * A tool that a member has approved. `source_name` is its name on the server, `tool_name` the name that the agent uses.
+ */
 export type ApprovedTool = Findings & {
   source_name: string;
   tool_name: string;
@@ -56,49 +57,50 @@ export type ApprovedTool = Findings & {
   enabled: boolean;
   timeout_ms: number;
   allowed_channels: Channel[];
-  /** Calls a minute for the organization; absent: only the server's own limit counts. */
+  /** Maximum calls a minute for the organization; when absent, only the server's limit applies. */
   rate_limit_per_min?: number;
-  /** SHA-256 of `pinText`: what was approved. */
+  /** SHA-256 of `pinText`, which identifies the approved definition. */
   pin: string;
-  /** Its server offered something else under its name; it is not called until somebody approves it again. */
+  /** True when the server changed the definition; the tool is not called until a member approves it again. */
   suspended?: boolean;
 };
 
-/** Whether a tool may be called at all. */
 export const isUsable = ({ enabled, suspended = false, problem }: ApprovedTool): boolean =>
   enabled && !suspended && problem === undefined;
 
-/** The tools of a server that may be called on this channel. */
 export const usableTools = (tools: readonly ApprovedTool[], channel: Channel): ApprovedTool[] =>
   tools.filter((tool) => isUsable(tool) && tool.allowed_channels.includes(channel));
 
-/** Whether a server's tools are for conversations of this mode: those of a sandbox are for test conversations only. */
+/**
+ * Whether a server's tools may be used in conversations of this mode: tools of a sandbox server only in test
+ * conversations.
+ */
 export const servesMode = (
   { enabled, environment }: { enabled: boolean; environment?: Environment | undefined },
   mode: Mode,
 ): boolean => enabled && !(environment === 'sandbox' && mode === 'live');
 
-/** Names that models take as those of functions. */
+/** The function names that language models accept. */
 export const toolNamePattern = /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/;
 export const maxTools = 100;
 export const maxDescriptionLength = 4_000;
-/** Of a tool's schemas, in characters of JSON, and how deep they may be nested. */
+/** Limits of a tool's schemas: characters of JSON, and nesting depth. */
 export const maxSchemaLength = 64_000;
 export const maxSchemaDepth = 32;
-/** Of a call's arguments, in characters of JSON. */
+/** In characters of JSON. */
 export const maxArgumentsLength = 16_000;
 export const timeoutBounds = { min: 100, max: 120_000, default: 30_000 } as const;
 /** Calls and discoveries a minute. */
 export const rateBounds = { min: 1, max: 10_000, default: 60 } as const;
-/** Calls for one message of a customer. */
+/** The maximum number of tool calls for one message of a customer. */
 export const maxCallsPerTurn = 8;
 
 const readingTiers: readonly RiskTier[] = ['read_public', 'read_private'];
 
-/** Whether a call changes nothing, so that it may be sent again when its outcome is not known. */
+/** Whether a call changes nothing, so that it may be retried when its outcome is unknown. */
 export const isRead = ({ risk_tier }: Pick<ApprovedTool, 'risk_tier'>): boolean => readingTiers.includes(risk_tier);
 
-/** What became of a call, or of the wish to make it. */
+/** The outcome of a call, or of a request for one that was never sent. */
 export const outcomes = [
   'ok',
   'error',
@@ -112,7 +114,7 @@ export const outcomes = [
 ] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** A name for the agent, made of the server's, that none of `taken` has. */
+/** A tool name for the agent, derived from the server's name and different from all in `taken`. */
 export function suggestedName(sourceName: string, taken: ReadonlySet<string>): string {
   const words = sourceName
     .normalize('NFKD')
@@ -125,7 +127,7 @@ export function suggestedName(sourceName: string, taken: ReadonlySet<string>): s
   for (let number = 2; ; number += 1) if (!taken.has(`${base}_${number}`)) return `${base}_${number}`;
 }
 
-/** How a customer reads a tool's name: `cancel_order` is "Cancel order". */
+/** The name of a tool as customers see it: `cancel_order` becomes "Cancel order". */
 export function titleOf(toolName: string): string {
   const words = toolName
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')

@@ -1,14 +1,14 @@
-/** What a schema of one argument allows, one variant after the other. Pure. */
+/** Expands the JSON Schema of one argument into its alternative types. Pure. */
 import type { JsonSchema } from './tool.ts';
 
 const isRecord = (value: unknown): value is JsonSchema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-/** Variants read of one argument; more are for a form, not for a sentence. */
+/** The maximum number of alternatives of one argument; an argument with more cannot be filled from a sentence. */
 const maxVariants = 20;
 
 /**
- * The variants of a schema: what it refers to inside `root`, and each of `anyOf`, `oneOf` and of several types, without null.
- * Python's servers describe every optional argument so, and every list of values.
+ * The alternatives of a schema, without null: references into `root` are resolved, and `anyOf`, `oneOf` and type lists
+ * are expanded. Python servers write optional arguments and enums in these forms.
  */
 export function variantsOf(given: unknown, root: JsonSchema): JsonSchema[] {
   const found: JsonSchema[] = [];
@@ -30,7 +30,7 @@ export function variantsOf(given: unknown, root: JsonSchema): JsonSchema[] {
   return found;
 }
 
-/** `#/$defs/Color` in `root`. */
+/** Resolves a JSON pointer such as `#/$defs/Color` in `root`. */
 function resolved(reference: string, root: JsonSchema): unknown {
   if (!reference.startsWith('#/')) return undefined;
   let at: unknown = root;

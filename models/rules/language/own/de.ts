@@ -1,4 +1,3 @@
-/** The agent's own sentences in German. */
 import type { Own } from './own.ts';
 
 export const de: Own = {

@@ -1,4 +1,3 @@
-/** The agent's own sentences in English. */
 import type { Own } from './own.ts';
 
 export const en: Own = {

@@ -1,4 +1,3 @@
-/** The agent's own sentences in Spanish. */
 import type { Own } from './own.ts';
 
 export const es: Own = {

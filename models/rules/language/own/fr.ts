@@ -1,4 +1,3 @@
-/** The agent's own sentences in French. */
 import type { Own } from './own.ts';
 
 export const fr: Own = {

@@ -1,4 +1,3 @@
-/** The agent's own sentences in Italian. */
 import type { Own } from './own.ts';
 
 export const it: Own = {

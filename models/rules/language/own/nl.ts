@@ -1,4 +1,3 @@
-/** The agent's own sentences in Dutch. */
 import type { Own } from './own.ts';
 
 export const nl: Own = {

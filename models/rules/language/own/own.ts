@@ -1,47 +1,47 @@
-/** Everything that the agent says without a source document, and what it puts around quotations; a file a language. */
+/** The type of the agent's fixed sentences; each language has a file of its own. */
 
 export type Own = {
   called: string;
   greeting: string;
   thanks: string;
   farewell: string;
-  /** Asked what it can do, or for help with nothing in particular. */
+  /** The reply to a customer who asks for help in general, or what the agent can do. */
   help: string;
   small_talk: string;
-  /** Asked who or what it is. */
+  /** The reply to a customer who asks who or what the agent is. */
   bot: string;
   insult: string;
-  /** Nothing was found, with advice on how to continue. */
+  /** Nothing was found for the first time; the sentence advises how to continue. */
   notFound: string;
-  /** Nothing was found a second time. */
+  /** Nothing was found for the second time in a row; the agent escalates to a person. */
   notFoundAgain: string;
-  /** The search or the model failed, after all retries. */
+  /** The search or the model failed after all retries. */
   outOfOrder: string;
-  /** A member has to agree to an action; said while it waits. */
+  /** A member has to approve an action; sent while the approval is awaited. */
   memberAsked: string;
-  /** An action was done and said nothing of itself. */
+  /** An action succeeded and its tool returned no text. */
   actionDone: string;
   actionFailed: string;
-  /** It is not known whether an action was carried out. */
+  /** It is unknown whether an action was carried out. */
   actionUnknown: string;
   actionDeclined: string;
   actionExpired: string;
   /** A member has refused an action. */
   actionRefused: string;
-  /** The customer is not known well enough for a tool. */
+  /** The customer is not identified well enough to use a tool. */
   signInFirst: string;
-  /** Only a person may do what was asked. */
+  /** Only a person may do what the customer asked for. */
   personOnly: string;
-  /** A tool fits, and something it needs was not said; what that is follows. */
+  /** A tool fits the question, but arguments are missing; a list of them follows. */
   needsMore: string;
-  /** A test organization has used up its answers for this minute. */
+  /** The test organization has used up its answers for this minute. */
   overTestLimit: string;
-  /** Nothing relevant was found for a question of the API; a chat says more (escalation.ts). */
+  /** Nothing relevant was found for a question that came through the API. */
   nothingFound: string;
-  /** Above headings of passages that may help. */
+  /** Precedes a list of headings of passages that may help. */
   mayHelp: string;
-  /** A question was answered before, and the passage says no more. */
+  /** The question was answered before, and the passage has nothing more. */
   nothingMore: string;
-  /** Two documents disagree, and the newer one is quoted; `{a}` and `{b}` are their names. */
+  /** Two documents disagree, and the newer one is quoted. `{a}` and `{b}` are the documents' names. */
   newer: string;
 };

@@ -1,4 +1,3 @@
-/** The agent's own sentences in Polish. */
 import type { Own } from './own.ts';
 
 export const pl: Own = {

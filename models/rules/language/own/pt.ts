@@ -1,4 +1,3 @@
-/** The agent's own sentences in Portuguese. */
 import type { Own } from './own.ts';
 
 export const pt: Own = {

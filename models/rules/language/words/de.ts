@@ -1,4 +1,3 @@
-/** Words of German. */
 import { listed, type Words } from './lists.ts';
 
 export const de: Words = {

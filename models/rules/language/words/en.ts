@@ -1,4 +1,3 @@
-/** Words of English. */
 import { listed, type Words } from './lists.ts';
 
 export const en: Words = {

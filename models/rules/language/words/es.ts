@@ -1,4 +1,3 @@
-/** Words of Spanish. */
 import { listed, type Words } from './lists.ts';
 
 export const es: Words = {

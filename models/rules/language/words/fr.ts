@@ -1,4 +1,3 @@
-/** Words of French. */
 import { listed, type Words } from './lists.ts';
 
 export const fr: Words = {

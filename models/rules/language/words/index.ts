@@ -1,4 +1,4 @@
-/** The languages that the agent speaks, by their words. */
+/** The word lists of all languages of the agent. */
 import { de } from './de.ts';
 import { en } from './en.ts';
 import { es } from './es.ts';

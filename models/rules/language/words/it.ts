@@ -1,4 +1,3 @@
-/** Words of Italian. */
 import { listed, type Words } from './lists.ts';
 
 export const it: Words = {

@@ -1,18 +1,20 @@
-/** What is known of a language's words; a file a language. All are folded: small letters without accents. */
+/**
+ * The word lists of a language; each language has a file of its own. All words are folded: lower case without accents.
+ */
 
 export type Words = {
-  /** An answer never has to contain them. */
+  /** Stop words, which an answer need not contain. */
   functionWords: readonly string[];
   /**
-   * What customers write to a help desk besides function words, by which the language is told. Words that messages of another
-   * of these languages also have are left out.
+   * Further words that customers often write, which identify the language. Words that also occur in messages of another
+   * of these languages are left out.
    */
   telling: readonly string[];
-  /** How a question begins; patterns. */
+  /** Patterns of words that begin a question. */
   asking: readonly string[];
-  /** What joins a question to the one before it. */
+  /** Words that join a question to the one before it. */
   joining: readonly string[];
-  /** Words that refer to something said before; patterns. */
+  /** Patterns of words that refer back to something said before. */
   leaning: readonly string[];
 };
 

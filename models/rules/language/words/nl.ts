@@ -1,4 +1,3 @@
-/** Words of Dutch. */
 import { listed, type Words } from './lists.ts';
 
 export const nl: Words = {

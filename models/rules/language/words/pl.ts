@@ -1,4 +1,3 @@
-/** Words of Polish. */
 import { listed, type Words } from './lists.ts';
 
 export const pl: Words = {

@@ -1,4 +1,3 @@
-/** Words of Portuguese. */
 import { listed, type Words } from './lists.ts';
 
 export const pt: Words = {
