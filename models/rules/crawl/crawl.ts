@@ -1,7 +1,7 @@
 /**
- * The states of a crawl, the bounds of its options, what it is asked to do, and the waits between its requests. Pure: times
- * and random numbers are arguments. Addresses are in url.ts, the order of pages and traps in frontier.ts, outcomes in
- * fetchoutcome.ts.
+ * Crawls: states, limits of options, validation of orders, and delays between requests. Pure: times and random numbers
+ * are arguments. See url.ts for addresses, frontier.ts for the order of pages and traps, and fetchoutcome.ts for
+ * outcomes.
  */
 import { portOf } from '../base/address.ts';
 import type { Authority } from '../knowledge/authority.ts';
@@ -11,12 +11,11 @@ import { badPorts } from '../base/http.ts';
 import { normalizeSegments } from '../knowledge/segments.ts';
 import { canonicalUrl, scopeOf, type Scope } from './url.ts';
 
-/** How a crawl ends. */
 export const crawlEndings = ['completed', 'failed', 'cancelled', 'limit_reached'] as const;
 const crawlStatuses = ['idle', 'crawling', ...crawlEndings] as const;
 export type CrawlStatus = (typeof crawlStatuses)[number];
 
-/** Bounds of a crawl's options, from the contract of the crawl routes. `everyHours`: at most a month. */
+/** Limits of a crawl's options, as in the contract of the crawl routes. `everyHours`: at most a month. */
 export const crawlBounds = {
   maxPages: { min: 1, max: 1_000, default: 50 },
   everyHours: { min: 1, max: 720 },
@@ -29,13 +28,16 @@ const maxRetryAfterSeconds = 600;
 const backOffBaseMs = 1_000;
 const backOffCapMs = 60_000;
 
-/** The pause between two requests from robots.txt's crawl-delay (seconds), in ms, and whether the site asked for more. */
+/**
+ * The delay between two requests in ms, from the crawl-delay of robots.txt in seconds. `capped`: the site asked for a
+ * longer one.
+ */
 export function crawlDelay(seconds: number | undefined): { delayMs: number; capped: boolean } {
   const asked = seconds === undefined || !(seconds > 0) ? 0 : seconds;
   return { delayMs: Math.ceil(Math.min(asked, maxCrawlDelaySeconds) * 1_000), capped: asked > maxCrawlDelaySeconds };
 }
 
-/** The three forms of a date in HTTP (RFC 9110, 5.6.7), which is always in GMT. */
+/** The three date formats of HTTP (RFC 9110, 5.6.7), always in GMT. */
 const httpDates = [
   /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
   /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
@@ -43,9 +45,9 @@ const httpDates = [
 ];
 
 /**
- * A `Retry-After` header, seconds or a date, as a wait in ms from `now` (ms since 1970). `capped`: the site asked for a longer
- * wait than a crawl makes; the crawl of that site then ends, because an earlier request would go against its wish.
- * Undefined when the header is missing or malformed.
+ * Parses a `Retry-After` header (seconds or a date) into a wait in ms from `now` (ms since 1970). `capped`: the site
+ * asked for a longer wait than a crawl makes. The crawl of the site then ends, because an earlier request would ignore
+ * the site's wish. Undefined when the header is missing or malformed.
  */
 export function retryAfter(header: string | undefined, now: number): { waitMs: number; capped: boolean } | undefined {
   const value = header?.trim() ?? '';
@@ -60,8 +62,8 @@ export function retryAfter(header: string | undefined, now: number): { waitMs: n
 }
 
 /**
- * The wait before retry `attempt` (1 = the first retry) of a host that failed, in ms. It doubles from a second to a minute;
- * `random` (0 up to 1) spreads it over its upper half, so that several crawls do not retry at the same moment.
+ * The backoff before retry `attempt` (1 = the first retry) of a failing host, in ms. It doubles from a second up to a
+ * minute. `random` (0 up to 1) spreads it over its upper half, so that several crawls do not retry at the same moment.
  */
 export function backOffMs(attempt: number, random: number): number {
   const full = Math.min(backOffBaseMs * 2 ** Math.max(0, attempt - 1), backOffCapMs);
@@ -69,7 +71,7 @@ export function backOffMs(attempt: number, random: number): number {
 }
 
 /**
- * The canonical address at which a crawl starts, and the part of the site it may read.
+ * The canonical start address of a crawl, and the part of the site that the crawl may read.
  * @throws Problem VALIDATION with a detail on `url`.
  */
 export function crawlStart(url: string): { url: string; scope: Scope } {
@@ -81,7 +83,7 @@ export function crawlStart(url: string): { url: string; scope: Scope } {
   return { url: canonical.url, scope: scopeOf(canonical.url) };
 }
 
-/** What a crawl is asked to do, as it is stored. Without segments or authority, pages that are known keep theirs. */
+/** A crawl's options as stored. Without segments or authority, known pages keep their own. */
 export type CrawlOrder = {
   url: string;
   max_pages: number;
@@ -103,13 +105,13 @@ type GivenOrder = {
 };
 
 /**
- * What a caller asks for, with the address and the tags normalized, and the interval of the schedule in hours.
+ * Validates and normalizes a crawl request. `everyHours` is the interval of the schedule.
  * @throws Problem VALIDATION with a detail on the option that is refused.
  */
 export function crawlOrder({ url, options = {} }: GivenOrder): { order: CrawlOrder; everyHours: number | undefined } {
   const { max_pages = crawlBounds.maxPages.default, segments, authority, replace = false, every_hours } = options;
   if (replace && every_hours !== undefined) {
-    // Each repetition would remove the pages of all other sites.
+    // Each scheduled crawl would remove the pages of all other sites.
     const message =
       'cannot be repeated: it takes the place of the pages of all sites; crawl once with it, then with a schedule';
     throw new Problem('VALIDATION', { details: [{ path: ['body', 'options', 'replace'], message }] });

@@ -1,23 +1,26 @@
-/** Why a page was not indexed, as a sentence for people, and what that means for the page indexed from there before. */
+/** Why a page was not indexed: the sentence for members, and whether its previously indexed version is kept. */
 import type { HttpReason } from '../base/http.ts';
 import type { UrlReason } from './url.ts';
 
 type ReasonRow = {
-  /** `skipped`: the site or our rules do not allow it. `failed`: an error, which may be gone the next time. */
+  /**
+   * `skipped`: the site or our rules do not allow the page. `failed`: an error, which may be gone at the next crawl.
+   */
   kind: 'skipped' | 'failed';
-  /** Retried within the same crawl, after a wait. */
+  /** Whether the page is retried within the same crawl, after a wait. */
   retry?: true;
   /**
-   * What becomes of the page that was indexed from this address before. Absent: it stays, because the site may have an
-   * outage. `taken`: it is removed, because the site removed it. `emptied`: it is removed, because there is no text any more;
-   * a replacing crawl keeps it, because that may be an error. `elsewhere`: it is removed once the page it leads to is indexed.
+   * What happens to the version of the page that an earlier crawl indexed. Absent: it is kept, because the site may
+   * have an outage. `taken`: it is removed, because the site removed the page. `emptied`: it is removed, because the
+   * page has no text any more; a replacing crawl keeps it, because that may be an error. `elsewhere`: it is removed
+   * once the page that the address leads to is indexed.
    */
   standing?: 'taken' | 'emptied' | 'elsewhere';
-  /** For people. The detail, if there is one, replaces the words in braces. */
+  /** The sentence for members. The detail, if there is one, replaces the words in braces. */
   sentence: string;
 };
 
-/** Every reason why a page was not indexed. A failed request has the code of the HTTP client's error. */
+/** Every reason why a page was not indexed. A failed request has the reason code of the HTTP client. */
 export const crawlReasons = {
   robots: { kind: 'skipped', sentence: "The site's robots.txt does not allow this page to be fetched." },
   noindex: { kind: 'skipped', standing: 'taken', sentence: 'The page asks not to be indexed (noindex).' },
@@ -101,15 +104,15 @@ export function reasonRow(reason: CrawlReason): ReasonRow {
   return crawlReasons[reason];
 }
 
-/** The sentence for people; `detail` (an address, a media type, a size, a status) replaces the words in braces. */
+/** The sentence of a reason; `detail` (an address, a media type, a size, a status) replaces the words in braces. */
 export function explain(reason: CrawlReason, detail?: string | number): string {
   return crawlReasons[reason].sentence.replace(/\{(.+?)\}/, (_, instead: string) => String(detail ?? instead));
 }
 
-/** Follows the reason when the page that was indexed before is kept. */
+/** Follows the reason when the previously indexed version of the page is kept. */
 export const stillAnswers = 'What was read there before goes on answering.';
 
-/** The reason in a response's status; undefined for one that holds a page (200, 203) or says it is unchanged (304). */
+/** The reason that a response's status gives; undefined for a page (200, 203) and for an unchanged one (304). */
 export function reasonOfStatus(status: number): CrawlReason | undefined {
   if (status === 304 || status === 200 || status === 203) return undefined;
   if (status === 404) return 'not_found';
@@ -124,7 +127,7 @@ export function reasonOfStatus(status: number): CrawlReason | undefined {
   return status >= 300 ? 'bad_redirect' : 'empty';
 }
 
-/** Whether this media type is read as a page. A reply without a media type is. */
+/** Whether a media type is read as a page; a missing media type is. */
 export function isHtml(contentType: string | undefined): boolean {
   const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return type === '' || type === 'text/html' || type === 'application/xhtml+xml';

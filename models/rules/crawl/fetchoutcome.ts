@@ -1,19 +1,25 @@
-/** What became of the addresses of a crawl, where each leads, and which pages of earlier crawls have to be removed. Pure. */
+/**
+ * The outcomes of a crawl's addresses, where each address leads, and which previously indexed pages are removed. Pure.
+ */
 import { reasonRow, type CrawlReason } from './crawlreason.ts';
 import { pageKey, parametersOf, segmentsOf } from './url.ts';
 
-/** What became of one address of a crawl; without an outcome it waits. `to`: where it leads, or the page indexed instead. */
+/**
+ * The outcome of one address; absent while the address waits. `to`: the target of a redirect, or the page that was
+ * indexed instead.
+ */
 export type FetchOutcome = {
   outcome?: 'indexed' | 'unchanged' | 'skipped' | 'failed';
   why?: CrawlReason | undefined;
   to?: string | undefined;
 };
-/** By `pageKey`. */
+/** Keys are made by `pageKey`. */
 export type FetchOutcomes = ReadonlyMap<string, FetchOutcome>;
 
 /**
- * What an address leads to, over redirects and canonical addresses: a `page` of this crawl, `gone` when the site says that it
- * no longer exists, `open` when it was not requested yet, else `none` (it failed, was refused, or the redirects form a loop).
+ * Where an address finally leads, over redirects and canonical links: to a `page` of this crawl, `gone` when the site
+ * says that the page no longer exists, `open` when an address was not requested yet, else `none` (an error, a refusal,
+ * or a redirect loop).
  */
 export function targetOf(key: string, outcomes: FetchOutcomes): 'page' | 'gone' | 'open' | 'none' {
   const met = new Set<string>();
@@ -33,7 +39,10 @@ export function targetOf(key: string, outcomes: FetchOutcomes): 'page' | 'gone' 
   return 'none';
 }
 
-/** Gives the former addresses of a page, over any number of moves, nearest first. Addresses are keys (`pageKey`). */
+/**
+ * Returns a function that lists the former addresses of a page, over any number of moves, nearest first. Addresses are
+ * keys (`pageKey`).
+ */
 export function formerAddresses(moves: readonly { url: string; to: string }[]): (key: string) => string[] {
   const leading = Map.groupBy(moves, ({ to }) => pageKey(to));
   return (key) => {
@@ -43,7 +52,10 @@ export function formerAddresses(moves: readonly { url: string; to: string }[]): 
   };
 }
 
-/** Pages (keys) that another page of this crawl has replaced; what was indexed from them is to be removed. */
+/**
+ * The keys of addresses whose previously indexed page is removed, because the address now leads to another page or to
+ * one that is gone.
+ */
 export function replacedPages(outcomes: FetchOutcomes): string[] {
   return [...outcomes].flatMap(([key, { why }]) => {
     const end = why === 'moved' || why === 'canonical' ? targetOf(key, outcomes) : 'none';
@@ -51,9 +63,10 @@ export function replacedPages(outcomes: FetchOutcomes): string[] {
   });
 }
 
-/** Pages (keys) whose canonical address turned out to hold no page, so that they are indexed themselves. */
+/** The keys of pages whose canonical link leads to no page, so that the pages are indexed themselves. */
 export function unresolvedCanonicals(outcomes: FetchOutcomes): string[] {
-  // Where two pages name each other as canonical, the first one is indexed, and it is the canonical page of the second.
+  // When two pages name each other as canonical, the first one is indexed and counts as the canonical page of the
+  // second.
   const left = new Map(outcomes);
   for (const [key, { why }] of outcomes) {
     if (why === 'canonical' && ['none', 'gone'].includes(targetOf(key, left))) left.set(key, {});
@@ -62,10 +75,11 @@ export function unresolvedCanonicals(outcomes: FetchOutcomes): string[] {
 }
 
 /**
- * Pages (keys) of the live set that a replacing crawl has met without being able to index them, although the site did not
- * remove them. Pages that the crawl did not reach do not count, because it may have come to its limit. Duplicates do not
- * count either, because their text is indexed; but when there are more duplicates than pages read, the site probably answers
- * every address with the same page, and they do.
+ * The keys of live pages that a replacing crawl met but could not index, although the site did not remove them.
+ *
+ * Pages that the crawl did not reach are not counted, because it may have come to its limit. Duplicates are not
+ * counted, because their text is indexed. When there are more duplicates than pages read, the site probably answers
+ * every address with the same page, so then they are counted.
  */
 export function missingPages(outcomes: FetchOutcomes, standing: { has(key: string): boolean }): string[] {
   const all = [...outcomes];
@@ -83,8 +97,9 @@ export function missingPages(outcomes: FetchOutcomes, standing: { has(key: strin
 }
 
 /**
- * Whether a page is left out because it names another one as canonical. It is not when a page at another path names the front
- * page: that is a common mistake of templates. Where the front page is meant, the texts are equal and the page is a duplicate.
+ * Whether a page is left out because it names another page as canonical. A page at another path that names the front
+ * page is still indexed, because that is a common mistake in templates. If the front page was really meant, the texts
+ * are equal and the page is a duplicate.
  */
 export function defersTo(url: string, canonical: string, start: string): boolean {
   if (pageKey(canonical) === pageKey(url)) return false;
@@ -94,9 +109,9 @@ export function defersTo(url: string, canonical: string, start: string): boolean
 }
 
 /**
- * Whether a set that was built to replace another is complete. `lost`: live pages that could not be indexed anew; there must
- * be none, because an outage of the site must not remove them. Of other addresses, as many as a fifth of the pages read may
- * have failed, and one in any case, because many sites have some pages that are always broken.
+ * Whether a replacing set of pages is complete enough to go live. `lost`: live pages that could not be indexed again;
+ * there must be none, because an outage of the site must not remove pages. Of other addresses, up to a fifth of the
+ * pages read may have failed, and one in any case, because many sites have some broken pages.
  */
 export function isWholeSet({ read, failed, lost }: { read: number; failed: number; lost: number }): boolean {
   return read > 0 && lost === 0 && failed <= Math.max(1, Math.floor(read / 5));

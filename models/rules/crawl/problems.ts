@@ -1,19 +1,26 @@
-/** Selects which of the addresses that a crawl left out are shown: some of each reason, so that no reason hides another. Pure. */
+/**
+ * Selects which of the left-out addresses of a crawl are shown: some for each reason, so that no reason hides another.
+ * Pure.
+ */
 import { embedded, string, type ValueOf } from '../base/fields.ts';
 import { crawlReasons, reasonRow, type CrawlReason } from './crawlreason.ts';
 
 export const crawlProblem = embedded({ url: string, reason: string });
 export type CrawlProblem = ValueOf<typeof crawlProblem>;
 
-/** The addresses left out for one reason: how many, and the first ones. Older crawls did not store `why`. */
+/** The addresses left out for one reason: their number, and the first ones. Older crawls did not store `why`. */
 export type ProblemGroup = { why: CrawlReason | undefined; count: number; first: readonly CrawlProblem[] };
 
-/** The most problems that a crawl's record lists, which keeps the record small. `countProblems` counts all of them. */
+/**
+ * The maximum number of problems in a crawl's record, which keeps the record small. `countProblems` counts all of them.
+ */
 export const maxProblems = 200;
 
 const order = Object.keys(crawlReasons) as CrawlReason[];
 
-/** Errors come first, then broken links, then what the site or our rules do not allow, and limits last. */
+/**
+ * The display order: errors, then broken links, then pages that the site or our rules do not allow, and limits last.
+ */
 function rankOf(why: CrawlReason | undefined): number {
   if (why === undefined || why === 'limit' || why === 'cancelled') return 3;
   if (reasonRow(why).kind === 'failed') return 0;
@@ -25,7 +32,7 @@ function inOrder(groups: readonly ProblemGroup[]): ProblemGroup[] {
   return groups.toSorted((a, b) => rankOf(a.why) - rankOf(b.why) || placeOf(a) - placeOf(b));
 }
 
-/** At most `room` problems. Each reason has an equal share; places that some leave free go to the others, in their order. */
+/** At most `room` problems. Each reason has an equal share; unused places go to the other reasons, in their order. */
 export function selectProblems(groups: readonly ProblemGroup[], room: number): CrawlProblem[] {
   const sorted = inOrder(groups);
   const share = Math.max(1, Math.floor(room / Math.max(1, sorted.length)));
@@ -39,7 +46,7 @@ export function selectProblems(groups: readonly ProblemGroup[], room: number): C
     .slice(0, Math.max(0, room));
 }
 
-/** How many addresses were left out for each reason, by its code. */
+/** The number of left-out addresses for each reason code. */
 export function countProblems(groups: readonly ProblemGroup[]): { code: string; count: number }[] {
   return inOrder(groups).map(({ why, count }) => ({ code: why ?? 'other', count }));
 }

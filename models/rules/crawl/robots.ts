@@ -1,18 +1,19 @@
 /**
- * Reads robots.txt by RFC 9309: which addresses a site asks us not to fetch, how slowly to fetch, and where its sitemaps are.
- * Pure: it is given the text. The caller fetches it, and waits when it cannot be fetched.
+ * Parses robots.txt by RFC 9309: which addresses are forbidden, the delay between requests, and the sitemaps. Pure; the
+ * caller fetches the file, and waits when it cannot be fetched.
  */
 
-/** How much of a robots.txt is read, in bytes: 500 KiB, the minimum by RFC 9309, 2.5. */
+/** How much of a robots.txt is parsed, in bytes: 500 KiB, the minimum by RFC 9309, 2.5. */
 export const maxRobotsBytes = 500 * 1024;
 
-/** What the crawler does after the request for robots.txt. */
+/** What the crawler does after the request for robots.txt: obey the file, fetch everything, or fetch nothing yet. */
 export type RobotsPolicy = 'parse' | 'allow_all' | 'wait';
 
 /**
- * RFC 9309, 2.3.1: a file is obeyed; without one (4xx) everything is allowed; while the server fails or cannot be reached,
- * nothing is fetched. 429 says nothing about the file, so the crawl waits then, too. `status`: that of the last reply after
- * redirects; undefined when the server cannot be reached. A redirect that could not be followed (3xx) counts as no file.
+ * The policy by RFC 9309, 2.3.1. A file is obeyed; without one (4xx) everything is allowed; while the server fails or
+ * cannot be reached, nothing is fetched. 429 says nothing about the file, so the crawl also waits. `status` is that of
+ * the last response after redirects; undefined when the server cannot be reached. A redirect that could not be followed
+ * (3xx) counts as no file.
  */
 export function robotsPolicy(status: number | undefined): RobotsPolicy {
   if (status === undefined || status === 429 || status >= 500 || status < 200) return 'wait';
@@ -20,27 +21,30 @@ export function robotsPolicy(status: number | undefined): RobotsPolicy {
 }
 
 export type Robots = {
-  /** Whether an absolute address of this site may be fetched. One that cannot be parsed may not. */
+  /** Whether an absolute address of this site may be fetched; false when it cannot be parsed. */
   allowed(url: string): boolean;
-  /** Seconds between two requests as the site wrote it, uncapped; undefined when it does not say. */
+  /** Seconds between two requests as written in the file, uncapped; undefined when the file has no delay. */
   crawlDelay?: number;
   /** As written, without duplicates, in order. The caller resolves relative addresses. */
   sitemaps: string[];
 };
 
-/** A rule; `parts` is its pattern split at the wildcards. `octets` is the pattern's length: the longest matching rule decides. */
+/**
+ * A rule. `parts` is its pattern split at the wildcards. `octets` is the pattern's length; the longest matching rule
+ * decides.
+ */
 type Rule = { allow: boolean; parts: string[]; anchored: boolean; octets: number };
 type Group = { rules: Rule[]; crawlDelay?: number };
 
 /**
- * The most rules with wildcards that are used of a group; large sites have some hundred. Each costs one pass over every
- * address that is checked. Of further rules, one that forbids is cut at its first wildcard, which forbids more than the site
- * asked but never less, and one that allows is dropped.
+ * The maximum number of wildcard rules of a group that are applied; large sites have some hundred, and each costs one
+ * pass over every checked address. A further rule that forbids is truncated at its first wildcard, so that it forbids
+ * more than the site asked but never less. A further rule that allows is dropped.
  */
 export const maxWildcardRules = 500;
 
 type Field = 'agent' | 'allow' | 'disallow' | 'delay' | 'sitemap';
-/** The names of fields, in lower case, with the misspellings that large crawlers accept as well. */
+/** Field names in lower case, with the misspellings that large crawlers also accept. */
 const fields: Readonly<Record<Field, readonly string[]>> = {
   agent: ['user-agent', 'useragent', 'user agent'],
   allow: ['allow'],
@@ -52,15 +56,15 @@ const fieldOf: ReadonlyMap<string, Field> = new Map(
   (Object.keys(fields) as Field[]).flatMap((field) => fields[field].map((name) => [name, field] as const)),
 );
 
-/** A crawler's product token: its name without version and comment, in lower case. */
+/** The product token of a crawler: its name without version and comment, in lower case. */
 function productToken(agent: string): string {
   return (/^[^\s/(]+/.exec(agent.trim())?.[0] ?? '').toLowerCase();
 }
 
 /**
- * The form in which patterns and addresses are compared (RFC 9309, 2.2.2): characters that are neither unreserved nor reserved
- * are percent-encoded, encoded unreserved characters are decoded, and other escapes have upper-case digits. `*` and `$` stay;
- * the callers treat them.
+ * The form in which patterns and addresses are compared (RFC 9309, 2.2.2). Characters that are neither unreserved nor
+ * reserved are percent-encoded, encoded unreserved characters are decoded, and other escapes get upper-case digits. `*`
+ * and `$` are left to the callers.
  */
 function comparable(text: string): string {
   return text.toWellFormed().replaceAll(/%[0-9a-f]{2}|[^\w.~:/?#[\]@!$&()*+,;=%-]+|%/gi, (found) => {
@@ -81,8 +85,8 @@ function toRule(pattern: string, allow: boolean): Rule | undefined {
 }
 
 /**
- * Whether a pattern matches. Each part is searched for once, from the end of the part before it. The leftmost match is enough,
- * so a pattern with many wildcards costs no more than one pass over the path.
+ * Whether a pattern matches. Each part is searched for once, from the end of the part before it. The leftmost match is
+ * enough, so a pattern with many wildcards takes linear time.
  */
 function matches({ parts, anchored }: Rule, path: string): boolean {
   const first = parts[0] ?? '';
@@ -103,7 +107,7 @@ function matches({ parts, anchored }: Rule, path: string): boolean {
 function decode(source: Uint8Array | string): string {
   const bytes = typeof source === 'string' ? new TextEncoder().encode(source) : source;
   if (bytes.length <= maxRobotsBytes) return new TextDecoder().decode(bytes);
-  // The last line may be cut, so it is dropped: half of `Disallow: /a/private` would forbid all of `/a`.
+  // The last line may be incomplete, so it is dropped: half of `Disallow: /a/private` would forbid all of `/a`.
   const end = Math.max(bytes.lastIndexOf(10, maxRobotsBytes), bytes.lastIndexOf(13, maxRobotsBytes));
   return new TextDecoder().decode(bytes.subarray(0, Math.max(end, 0)));
 }
@@ -118,7 +122,10 @@ function* linesOf(text: string): Generator<[Field, string]> {
   }
 }
 
-/** The group for `token`, the group for all crawlers, and the sitemaps. Groups for one name are merged (RFC 9309, 2.2.1). */
+/**
+ * The group for `token`, the group for all crawlers, and the sitemaps. Groups with the same name are merged (RFC 9309,
+ * 2.2.1).
+ */
 function groupsOf(text: string, token: string): { own: Group | undefined; all: Group; sitemaps: string[] } {
   const all: Group = { rules: [] };
   const sitemaps = new Set<string>();
@@ -126,7 +133,7 @@ function groupsOf(text: string, token: string): { own: Group | undefined; all: G
   let addressed = new Set<Group>();
   let naming = false;
   for (const [field, value] of linesOf(text)) {
-    // Sitemaps belong to no group and do not end a list of names.
+    // Sitemaps belong to no group and do not end a list of user agents.
     if (field === 'sitemap') {
       if (value !== '') sitemaps.add(value);
       continue;
@@ -139,8 +146,9 @@ function groupsOf(text: string, token: string): { own: Group | undefined; all: G
       else if (named === token) addressed.add((own ??= { rules: [] }));
       continue;
     }
-    // A delay ends the list of names, although RFC 9309 does not define it. Files often have a group for `*` with only a
-    // delay, then a group that forbids one crawler everything; without this, that would be forbidden to all crawlers.
+    // A delay ends the list of user agents, although RFC 9309 does not define it. Files often have a group for `*` with
+    // only a delay, followed by a group that forbids one crawler everything. Without this, everything would be
+    // forbidden to all crawlers.
     naming = false;
     if (field === 'delay') {
       const seconds = /^\d{1,6}(?:\.\d{1,6})?$/.test(value) ? Number(value) : undefined;
@@ -156,14 +164,14 @@ function groupsOf(text: string, token: string): { own: Group | undefined; all: G
 
 type Verdict = Pick<Rule, 'allow' | 'octets'>;
 
-/** Which of two matching rules decides: the longer one; of two equally long ones the one that allows. */
+/** The stronger of two matching rules: the longer one, or of equally long ones the one that allows. */
 function stronger(a: Verdict | undefined, b: Verdict | undefined): Verdict | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   if (a.octets !== b.octets) return a.octets > b.octets ? a : b;
   return a.allow ? a : b;
 }
 
-/** Adds a rule by its text; of two rules with one text the stronger one stays. */
+/** Adds a rule; of two rules with the same text the stronger one is kept. */
 function addTo(verdicts: Map<string, Verdict>, text: string, { allow, octets }: Rule): void {
   verdicts.set(text, stronger(verdicts.get(text), { allow, octets })!);
 }
@@ -175,8 +183,9 @@ function commonLength(a: string, b: string): number {
 }
 
 /**
- * Finds the verdict of the strongest prefix of a path. The prefixes are sorted, and each one points to the longest other
- * prefix of itself. So a binary search, and then those pointers, find all prefixes of a path, also among tens of thousands.
+ * Returns a function that finds the verdict of the strongest prefix of a path. The prefixes are sorted, and each one
+ * points to the longest other prefix of itself. A binary search and these pointers find all prefixes of a path quickly,
+ * also among tens of thousands.
  */
 function prefixLookup(verdicts: ReadonlyMap<string, Verdict>): (path: string) => Verdict | undefined {
   type Prefix = { text: string; verdict: Verdict; shorter: Prefix | undefined };
@@ -200,7 +209,9 @@ function prefixLookup(verdicts: ReadonlyMap<string, Verdict>): (path: string) =>
   };
 }
 
-/** The verdict of the rules on a path. Rules with wildcards are tried one by one; the others are looked up. */
+/**
+ * Returns a function that applies the rules to a path. Wildcard rules are tried one by one; the others are looked up.
+ */
 function judgeBy(rules: readonly Rule[]): (path: string) => Verdict | undefined {
   const exact = new Map<string, Verdict>();
   const prefixes = new Map<string, Verdict>();
@@ -216,13 +227,13 @@ function judgeBy(rules: readonly Rule[]): (path: string) => Verdict | undefined 
   const longestOf = prefixLookup(prefixes);
   return (path) => {
     const plain = stronger(exact.get(path), longestOf(path));
-    // A rule that is weaker than the plain one decides nothing, so the search may end there.
+    // `inOrder` is sorted by strength, so the search may stop at the first rule that is weaker than the plain one.
     const wild = inOrder.find((rule) => stronger(plain, rule) === plain || matches(rule, path));
     return stronger(plain, wild);
   };
 }
 
-/** Path and query of an absolute address in the form that patterns have; `*` and `$` are percent-encoded. */
+/** Path and query of an absolute address in the form of patterns, with `*` and `$` percent-encoded. */
 function comparablePath(url: string): string | undefined {
   const href = URL.parse(url)?.href.replace(/#.*$/s, '');
   const start = href?.indexOf('/', href.indexOf('//') + 2) ?? -1;
@@ -231,9 +242,10 @@ function comparablePath(url: string): string | undefined {
 }
 
 /**
- * Reads a robots.txt for the crawler called `agent` (its product token, with or without version). It never throws: lines that
- * are not rules are skipped, so an HTML page in place of the file forbids nothing. The crawler's own group is used if there is
- * one, else the one for `*`. In the group the longest matching pattern decides; of two equally long ones, the one that allows.
+ * Parses a robots.txt for the crawler `agent` (its product token, with or without version). Never throws: lines that
+ * are not rules are skipped, so an HTML page in place of the file forbids nothing. The crawler's own group applies if
+ * there is one, else the group for `*`. Within the group the longest matching pattern decides; of two equally long
+ * ones, the one that allows.
  */
 export function parseRobots(source: Uint8Array | string, agent: string): Robots {
   const { own, all, sitemaps } = groupsOf(decode(source), productToken(agent));

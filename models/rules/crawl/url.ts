@@ -1,45 +1,53 @@
 /**
- * The canonical address of a page, which addresses a crawl may read, and which addresses cannot be pages. Pure: it looks only
- * at the text of an address. Whether a host may be connected to is decided where the connection is made.
+ * Canonical addresses of pages, the scope of a crawl, and which addresses cannot be pages. Pure: only the text of an
+ * address is examined. Whether a host may be contacted is decided when connecting.
  */
 
-/** The longest address that is crawled, in characters of its canonical form. Longer ones nearly always come from a loop. */
+/**
+ * The maximum length of a canonical address that is crawled, in characters. Longer ones nearly always come from a loop.
+ */
 export const maxUrlLength = 2_048;
-/** An address with more characters than this is not parsed. Encoding makes an address at most nine times as long. */
+/**
+ * An address with more characters than this is not parsed. Canonicalization makes an address at most nine times as
+ * long.
+ */
 const maxRawLength = 16_384;
-/** Characters of a host's name (RFC 1035). */
+/** The maximum length of a host name, in characters (RFC 1035). */
 const maxHostLength = 253;
 /**
- * The same for a host with its port as it is written, where each escape counts as one character. Longer ones are not parsed,
- * because parsing a host with non-ASCII characters takes time that grows with the square of its length.
+ * The maximum length of a host with its port as written, where each escape counts as one character. Longer ones are not
+ * parsed, because parsing a host with non-ASCII characters takes quadratic time.
  */
 const maxRawHostLength = 300;
 
-/** Why an address cannot be that of a page. These are codes of `crawlReasons` (crawlreason.ts), which has the sentences. */
+/** Why an address cannot be that of a page. The sentences are in `crawlReasons` (crawlreason.ts). */
 export type UrlReason = 'bad_url' | 'bad_scheme' | 'credentials' | 'url_too_long';
 export type Canonical = { url: string; reason?: undefined } | { url?: undefined; reason: UrlReason };
 
-/** Names of tracking parameters, in lower case, from the documentation of the tools that add them. */
+/** Names of tracking parameters in lower case, from the documentation of the tools that add them. */
 const trackingParameters: ReadonlySet<string> = new Set(
   [
-    // Clicks on advertisements: Google, Microsoft, Meta, TikTok, LinkedIn, X, Yandex, Pinterest, Snapchat, Reddit.
+    // Ad clicks: Google, Microsoft, Meta, TikTok, LinkedIn, X, Yandex, Pinterest, Snapchat, Reddit.
     'gclid gclsrc dclid gbraid wbraid gad_source gad_campaignid srsltid _gl _ga msclkid fbclid igshid igsh',
     'ttclid li_fat_id twclid yclid ysclid _openstat epik sccid rdt_cid',
-    // Links in newsletters and campaigns: Mailchimp, HubSpot, Marketo, Vero, Omeda, Klaviyo, Drip, Adobe, Matomo.
+    // Newsletters and campaigns: Mailchimp, HubSpot, Marketo, Vero, Omeda, Klaviyo, Drip, Adobe, Matomo.
     'mc_cid mc_eid _hsenc _hsmi __hssc __hstc __hsfp hsctatracking mkt_tok vero_id vero_conv oly_anon_id oly_enc_id',
     '_ke _kx __s s_cid mtm_source mtm_medium mtm_campaign mtm_keyword pk_source pk_medium pk_campaign pk_keyword',
   ].flatMap((names) => names.split(' ')),
 );
 
-/** Names of parameters that always hold a session, in lower case. */
+/** Parameters that always hold a session id, in lower case. */
 const sessionParameter = /^(?:jsessionid|phpsessid|aspsessionid[a-z]*|asp\.net_sessionid|cfid|cftoken|zenid|oscsid)$/;
-/** Names that often do. They are dropped when the value looks like a session's; `sid=42` may well name an article. */
+/**
+ * Parameters that often hold a session id. They are removed only when the value looks like one; `sid=42` may well name
+ * an article.
+ */
 const maybeSessionParameter = /^(?:sid|sessid|sessionid|session_id)$/;
 const sessionValue = /^(?=.*\d)[\w.,~-]{16,}$/;
 
 /**
- * Whether a parameter is about the visit, not about the page. `ref` is kept: in documentation it names a branch or a version,
- * and to take two pages for one is worse than to read one page twice.
+ * Whether a parameter concerns the visit and not the page. `ref` is kept, because in documentation it names a branch or
+ * a version: merging two pages is worse than reading one page twice.
  */
 function isNoise(parameter: string): boolean {
   const equals = parameter.indexOf('=');
@@ -51,8 +59,9 @@ function isNoise(parameter: string): boolean {
 const unreserved = /[\w.~-]/;
 
 /**
- * RFC 3986, 6.2.2: escapes of unreserved characters are decoded and all others get upper-case digits. A `%` that begins no
- * escape becomes `%25`; otherwise `%%34%31` would become `%41`, which a second pass would decode again.
+ * Normalizes escapes by RFC 3986, 6.2.2: escaped unreserved characters are decoded, and other escapes get upper-case
+ * digits. A `%` that begins no escape becomes `%25`; otherwise `%%34%31` would become `%41`, which a second pass would
+ * decode again.
  */
 function normalizeEscapes(text: string): string {
   if (!text.includes('%')) return text;
@@ -63,20 +72,23 @@ function normalizeEscapes(text: string): string {
   });
 }
 
-/** Merges repeated slashes, and removes `;jsessionid=…` and ASP.NET's `(S(…))` segment, which hold a session. */
+/**
+ * Normalizes a path: merges repeated slashes, and removes session ids in `;jsessionid=…` and in ASP.NET's `(S(…))`
+ * segment.
+ */
 function normalizePath(path: string): string {
   const plain = normalizeEscapes(path)
     .replaceAll(/;(?:jsessionid|phpsessid|sid)=[^/;]*/gi, '')
     .replaceAll(/\/\(S\([a-z0-9]{20,32}\)\)(?=\/|$)/gi, '')
     .replaceAll(/\/{2,}/g, '/');
-  // Removing a session may leave a dot segment, as in `/.;jsessionid=1/`, which still has to be resolved.
+  // Removing a session id may leave a dot segment, as in `/.;jsessionid=1/`, which must be resolved.
   return /\/\.{1,2}(?:\/|$)/.test(plain) ? new URL(plain, 'http://host').pathname : plain || '/';
 }
 
 /**
- * The query without tracking and session parameters. Parameters are sorted by name (those of one name keep their order), so
- * that links with `a=1&b=2` and `b=2&a=1` lead to one page. If a parameter has no `=`, as in `?page_name&action=edit`, the
- * order may matter, so it stays.
+ * The query without tracking and session parameters, sorted by name, so that `a=1&b=2` and `b=2&a=1` give the same
+ * page. Parameters with the same name keep their order. When a parameter has no `=`, as in `?page_name&action=edit`,
+ * the order may matter, so nothing is sorted.
  */
 function normalizeQuery(query: string): string {
   const kept = normalizeEscapes(query)
@@ -90,13 +102,16 @@ function normalizeQuery(query: string): string {
   return `?${kept.join('&')}`;
 }
 
-/** Whether the host in an address, as written, is longer than a host can be, so that the address is not parsed. */
+/** Whether the host in an address as written is too long to be valid, so that the address is not parsed. */
 export function namesLongHost(href: string): boolean {
   const [, host = ''] = /^(?:https?:[/\\]*|[/\\]{2,})([^/\\?#]*)/i.exec(href) ?? [];
   return host.length > maxRawHostLength && host.replaceAll(/%[0-9a-f]{2}/gi, '%').length > maxRawHostLength;
 }
 
-/** An address without what a parser ignores: spaces and control characters around it, tabs and line breaks inside. */
+/**
+ * An address without the characters that URL parsers ignore: surrounding blanks and control characters, and inner tabs
+ * and line breaks.
+ */
 const bareAddress = (href: string): string =>
   href
     .replaceAll(/[\t\n\r]/g, '')
@@ -104,12 +119,15 @@ const bareAddress = (href: string): string =>
     .trim();
 
 /**
- * The canonical, absolute address of a page; `href` may be relative to `base`. A canonical address is not changed any more.
+ * The canonical, absolute address of a page; `href` may be relative to `base`. Canonicalizing is idempotent.
  *
- * The host is in lower case and punycode without a final dot. There is no default port, no fragment, no dot segment and no
- * repeated slash; escapes are normalised; tracking and session parameters are removed and the others sorted. These stay as
- * they are: the case of the path, a final slash, `index.html` (where `/` is refused, the page could not be read without it;
- * where both exist, the canonical link and the content hash show that they are one page), `www.` and the scheme (see `pageKey`).
+ * The host is in lower case and punycode, without a trailing dot. There is no default port, fragment, dot segment or
+ * repeated slash. Escapes are normalized, tracking and session parameters are removed, and the other parameters are
+ * sorted.
+ *
+ * Unchanged are the case of the path, a trailing slash, `index.html`, `www.` and the scheme (see `pageKey`).
+ * `index.html` is kept because some servers refuse `/`; where both exist, the canonical link or the content hash shows
+ * that they are one page.
  */
 export function canonicalUrl(href: string, base?: string): Canonical {
   const trimmed = bareAddress(href);
@@ -130,46 +148,46 @@ export function canonicalUrl(href: string, base?: string): Canonical {
 
 /** The parts of a canonical address; null for an address that is not canonical. */
 function partsOf(url: string): { site: string; path: string; query: string } | null {
-  // No part can contain the character that begins the next one, so the expression reads an address of any length only once.
+  // No part can contain the character that begins the next part, so the expression takes linear time.
   const match = /^https?:\/\/(?:www\.)?([^/?#]+)(\/[^?#]*)?(?:\?([^#]*))?$/.exec(url);
   return match === null ? null : { site: match[1] ?? '', path: match[2] ?? '', query: match[3] ?? '' };
 }
 
-/** The segments of a canonical address's path, without empty ones. */
+/** The path segments of a canonical address, without empty ones. */
 export function segmentsOf(url: string): string[] {
   return (partsOf(url)?.path ?? '').split('/').filter((segment) => segment !== '');
 }
 
-/** The parameters of a canonical address, each `name=value` as written. */
+/** The query parameters of a canonical address, each as `name=value` as written. */
 export function parametersOf(url: string): string[] {
   return (partsOf(url)?.query ?? '').split('&').filter((parameter) => parameter !== '');
 }
 
 /**
- * What identifies a page in a crawl: the canonical address without scheme and `www.`. So a redirect from http to https, or to
- * `www.`, leads to the same page, which is not a duplicate of itself. Requests use the whole address.
+ * The key that identifies a page in a crawl: the canonical address without scheme and `www.`. So a redirect from http
+ * to https, or to `www.`, leads to the same page and not to a duplicate. Requests use the whole address.
  */
 export function pageKey(url: string): string {
   return url.replace(/^https?:\/\/(?:www\.)?/, '');
 }
 
-/** The addresses that count as the same page as this one. */
+/** All addresses that have the same `pageKey` as this one. */
 export function spellingsOf(url: string): string[] {
   const key = pageKey(url);
   const all = ['https://', 'http://', 'https://www.', 'http://www.'].map((start) => start + key);
   return all.filter((one) => pageKey(one) === key);
 }
 
-/** The part of a site a crawl may read. `site` is host and port without `www.`; `prefix` begins with a slash. */
+/** The part of a site that a crawl may read. `site` is host and port without `www.`; `prefix` begins with a slash. */
 export type Scope = { site: string; prefix: string };
 
-/** File extensions of pages. A crawl that starts at such a file may read the folder that the file is in. */
+/** Extensions of pages. A crawl that starts at such a file may read the folder of the file. */
 const pageEnding = /\.(?:html?|xhtml|shtml|php\d?|aspx?|jspx?|jsf|do|cgi|pl|cfm|md|txt)$/i;
 
 /**
- * The scope of a crawl from its canonical start: the same host and port, with or without `www.`, over http or https, and the
- * path of the start. `/help`, `/help/` and `/help/index.html` all mean the page `/help` and the pages below it, but not
- * `/helpdesk`.
+ * The scope of a crawl from its canonical start: the same host and port, with or without `www.`, over http or https,
+ * and below the path of the start. `/help`, `/help/` and `/help/index.html` all mean the page `/help` and the pages
+ * below it, but not `/helpdesk`.
  */
 export function scopeOf(startUrl: string): Scope {
   const { site, path } = partsOf(startUrl) ?? { site: '', path: '/' };
@@ -177,8 +195,8 @@ export function scopeOf(startUrl: string): Scope {
 }
 
 /**
- * Whether a canonical address is in the scope. Every link, every sitemap entry and every hop of a redirect is checked.
- * `/help` is in the scope `/help/`, because many servers redirect one to the other.
+ * Whether a canonical address is in the scope. Every link, sitemap entry and redirect target is checked. `/help` is in
+ * the scope `/help/`, because many servers redirect one to the other.
  */
 export function inScope(scope: Scope, url: string): boolean {
   const parts = partsOf(url);
@@ -188,8 +206,8 @@ export function inScope(scope: Scope, url: string): boolean {
 }
 
 /**
- * Extensions of files that are not pages. Extensions that also end the names of pages (`Node.js`, `models.ai`, `site.map`) are
- * missing on purpose: such files are seldom linked to, and their content type shows that they are not pages.
+ * Extensions of files that are not pages. Extensions that also occur in page names (`Node.js`, `models.ai`, `site.map`)
+ * are left out on purpose: such files are seldom linked, and their content type shows that they are not pages.
  */
 const fileEndings: ReadonlySet<string> = new Set(
   [
@@ -201,7 +219,9 @@ const fileEndings: ReadonlySet<string> = new Set(
   ].flatMap((endings) => endings.split(' ')),
 );
 
-/** Whether the path ends with the extension of a file that is not a page, so that it is not fetched. A folder is not a file. */
+/**
+ * Whether the path ends with the extension of a file that is not a page, so that it is not fetched; never for a folder.
+ */
 export function isFileUrl(url: string): boolean {
   if (partsOf(url)?.path.endsWith('/')) return false;
   const ending = /\.([a-z0-9]{1,6})$/i.exec(segmentsOf(url).at(-1) ?? '')?.[1];

@@ -1,19 +1,21 @@
 /**
- * The address that a customer's answer to a mail goes to: `reply+<token>@<domain>`, or with another separator. The token is written in lower-case base32,
- * because programs on the way change the case of addresses, and some cut off what is longer than 64 octets before the `@`.
- * Pure; models/events/replytoken.ts signs tokens.
+ * Reply addresses in mails to customers: `reply+<token>@<domain>`, or with another separator. The token is lower-case
+ * base32, because mail programs change the case of addresses, and some truncate the part before the `@` after 64
+ * octets. Pure; models/events/replytoken.ts signs the tokens.
  */
 import { domainOf } from '../access/mailbox.ts';
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 const localPart = 'reply';
-/** What may stand before the token: some mail systems and forms refuse a `+`. None of them occurs in a token. */
+/**
+ * Characters that may stand before the token; some mail systems and forms refuse a `+`. None of them occurs in a token.
+ */
 export const replySeparators = ['+', '-', '_', '.', '='] as const;
 export type ReplySeparator = (typeof replySeparators)[number];
-/** With `reply+` before it, the local part keeps within its 64 octets. */
+/** With `reply+` before the token, the local part has at most 64 octets. */
 export const maxTokenLength = 58;
 
-/** RFC 4648's base32, in lower case and without padding. */
+/** Base32 of RFC 4648, in lower case and without padding. */
 export function toBase32(bytes: Uint8Array): string {
   let text = '';
   let bits = 0;
@@ -25,7 +27,7 @@ export function toBase32(bytes: Uint8Array): string {
   return bits > 0 ? text + alphabet[(held << (5 - bits)) & 31]! : text;
 }
 
-/** The bytes of a text in base32 of any case; undefined when it is none, or when bits that must be 0 are not. */
+/** Decodes base32 in any case; undefined for other text, and when padding bits are not 0. */
 export function fromBase32(text: string): Uint8Array | undefined {
   const bytes = new Uint8Array(Math.floor((text.length * 5) / 8));
   let bits = 0;
@@ -40,7 +42,7 @@ export function fromBase32(text: string): Uint8Array | undefined {
     bits -= 8;
     bytes[at++] = (held >> bits) & 255;
   }
-  // Otherwise several texts would be the same token.
+  // Otherwise several texts would decode to the same token.
   return (held & ((1 << bits) - 1)) === 0 && bits < 5 ? bytes : undefined;
 }
 
@@ -48,8 +50,8 @@ export const replyAddress = (token: string, domain: string, separator: ReplySepa
   `${localPart}${separator}${token}@${domain}`;
 
 /**
- * The tokens in these recipients of an envelope, in their order; `domain` is where reply addresses live. Each separator is
- * understood, since addresses that were sent stay good when the setting changes.
+ * The tokens in the envelope's recipients, in order; `domain` is the domain of reply addresses. Every separator is
+ * accepted, so that addresses in sent mails stay valid when the setting changes.
  */
 export function tokensIn(recipients: readonly string[], domain: string): string[] {
   return recipients.flatMap((recipient) => {

@@ -1,10 +1,10 @@
-/** When a failed delivery is tried again, and when a destination that takes nothing is given up. Pure. */
+/** The retry schedule of failed deliveries, and when a destination without any success is disabled. Pure. */
 
 const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** Waits before the attempts of one delivery, in ms: eight attempts within some 28 hours. */
+/** The backoff before each attempt of a delivery, in ms: eight attempts within about 28 hours. */
 export const retryWaits: readonly number[] = [
   0,
   5 * second,
@@ -16,16 +16,19 @@ export const retryWaits: readonly number[] = [
   10 * hour,
 ];
 
-/** A wait is prolonged by up to this part, so that what failed together does not come back together. */
+/**
+ * The maximum share by which a wait is prolonged at random, so that deliveries that failed together are not retried
+ * together.
+ */
 const jitter = 0.2;
-/** The longest `Retry-After` that is kept to: as long as the longest wait. */
+/** The longest `Retry-After` that is obeyed, in ms: as long as the longest backoff. */
 const maxRetryAfterMs = 10 * hour;
-/** A destination that took nothing for this long is disabled, in ms. */
+/** A destination without a success for this long is disabled, in ms. */
 const hopelessAfterMs = 5 * 24 * hour;
 
 /**
- * The wait before the next attempt after `tries` failed ones, in ms; undefined when there is none. The receiver may ask for
- * a longer one. `random`: from 0 up to 1.
+ * The wait before the next attempt after `tries` failed ones, in ms; undefined when no retry follows. The receiver may
+ * ask for a longer one. `random`: from 0 up to 1.
  */
 export function nextWaitMs(tries: number, retryAfterMs: number | undefined, random: number): number | undefined {
   const wait = retryWaits[tries];
@@ -34,10 +37,13 @@ export function nextWaitMs(tries: number, retryAfterMs: number | undefined, rand
   return Math.round(Math.max(wait, asked) * (1 + jitter * random));
 }
 
-/** A `Retry-After` as ms from now: whole seconds, or a date. Undefined for anything else, and for a time that is over. */
+/**
+ * Parses a `Retry-After` header (whole seconds or a date) into ms from now. Undefined for anything else, and for a time
+ * in the past.
+ */
 export function readRetryAfter(value: string | undefined, now: Date): number | undefined {
   const text = value?.trim() ?? '';
-  // A date has a weekday first; anything else that Date.parse would take is not one.
+  // HTTP dates begin with a weekday; other texts that Date.parse accepts are refused.
   const ms = /^\d{1,9}$/.test(text)
     ? Number(text) * second
     : /^[A-Z][a-z]{2},? /.test(text)
@@ -46,6 +52,6 @@ export function readRetryAfter(value: string | undefined, now: Date): number | u
   return ms > 0 ? ms : undefined;
 }
 
-/** Whether a destination that has failed since then, without a success, is given up. */
+/** Whether a destination has failed for so long, without a success, that it is disabled. */
 export const isHopeless = (failingSince: Date, now: Date): boolean =>
   now.getTime() - failingSince.getTime() >= hopelessAfterMs;

@@ -1,15 +1,18 @@
-/** The body of a ticket's event, as receivers get it. Pure: it is written once, when the event is planned. */
+/**
+ * The JSON body of a ticket event, as receivers get it. Pure. The body is made once, when the event is planned, so that
+ * all attempts send the same.
+ */
 import { escalationReasons, type EscalationReason, type TicketStatus } from '../chat/conversation.ts';
 import type { Mode } from '../access/keys.ts';
 
-/** What an event tells about: the ticket as the event left it, the conversation and the customer as they are known. */
+/** The data of an event: the ticket as the event left it, with its conversation and customer. */
 export type EventData = {
   org_id: string;
   mode: Mode;
   ticket: {
     ticket_id: string;
     status: TicketStatus;
-    /** Counts the events of the ticket from 1. */
+    /** The number of the event within its ticket, from 1. */
     event_seq: number;
     reason: EscalationReason;
     description: string;
@@ -31,11 +34,14 @@ export type EventData = {
   } | null;
 };
 
-/** The sentence that says why a person is needed: what the member wrote who escalated, else the reason's own. */
+/** Why a person is needed: the note of the member who escalated, or else the reason's own sentence. */
 export const descriptionOf = ({ reason, note }: { reason: EscalationReason; note?: string }): string =>
   note ?? escalationReasons[reason];
 
-/** Receivers are promised bodies below this, in bytes of UTF-8. Every part is bounded where it is taken in. */
+/**
+ * The documented maximum size of a body, in bytes of UTF-8. Every part is limited when it is stored, so a body cannot
+ * exceed it.
+ */
 export const maxBodyBytes = 20_000;
 
 export const eventBody = (type: string, at: Date, data: EventData): string =>

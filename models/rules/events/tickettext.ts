@@ -1,6 +1,6 @@
 /**
- * How a ticket's event reads for people, in a team chat and in an issue tracker. What customers wrote is shown as they wrote
- * it: nothing of it becomes a mention, a link or a heading there. Pure.
+ * The texts of ticket events for team chats and issue trackers. Customers' words are escaped or fenced, so that they
+ * cannot form mentions, links or headings there. Pure.
  */
 import { descriptionOf } from './ticketevent.ts';
 import { escapeSlack, maxSlackText } from '../../../providers/slack/rules.ts';
@@ -10,7 +10,7 @@ export type TicketTold = {
   type: TicketEventType;
   seq: number;
   ticket: { ticket_id: string; reason: EscalationReason; note?: string };
-  /** How the customer's last message begins. */
+  /** The beginning of the customer's last message. */
   preview: string;
   customer: { name?: string; email?: string } | null;
 };
@@ -37,14 +37,14 @@ export function slackTicketText(told: TicketTold): string {
 }
 
 const maxTitle = 120;
-/** Longer than any run of backticks inside, so that the text cannot end its own block. */
+/** A code block whose fence is longer than any run of backticks in the text, so that the text cannot end the block. */
 export function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
   return `${fence}\n${text}\n${fence}`;
 }
 
-/** An issue's title and description. The ticket's id in it is what it is found by. */
+/** An issue's title and description. The description contains the ticket's id, by which a retry finds the issue. */
 export function issueText(told: TicketTold): { title: string; description: string } {
   const { ticket, preview } = told;
   const about = preview === '' ? ticket.ticket_id : oneLine(preview);
@@ -58,7 +58,7 @@ export function issueText(told: TicketTold): { title: string; description: strin
   return { title, description: description.join('\n\n') };
 }
 
-/** The comment about a later event; `event N` tells the events of a ticket apart. */
+/** The comment on an issue for a later event. `event N` identifies the event, so that a retry can find the comment. */
 export function issueComment({ type, seq, ticket }: TicketTold): string {
   if (type === 'ticket.resolved') return `The ticket is resolved (event ${seq}).`;
   return `The customer was escalated to a person (event ${seq}):\n\n${fenced(descriptionOf(ticket))}`;

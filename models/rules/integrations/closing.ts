@@ -1,7 +1,8 @@
-/** What a customer is told when a ticket is closed elsewhere, where no member writes to them. Pure. */
+/**
+ * The message to a customer whose ticket was closed in another service, where no member writes to the customer. Pure.
+ */
 import { languageOfFirst, type Language } from '../language/language.ts';
 
-/** How the ticket ended. */
 export type Closing = 'completed' | 'canceled';
 
 const sentences: Readonly<Record<Closing, Readonly<Record<Language, string>>>> = {
@@ -27,6 +28,6 @@ const sentences: Readonly<Record<Closing, Readonly<Record<Language, string>>>> =
   },
 };
 
-/** In the language that the customer writes; `said`: what the customer wrote, the newest first. */
+/** The sentence in the customer's language. `said`: the customer's messages, newest first. */
 export const closingSentence = (closing: Closing, said: readonly string[]): string =>
   sentences[closing][languageOfFirst(said)];

@@ -1,9 +1,9 @@
-/** Connections to other services: which there are, and their states. Pure. */
+/** The services that can be connected, and the states of a connection. Pure. */
 
 export const integrationProviders = ['linear', 'slack', 'github', 'email', 'teams'] as const;
 export type IntegrationProvider = (typeof integrationProviders)[number];
 
-/** As people read them. */
+/** Display names. */
 export const providerNames: Readonly<Record<IntegrationProvider, string>> = {
   linear: 'Linear',
   slack: 'Slack',
@@ -12,6 +12,6 @@ export const providerNames: Readonly<Record<IntegrationProvider, string>> = {
   teams: 'Microsoft Teams',
 };
 
-/** `broken`: the provider refuses the credential; it has to be connected again. */
+/** `broken`: the provider refuses the credential, so the service must be connected again. */
 export const integrationStatuses = ['connected', 'broken', 'disconnected'] as const;
 export type IntegrationStatus = (typeof integrationStatuses)[number];

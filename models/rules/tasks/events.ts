@@ -1,4 +1,4 @@
-/** What a change of a task means to those who follow tasks. Pure. */
+/** Maps a change of a task to the events that are announced. Pure. */
 import type { ExecutionStatus, TaskDetails } from './task.ts';
 
 const taskEventTypes = ['task_created', 'task_assigned', 'task_updated', 'task_completed', 'task_executed'] as const;
@@ -6,7 +6,7 @@ export type TaskEventType = (typeof taskEventTypes)[number];
 
 export type TaskFacts = Readonly<TaskDetails> & { readonly execution_status: ExecutionStatus };
 
-/** The fields of a task that people write and see. */
+/** The fields of a task that people edit. */
 const written = [
   'title',
   'description',
@@ -20,13 +20,13 @@ const written = [
   'email_execution_enabled',
 ] as const satisfies readonly (keyof TaskDetails)[];
 
-/** Which of the fields that people write differ. */
+/** The fields among `written` that differ. */
 export const changedFields = (before: TaskFacts, after: TaskFacts): (typeof written)[number][] =>
   written.filter((field) => before[field] !== after[field]);
 
 /**
- * What happened. A new assignee and the completion are events of their own, so `task_updated` is every other change, the
- * loss of the assignee too. Of a new task `before` is undefined.
+ * The events of a change. A new assignee and the completion have events of their own; `task_updated` is any other
+ * change, including the removal of the assignee. For a new task, `before` is undefined.
  */
 export function taskEvents(before: TaskFacts | undefined, after: TaskFacts): TaskEventType[] {
   const assigned = after.assigned_to !== undefined && after.assigned_to !== before?.assigned_to;

@@ -1,6 +1,6 @@
 /**
- * Executing a task: which steps there are, what each outcome means, and when a failed attempt is made again. Pure;
- * workflows/tasks/taskexecution.ts tells the story, activities/tasks/ does the steps.
+ * The execution of a task: its steps, the meaning of each outcome, and the retries. Pure;
+ * workflows/tasks/taskexecution.ts runs the steps, which activities/tasks/ implements.
  */
 import type { ExecutionStatus } from './task.ts';
 import { providerNames, type IntegrationStatus } from '../integrations/integration.ts';
@@ -9,37 +9,37 @@ export const stepIntegrations = ['linear', 'github', 'slack', 'email'] as const;
 export type StepIntegration = (typeof stepIntegrations)[number];
 
 /**
- * `skipped`: it did not apply, such as a service that is not connected. `suppressed`: the organization is in test mode, or
- * nothing can send it; what would have left is stored as a delivery.
+ * `skipped`: the step does not apply, for example because the service is not connected. `suppressed`: the organization
+ * is in test mode, or there is no way to send; the message is stored as a delivery that is never sent.
  */
 export const stepStatuses = ['running', 'succeeded', 'failed', 'skipped', 'suppressed'] as const;
 export type StepStatus = (typeof stepStatuses)[number];
 
-/** What executions did with one integration. */
+/** The state of the step for one integration, over all executions of the task. */
 export type Step = {
   integration: StepIntegration;
   status: StepStatus;
-  /** Of all executions. */
+  /** The number of attempts in all executions. */
   attempts: number;
-  /** Of the execution that runs, or ran last. */
+  /** The number of attempts in the current or latest execution. */
   tries: number;
-  /** When the first attempt of all began: what it made is younger. */
+  /** When the very first attempt began. Anything the step created is younger, which narrows the search for it. */
   first_at?: Date;
-  /** When the attempt began that is under way; one that died leaves it. */
+  /** When the attempt in flight began; still set when its process died. */
   trying_at?: Date;
-  /** Where it goes, once that is decided: each attempt goes to the same place. */
+  /** The destination, fixed by the first attempt, so that retries go to the same place. */
   target?: string;
   url?: string;
   error?: string;
   delivered_at?: Date;
 };
 
-/** What decides over a task's steps. */
+/** The facts that decide which steps of a task are taken. */
 export type Executable = {
-  /** How the services that are connected, or were, stand. */
+  /** The status of each connected, or formerly connected, service. */
   connections: Readonly<Partial<Record<StepIntegration, IntegrationStatus>>>;
   email_execution_enabled: boolean;
-  /** Whether there is an address to which the task can be mailed. */
+  /** Whether the task has an assignee with an address for mail. */
   mailable: boolean;
 };
 
@@ -60,7 +60,7 @@ function obstacle(
   return undefined;
 }
 
-/** The steps of an execution: those that succeeded before stay as they are, and all others are taken where they apply. */
+/** The steps of a new execution. Steps that succeeded before are kept; all others are taken again where they apply. */
 export function planSteps(before: readonly Step[], executable: Executable): Step[] {
   return stepIntegrations.map((integration) => {
     const { url, delivered_at, ...standing } = before.find((step) => step.integration === integration) ?? {
@@ -78,7 +78,7 @@ export function planSteps(before: readonly Step[], executable: Executable): Step
   });
 }
 
-/** How an execution ended, or stands. One that did nothing has failed: its steps say why. */
+/** The status of an execution. It has failed when no step was carried out; the steps say why. */
 export function executionOutcome(steps: readonly Step[]): ExecutionStatus {
   if (steps.some(({ status }) => status === 'running')) return 'running';
   if (steps.some(({ status }) => status === 'failed')) return 'failed';
@@ -87,34 +87,37 @@ export function executionOutcome(steps: readonly Step[]): ExecutionStatus {
 
 const second = 1_000;
 const minute = 60 * second;
-/** Waits after the first, second, … failed attempt of an execution, in ms; there is none after the last one. */
+/** The backoff after each failed attempt of an execution, in ms; no retry follows the last one. */
 const waits: Readonly<Record<StepIntegration, readonly number[]>> = {
-  // An attempt may take several requests, of which each may fail.
+  // An attempt may need several requests, each of which may fail.
   linear: [1, 5, 15, 30, 60, 120, 300, 600].map((seconds) => seconds * second),
-  // GitHub asks for a minute's patience where it limits content that is made.
+  // GitHub asks clients to wait a minute when it limits content creation.
   github: [1, 5, 15, 30, 60, 120, 300, 600].map((seconds) => seconds * second),
-  // One message a second and channel.
+  // Slack allows one message a second per channel.
   slack: [1, 5, 15, 30, 60, 300].map((seconds) => seconds * second),
-  // Mail servers that put a mail off (greylisting) take it after some minutes.
+  // Mail servers with greylisting accept a mail after some minutes.
   email: [10 * second, minute, 5 * minute, 15 * minute, 60 * minute],
 };
-/** The attempts that one execution makes of a step at most. */
+/** The maximum number of attempts of a step in one execution. */
 export const maxTries = (integration: StepIntegration): number => waits[integration].length + 1;
 
-/** The longest wait that a service may ask for, in ms. */
+/** The longest `Retry-After` that is obeyed, in ms. */
 const maxRetryAfterMs = 60 * minute;
-/** A wait is prolonged by up to this part, so that what failed together does not come back together. */
+/**
+ * The maximum share by which a wait is prolonged at random, so that steps that failed together are not retried
+ * together.
+ */
 const jitter = 0.2;
 
 /**
- * An attempt that was not answered may still be worked on for so long, in ms: GitHub ends a request after 10 s. Until then
- * a look at what is there does not tell whether it arrived.
+ * How long a service may still process an unanswered request, in ms; GitHub ends a request after 10 s. Until then, a
+ * search does not show whether the request succeeded.
  */
 export const unsettledMs = 10 * second;
 
 /**
- * The wait after this many failed attempts, in ms; undefined when no further one follows. `unanswered`: the attempt may
- * have arrived. `random`: from 0 up to 1.
+ * The wait after this many failed attempts, in ms; undefined when no retry follows. `unanswered`: the request may have
+ * succeeded. `random`: from 0 up to 1.
  */
 export function stepWaitMs(
   integration: StepIntegration,

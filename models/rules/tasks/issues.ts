@@ -1,22 +1,23 @@
-/** What a task and the issues that stand for it tell each other. Pure. */
+/** Synchronization between a task and its issues in Linear and GitHub. Pure. */
 import { inboundTriedForMs } from '../events/inbound.ts';
 import { taskPriorities } from '../base/priority.ts';
 import type { TaskDetails, TaskStatus } from './task.ts';
 import { dueDay, issueTitle, linearPriority } from './tasktext.ts';
 
-/** What an issue was last known to say, by what was sent there or came from there: only what differs from it is sent. */
+/** The last known content of an issue, from what was sent to it or received from it. Only differences are sent. */
 export type IssueFacts = {
   title: string;
   text: string;
   priority?: number;
-  /** A day; null for none. */
+  /** A day (`2026-12-01`); null for no due date. */
   due?: string | null;
   status: TaskStatus;
 };
 
 /**
- * What is noted of an issue beside that. `coming`: what came from there and is being written into the task, since `coming_at`.
- * `sending`: what is being sent there; Linear and GitHub tell of it as of any change.
+ * The known content of an issue, plus changes in flight. `coming`: values that were changed in the issue and are being
+ * written into the task, since `coming_at`. `sending`: values that are being sent to the issue; Linear and GitHub
+ * report them back as events like any change.
  */
 export type IssueKnown = Partial<IssueFacts> & {
   coming?: Partial<IssueFacts> | null;
@@ -28,7 +29,7 @@ export type IssueKnown = Partial<IssueFacts> & {
 const shown = ['title', 'description', 'status', 'priority', 'due_date', 'assigned_to'];
 export const concernsIssues = (changed: readonly string[]): boolean => shown.some((field) => changed.includes(field));
 
-/** The types of states that Linear's teams have, as a task's status. */
+/** The task status for each type of workflow state in Linear. */
 const ofLinear: Readonly<Record<string, TaskStatus>> = {
   triage: 'pending',
   backlog: 'pending',
@@ -38,10 +39,10 @@ const ofLinear: Readonly<Record<string, TaskStatus>> = {
   canceled: 'cancelled',
   duplicate: 'cancelled',
 };
-/** Undefined for a type that Linear did not have when this was written. */
+/** Undefined for an unknown type of state. */
 export const statusOfLinear = (type: string): TaskStatus | undefined => ofLinear[type];
 
-/** The types of states that say this, the first that a team has is taken. */
+/** The Linear state types for each task status; the first type that the team has is used. */
 export const linearTypes: Readonly<Record<TaskStatus, readonly string[]>> = {
   pending: ['unstarted', 'backlog', 'triage'],
   in_progress: ['started'],
@@ -49,14 +50,17 @@ export const linearTypes: Readonly<Record<TaskStatus, readonly string[]>> = {
   cancelled: ['canceled'],
 };
 
-/** What GitHub knows of a status: an issue is open or closed, with or without success. */
+/** GitHub's version of a status: an issue is open, or closed as completed or not planned. */
 export type GithubState = { state: 'open' | 'closed'; state_reason?: 'completed' | 'not_planned' | 'reopened' };
 export function githubState(status: TaskStatus): GithubState {
   if (status === 'completed') return { state: 'closed', state_reason: 'completed' };
   if (status === 'cancelled') return { state: 'closed', state_reason: 'not_planned' };
   return { state: 'open' };
 }
-/** What GitHub's state means for a task that has this status. An open issue says nothing about whether it was begun. */
+/**
+ * The task status that GitHub's state implies for a task with status `now`. An open issue does not say whether work has
+ * begun.
+ */
 function statusOfGithub(
   { state, state_reason: reason }: { state: string; state_reason?: string | null },
   now: TaskStatus,
@@ -66,9 +70,11 @@ function statusOfGithub(
 }
 
 /**
- * What of these facts is not known there. What was being sent when an attempt ended without an answer may stand there or not, so
- * another value is sent again. `held`: there is more, but the issue's own change of it is still being written into the task, and
- * would be undone; one that is not written when its event is given up is overruled.
+ * The facts that must be sent to the issue.
+ *
+ * After an attempt without an answer, it is unknown whether the issue has the value in `sending`, so a different value
+ * is sent again. `held`: some facts are held back, because the issue's own change of them is still being written into
+ * the task and would be overwritten. A change that is not written within `inboundTriedForMs` is overruled.
  */
 export function differing(
   wanted: IssueFacts,
@@ -90,8 +96,8 @@ export function differing(
 }
 
 /**
- * What is noted of an issue before `news` is sent there. What an attempt sent without an answer, and is followed by another value,
- * counts as said: the issue may tell of it late.
+ * The note to store before `news` is sent to the issue. An unanswered value that is replaced by another one counts as
+ * known, because the issue may still report it later.
  */
 export function noteOf(news: Partial<IssueFacts>, known: IssueKnown | undefined): IssueKnown {
   const unanswered = Object.entries(known?.sending ?? {}) as [keyof IssueFacts, unknown][];
@@ -99,16 +105,20 @@ export function noteOf(news: Partial<IssueFacts>, known: IssueKnown | undefined)
   return { ...(Object.fromEntries(followed) as Partial<IssueFacts>), sending: news };
 }
 
-/** What an issue is known to say, and what it was just told to say: of neither it brings news. */
+/**
+ * The values that the issue is known to have, and those that are being sent. An event with one of these values brings
+ * no news.
+ */
 const knownThere = (known: IssueKnown | undefined): Partial<IssueFacts>[] => [known ?? {}, known?.sending ?? {}];
 
-/** What somebody changed of an issue in Linear. */
+/** The fields of a Linear issue that somebody changed. */
 export type LinearDetails = { title?: string; priority?: number; dueDate?: string | null };
 type Written = Pick<TaskDetails, 'title' | 'priority' | 'due_date'>;
 
 /**
- * What a change of an issue changes of its task. A value that was sent there, or came from there before, is no news: it comes
- * back as an event of its own. `names`: of the task's fields. `facts`: what the issue says now.
+ * The change of a task that a change of its Linear issue causes. Values that were sent to the issue, or received
+ * before, are ignored, because Linear reports them back as events. `names`: the task's fields. `facts`: the new content
+ * of the issue.
  */
 export function changeByLinear(details: LinearDetails, known: IssueKnown | undefined) {
   const isNews = <F extends keyof IssueFacts>(name: F, value: IssueFacts[F]): boolean =>
@@ -136,7 +146,7 @@ export function changeByLinear(details: LinearDetails, known: IssueKnown | undef
   return { names, facts, changeOf };
 }
 
-/** How an issue of Linear stands. */
+/** The current content of a Linear issue. */
 export type LinearStanding = {
   title: string;
   priority: number;
@@ -146,16 +156,16 @@ export type LinearStanding = {
 const spaced = (title: string): string => title.trim().replace(/\s+/g, ' ');
 
 /**
- * What an issue, as it stands, changes of its task, beside what was just sent there. Somebody may have changed it in the moment
- * before, and the event of that is older than the answer. `stateId`: the state that it was last known to be in, since a team may
- * have none that says what the task says.
+ * The change of a task that the current content of its Linear issue causes. It catches changes that somebody made just
+ * before the last update, whose event may arrive too late. `stateId`: the last known state, because a team may have no
+ * state that matches the task's status.
  */
 export function changeByStanding(
   { title, priority, dueDate, state }: LinearStanding,
   known: IssueKnown,
   stateId: string | undefined,
 ) {
-  // Linear may space a title in another way than it was sent.
+  // Linear may change the blanks in a title.
   const isRenamed = knownThere(known).every((said) => said.title === undefined || spaced(said.title) !== spaced(title));
   const details = { ...(isRenamed && title.trim() !== '' ? { title } : {}), priority, dueDate };
   const { facts, changeOf } = changeByLinear(details, known);
@@ -167,7 +177,7 @@ export function changeByStanding(
   };
 }
 
-/** Waits after failed attempts to update an issue, in ms; there is none after the last one. */
+/** The backoff after each failed update of an issue, in ms; no retry follows the last one. */
 const waits: readonly number[] = [1_000, 10_000, 60_000, 5 * 60_000, 30 * 60_000, 2 * 3_600_000];
 export function issueWaitMs(tries: number, retryAfterMs: number | undefined): number | undefined {
   const wait = waits[tries - 1];
@@ -175,8 +185,8 @@ export function issueWaitMs(tries: number, retryAfterMs: number | undefined): nu
 }
 
 /**
- * What an issue of GitHub, as it stands, changes of its task. What was sent there is no news, and neither is what was known
- * before.
+ * The change of a task that the current content of its GitHub issue causes. Values that were sent to the issue, or
+ * known before, are ignored.
  */
 export function changeByGithub(
   issue: { title: string; state: string; state_reason?: string | null },

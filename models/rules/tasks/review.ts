@@ -1,15 +1,14 @@
-/** Whether executing a task would do anything, and what. Pure. */
 import { planSteps, type Executable, type Step, type StepIntegration } from './execution.ts';
 import type { ExecutionStatus } from './task.ts';
 
 export type Executability = {
   possible: boolean;
-  /** Why it is not possible. */
+  /** Why the task cannot be executed; empty when it can. */
   reasons: string[];
   steps: { integration: StepIntegration; applies: boolean; reason?: string }[];
 };
 
-/** Whether executing the task now would do anything, and what. */
+/** Whether executing the task now would have an effect, and which steps would be taken. */
 export function executabilityOf(
   {
     status,

@@ -1,6 +1,6 @@
 /**
- * How a task reads elsewhere: in an issue, in a team chat, in a mail. What was said in a meeting is shown as it was said:
- * nothing of it becomes a mention, a link or a heading there. Pure.
+ * The texts of a task in issues, team chats and mails. Quotations from meetings are escaped or fenced, so that they
+ * cannot form mentions, links or headings. Pure.
  */
 import { escapeSlack, maxSlackText } from '../../../providers/slack/rules.ts';
 import { fenced } from '../events/tickettext.ts';
@@ -9,27 +9,30 @@ import type { TaskDetails } from './task.ts';
 
 export type TaskTold = Pick<TaskDetails, 'title' | 'description' | 'due_date' | 'priority'> & {
   task_id: string;
-  /** Word for word, of a task that comes from a meeting. */
+  /** The verbatim quotation, for a task that was extracted from a meeting. */
   source_quote?: string;
   /** The assignee's name. */
   assignee?: string;
 };
 
-/** The longest title that GitHub takes; Linear takes more. */
+/** The maximum length of an issue's title in GitHub; Linear allows more. */
 const maxTitle = 250;
 const maxText = 20_000;
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 const cut = (text: string, length: number): string => text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
 
-/** A day of the due date, which is a day or a moment in UTC. */
+/** The day of a due date, which is stored as a day or as a moment in UTC. */
 export const dueDay = (due: string | undefined): string | undefined => due?.slice(0, 10);
 
-/** What an issue is found by. */
+/** The text in an issue by which a retry finds it. */
 export const taskMark = (taskId: string): string => `Task ${taskId}`;
 
 export const issueTitle = ({ title }: Pick<TaskTold, 'title'>): string => cut(oneLine(title), maxTitle);
 
-/** `fields`: priority and due date have no field of their own there. */
+/**
+ * The text of an issue. `fields`: true when priority and due date are part of the text, because the service has no
+ * fields for them.
+ */
 export function issueText(told: TaskTold, { fields }: { fields: boolean }): string {
   const { description, source_quote: quote, assignee, due_date: due, priority, task_id } = told;
   const written = description?.trim() ?? '';
@@ -39,23 +42,23 @@ export function issueText(told: TaskTold, { fields }: { fields: boolean }): stri
     taskMark(task_id),
   ];
   return [
-    // The description of a task from a meeting may hold what others said.
+    // The description of a task from a meeting may contain other people's words.
     ...(written === '' ? [] : [quote === undefined ? cut(written, maxText) : fenced(cut(written, maxText))]),
     ...(quote === undefined ? [] : [`Said in a meeting:\n\n${fenced(cut(quote, maxText))}`]),
     facts.join(' · '),
   ].join('\n\n');
 }
 
-/** A name that forms nothing in Markdown and mentions nobody. */
+/** A name without Markdown syntax and mentions. */
 const plain = (name: string): string =>
   oneLine(name)
     .replaceAll(/[<>[\]`*_@#~|\\]/g, ' ')
     .trim();
 
-/** Linear's numbers. */
+/** Linear's priority numbers. */
 export const linearPriority: Readonly<Record<TaskPriority, number>> = { urgent: 1, high: 2, medium: 3, low: 4 };
 
-/** `mention`: the assignee's id in Slack, where the message goes to a channel. */
+/** The text of a Slack message. `mention`: the assignee's Slack id, when the message goes to a channel. */
 export function slackTaskText(told: TaskTold, mention: string | undefined): string {
   const { title, description, assignee, due_date: due, priority, task_id } = told;
   const whom =
