@@ -1,6 +1,6 @@
 /**
- * Members who are taken out of an organization: noted before that happens, so that their grants end and their tasks are given up
- * whatever dies in between. A note of somebody who stayed after all changes nothing.
+ * Removals of members. A record is stored before the removal, so that the member's grants end and the tasks are
+ * unassigned even after a crash. A record of a member who was not removed after all has no effect.
  */
 import { endInvitationsOf } from './invitation.ts';
 import { revokeKeysOf, takeOverKeysOf, type Key } from './key.ts';
@@ -12,7 +12,7 @@ import { newId } from '../base/ids.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 
-/** Longer than any outage after which its work should still be done. */
+/** The retention period, in ms: longer than any outage after which the work should still be done. */
 const keptMs = 30 * 86_400_000;
 
 export const DepartureModel = defineModel(
@@ -42,7 +42,7 @@ export async function createDeparture(departure: Departure): Promise<void> {
   await collectionOf(DepartureModel).insertOne(departure);
 }
 
-/** Of somebody who stays. */
+/** Deletes the record of a removal that did not take place. */
 export async function forgetDeparture(id: string): Promise<void> {
   await collectionOf(DepartureModel).deleteOne({ _id: id });
 }
@@ -50,12 +50,12 @@ export async function forgetDeparture(id: string): Promise<void> {
 export const isGone = async (orgId: string, userId: string): Promise<boolean> =>
   (await roleOf(orgId, userId)) === undefined;
 
-/** What became of the keys that somebody made. */
+/** The keys that a removed member had created: those that were revoked, and those that an owner took over. */
 export type KeysLeft = { revoked: Key[]; kept: Key[] };
 
 /**
- * Ends what somebody who is no longer a member could come back by or go on with: invitations for them and in their name, and the
- * keys that they made, unless an owner takes these over. Safe to repeat.
+ * Ends what a former member could use to return or continue: invitations for or by them, and the API keys that they
+ * created, unless an owner takes over the keys. Idempotent.
  */
 export async function endGrants(
   orgId: string,

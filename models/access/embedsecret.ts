@@ -1,6 +1,6 @@
 /**
- * The secret with which an organization's backend signs the e-mails of its customers for the embedded chat: one per
- * mode, stored sealed and shown once. A replaced secret may stay valid for a while beside its successor.
+ * The secret with which an organization's backend signs customers' e-mail addresses for the embedded chat. There is one
+ * per mode; it is stored encrypted and shown once. A replaced secret may stay valid for a while.
  */
 import { cached } from '../base/cached.ts';
 import { isDuplicate } from '../base/connect.ts';
@@ -15,7 +15,7 @@ const EmbedSecretModel = defineModel('EmbedSecret', 'embed_secrets', {
   _id: string,
   org_id: string,
   mode: oneOf(modes),
-  /** Sealed: see models/base/secretbox.ts. */
+  /** Encrypted; see models/base/secretbox.ts. */
   secret: string,
   former: optional(
     nullable(
@@ -29,7 +29,7 @@ const EmbedSecretModel = defineModel('EmbedSecret', 'embed_secrets', {
 });
 export type EmbedSecret = RecordOf<typeof EmbedSecretModel>;
 
-/** Of the secret, and of one that it replaced: both are of one record, and take each other's place. */
+/** The place to which both the current and the former secret are bound, because one becomes the other. */
 export const embedSecretPlace = (orgId: string, mode: Mode): Place => ({
   field: 'embed_secrets.secret',
   record: `${orgId}:${mode}`,
@@ -47,14 +47,14 @@ export async function findEmbedSecret(orgId: string, mode: Mode): Promise<EmbedS
 const recent = cached((id) => collectionOf(EmbedSecretModel).findOne({ _id: id }));
 
 /**
- * The secret as it was within the last second. The process that replaced it sees the change at once. For embeds, which
- * check it often.
+ * The secret, cached for less than a second, because embedded chats check it often. The process that replaces the
+ * secret sees the change at once.
  */
 export async function recentEmbedSecret(orgId: string, mode: Mode): Promise<EmbedSecret | null> {
   return recent.read(`${orgId}:${mode}`);
 }
 
-/** Replaces the secret, if there is one; the former one stays valid until `formerUntil`. */
+/** Stores a new secret; the former one, if any, stays valid until `formerUntil`. */
 export async function replaceEmbedSecret(
   orgId: string,
   mode: Mode,
@@ -72,8 +72,8 @@ export async function replaceEmbedSecret(
       created_at: now,
     };
     try {
-      // Writes only while the secret that was read is still stored. Of two concurrent replacements, the later one then
-      // reads the earlier one's secret and keeps that as the former.
+      // Optimistic locking: writes only while the secret that was read is still stored. Of two concurrent replacements,
+      // the later one retries with the earlier one's secret as the former.
       const replaced = await collectionOf(EmbedSecretModel).findOneAndUpdate(
         { _id: `${orgId}:${mode}`, ...(standing ? { secret: standing.secret } : { secret: { $exists: false } }) },
         { $set: next },

@@ -1,6 +1,7 @@
 /**
- * Invitations into an organization, each sent to one address and good for whoever proves to have it. An invitation is taken by
- * one write before its person becomes a member; until that is noted (`joined_at`), the same person may finish it.
+ * Invitations to an organization, each mailed to one address and valid for the person who proves to own it. Accepting
+ * is one atomic write, before the person becomes a member. Until `joined_at` is set, the same person may repeat it
+ * after a crash.
  */
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
@@ -8,7 +9,7 @@ import { date, oneOf, optional, string } from '../rules/base/fields.ts';
 import { invitationStatuses } from '../rules/access/account.ts';
 import { roles } from '../rules/access/roles.ts';
 
-/** How long what became of an invitation is shown after it is over. */
+/** How long an expired invitation is still shown, in ms. */
 const shownMs = 90 * 86_400_000;
 
 const InvitationModel = defineModel(
@@ -17,28 +18,31 @@ const InvitationModel = defineModel(
   {
     _id: string,
     org_id: string,
-    /** As accounts store it. */
+    /** Normalized as in accounts. */
     email: string,
     role: oneOf(roles),
     status: oneOf(invitationStatuses),
-    /** SHA-256 of the token that the deployment's mail server sends, hexadecimal: it proves the address. */
+    /** SHA-256 (hexadecimal) of the token in mails of the deployment's own server, which proves the address. */
     hash: string,
-    /** SHA-256 of the token that the organization hands over, or sends by its own server: it does not. */
+    /**
+     * SHA-256 (hexadecimal) of the token that the organization can read, in its own mails or a copied link. It proves
+     * no address.
+     */
     link_hash: string,
-    /** The member in whose name it stands: it is worth what that member may do when it is accepted. */
+    /** The inviting member; when the invitation is accepted, this member must still be allowed to add the role. */
     invited_by: string,
     created_at: date,
     expires_at: date,
     accepted_by: optional(string),
     joined_at: optional(date),
-    /** When the record is removed. */
+    /** When the record is deleted. */
     removed_at: date,
   },
   [
     { fields: { org_id: 1, _id: -1 } },
     { fields: { hash: 1 }, unique: true },
     { fields: { link_hash: 1 }, unique: true },
-    // One that can be accepted an address and organization.
+    // At most one pending invitation per address and organization.
     { fields: { org_id: 1, email: 1 }, unique: true, partialFilterExpression: { status: 'pending' } },
     { fields: { removed_at: 1 }, expireAfterSeconds: 0 },
   ],
@@ -47,7 +51,7 @@ export type Invitation = RecordOf<typeof InvitationModel>;
 
 const invitations = () => collectionOf(InvitationModel);
 
-/** Stores an invitation in place of the one that this address has in this organization. */
+/** Stores an invitation and revokes the pending one to the same address. */
 export async function replaceInvitation(
   invitation: Omit<Invitation, 'status' | 'removed_at' | 'accepted_by' | 'joined_at'>,
 ): Promise<Invitation> {
@@ -63,13 +67,13 @@ export async function replaceInvitation(
       await invitations().insertOne(record);
       return record;
     } catch (error) {
-      // Somebody else invited the same address at the same time.
+      // Another member invited the same address at the same time, so it retries.
       if (!isDuplicate(error)) throw error;
     }
   }
 }
 
-/** The newest first; `before` is the last id of the previous page. */
+/** Newest first; `before` is the last id of the previous page. */
 export async function listInvitations(orgId: string, limit: number, before?: string): Promise<Invitation[]> {
   return invitations()
     .find({ org_id: orgId, ...(before === undefined ? {} : { _id: { $lt: before } }) })
@@ -89,12 +93,12 @@ const open = (hash: string, now: Date) => ({
   expires_at: { $gt: now },
 });
 
-/** The invitation of a token, while it can be accepted. */
+/** The invitation with this token; null when it cannot be accepted any more. */
 export async function findOpenInvitation(hash: string, now: Date): Promise<Invitation | null> {
   return invitations().findOne(open(hash, now));
 }
 
-/** Takes it back. Null when there is none that can be accepted. */
+/** Revokes an invitation; null when none is pending. */
 export async function revokeInvitation(orgId: string, invitationId: string, now: Date): Promise<Invitation | null> {
   return invitations().findOneAndUpdate(
     { _id: invitationId, org_id: orgId, status: 'pending', expires_at: { $gt: now } },
@@ -104,8 +108,8 @@ export async function revokeInvitation(orgId: string, invitationId: string, now:
 }
 
 /**
- * Takes the invitation for this person, who has the address that it was sent to. Null when it is over, or was sent to another
- * address. One that this person took before, and whose process died before it was finished, is returned again.
+ * Accepts the invitation for this person. Null when it is over, or was sent to another address. An invitation that the
+ * person accepted before a crash, without becoming a member, is returned again.
  */
 export async function takeInvitation(
   hash: string,
@@ -128,14 +132,14 @@ export async function takeInvitation(
   );
 }
 
-/** Its person is a member now. */
+/** Notes that the accepting person has become a member. */
 export async function finishInvitation(invitationId: string, now: Date): Promise<void> {
   await invitations().updateOne({ _id: invitationId }, { $set: { joined_at: now } });
 }
 
 /**
- * What waits for somebody who is taken out of the organization is over, so that nobody comes back by an old mail, and so is what
- * waits in their name.
+ * Revokes the unfinished invitations of a removed member: those sent to them, so that an old mail cannot bring them
+ * back, and those in their name.
  */
 export async function endInvitationsOf(orgId: string, person: { userId: string; email?: string | undefined }) {
   const { userId, email } = person;

@@ -1,4 +1,4 @@
-/** Developer keys (secret, stored as a hash): create, check and find them. */
+/** API keys: creation, look-up, rotation and revocation. Only the hash of a key is stored. */
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
@@ -13,11 +13,11 @@ const KeyModel = defineModel(
     org_id: string,
     name: string,
     scopes: list(oneOf(scopes)),
-    /** The mode that the prefix names; a legacy key has none and follows the organization. */
+    /** The mode in the key's prefix. A legacy key has none and follows the organization. */
     mode: oneOf([...modes, 'legacy']),
     /** SHA-256 of the token, hexadecimal. */
     token_hash: unique(string),
-    /** The first characters, so that people recognise it. */
+    /** The first characters of the token, by which people recognise the key. */
     token_prefix: string,
     created_by_user_id: string,
     created_at: date,
@@ -25,7 +25,7 @@ const KeyModel = defineModel(
     last_used_at: optional(nullable(date)),
     expires_at: optional(nullable(date)),
     revoked_at: optional(nullable(date)),
-    /** The key that replaced this one when it was rotated; a key is rotated once. */
+    /** The key that replaced this one; a key can be rotated once. */
     rotated_to: optional(nullable(string)),
   },
   [{ fields: { org_id: 1, _id: -1 } }],
@@ -35,15 +35,15 @@ export type Key = RecordOf<typeof KeyModel>;
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /**
- * 32 random base62 characters (190 bits), followed by their CRC32 in 6, so that a mistyped or made-up key is refused
- * without a look-up.
+ * A new token: 32 random base62 characters (190 bits), followed by their CRC32 in 6 characters, so that mistyped or
+ * invented keys are refused without a database look-up.
  */
 export function newToken(kind: KeyPrefix['kind'], mode: KeyPrefix['mode']): string {
   const random = Array.from({ length: 32 }, () => base62[randomInt(62)]).join('');
   return `${tokenPrefix(kind, mode)}${random}${checksum(random)}`;
 }
 
-/** Whether a token has the form of a key of ours, checksum included. */
+/** Whether a token has the form of our keys, with a correct checksum. */
 export function wellFormed(token: string): boolean {
   const secret = splitToken(token)?.secret;
   return secret !== undefined && /^[0-9A-Za-z]{38}$/.test(secret) && checksum(secret.slice(0, 32)) === secret.slice(32);
@@ -75,8 +75,8 @@ export async function createKey(key: Key): Promise<void> {
 }
 
 /**
- * Changes the fields of a key that may change. Null when there is no such key, when it is revoked, or when its end was
- * set by its rotation.
+ * Updates a key. Null when there is no such key or it is revoked; also when `expires_at` is to change and the key was
+ * rotated.
  */
 export async function updateKey(
   orgId: string,
@@ -85,14 +85,14 @@ export async function updateKey(
   now: Date,
 ): Promise<Key | null> {
   return collectionOf(KeyModel).findOneAndUpdate(
-    // A rotated key's end was set when it was rotated; setting it again would make the old token valid again.
+    // The rotation has set the expiry; a later one would make the old token valid again.
     { _id: keyId, org_id: orgId, revoked_at: null, ...('expires_at' in change ? { rotated_to: null } : {}) },
     { $set: { ...change, updated_at: now } },
     { returnDocument: 'after' },
   );
 }
 
-/** Ends a key permanently; null when there is no such key or it is revoked already. */
+/** Revokes a key permanently; null when there is no such key or it is revoked already. */
 export async function revokeKey(orgId: string, keyId: string, now: Date): Promise<Key | null> {
   return collectionOf(KeyModel).findOneAndUpdate(
     { _id: keyId, org_id: orgId, revoked_at: null },
@@ -107,7 +107,7 @@ const madeBy = (orgId: string, userId: string) => ({
   revoked_at: null,
 });
 
-/** Ends the keys that this person made, and returns them; those that were revoked before are none of them. */
+/** Revokes all keys that a person created, and returns those that were still valid. */
 export async function revokeKeysOf(orgId: string, userId: string, now: Date): Promise<Key[]> {
   const keys = await collectionOf(KeyModel).find(madeBy(orgId, userId)).sort({ _id: 1 }).toArray();
   const ids = keys.map(({ _id }) => _id);
@@ -118,7 +118,7 @@ export async function revokeKeysOf(orgId: string, userId: string, now: Date): Pr
   return keys;
 }
 
-/** Makes the keys that this person made those of `ownerId`, and returns them. */
+/** Makes `ownerId` the creator of all keys that a person created, and returns the keys. */
 export async function takeOverKeysOf(orgId: string, userId: string, ownerId: string, now: Date): Promise<Key[]> {
   const keys = await collectionOf(KeyModel).find(madeBy(orgId, userId)).sort({ _id: 1 }).toArray();
   const ids = keys.map(({ _id }) => _id);
@@ -130,9 +130,9 @@ export async function takeOverKeysOf(orgId: string, userId: string, ownerId: str
 }
 
 /**
- * Replaces `old` by `next`; the old key works until `oldEnds`. False when `old` changed since it was read, so two
- * concurrent rotations make one new key. `next` is stored first: a process that dies in between leaves a key whose
- * token nobody has seen, and the old key unchanged.
+ * Replaces `old` by `next`; the old key works until `oldEnds`. Optimistic locking: false when `old` changed since it
+ * was read, so that two concurrent rotations make one new key. `next` is stored first: a crash in between leaves an
+ * unused key whose token nobody has seen, and the old key unchanged.
  */
 export async function replaceKey(old: Key, next: Key, oldEnds: Date, now: Date): Promise<boolean> {
   await KeyModel.create(next);
@@ -144,7 +144,7 @@ export async function replaceKey(old: Key, next: Key, oldEnds: Date, now: Date):
   return matchedCount === 1;
 }
 
-/** Notes that a key was used; call it at most once a minute per key. */
+/** Stores when a key was last used. Call it at most once a minute per key. */
 export async function touchKey(keyId: string, now: Date): Promise<void> {
   await collectionOf(KeyModel).updateOne({ _id: keyId }, { $max: { last_used_at: now } });
 }

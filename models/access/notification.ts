@@ -1,4 +1,4 @@
-/** What members are told by the system: one notification for each member and occasion. */
+/** In-app notifications of members: one for each member and occasion. */
 import { isDuplicate } from '../base/connect.ts';
 import { aboutField, aboutIndex } from '../base/copies.ts';
 import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
@@ -6,7 +6,7 @@ import { boolean, date, optional, string } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { OrganizationModel } from './organization.ts';
 
-/** Notifications are removed after half a year, read or not. */
+/** The retention period of notifications, in days, read or not. */
 const keptDays = 180;
 
 export const NotificationModel = defineModel(
@@ -16,24 +16,22 @@ export const NotificationModel = defineModel(
     _id: string,
     user_id: string,
     org_id: string,
-    /** The occasion: the same one notifies a member once. */
+    /** Identifies the occasion; a member gets at most one notification with the same key. */
     key: string,
-    /** What it is about, such as `integration_broken`. */
+    /** The kind of event, such as `integration_broken`. */
     kind: string,
     title: string,
     body: string,
-    /** Of a notification about a task. */
     task_id: optional(string),
-    /** Of one about a conversation. */
     conv_id: optional(string),
-    /** A call of a tool that waits for a member. */
+    /** A tool call that waits for a member's approval. */
     approval_id: optional(string),
     delivery_id: optional(string),
-    /** What is read together: `conversation:<id>`. */
+    /** Groups notifications that are marked as read together, such as `conversation:<id>`. */
     topic: optional(string),
-    /** What repeats itself: of these, a member has one unread at a time. */
+    /** Groups repeated notifications: a member has at most one unread notification with the same value. */
     gathered: optional(string),
-    /** What it tells about, and goes with. */
+    /** The ids of the things whose content the notification contains; it is deleted with them. */
     about: aboutField,
     read: boolean,
     created_at: date,
@@ -54,20 +52,20 @@ export const NotificationModel = defineModel(
 );
 export type Notification = RecordOf<typeof NotificationModel>;
 
-/** What a notification leads to. */
+/** The ids of the things that a notification links to, and its groups. */
 export type NoticeSubject = {
   [F in 'task_id' | 'conv_id' | 'approval_id' | 'delivery_id' | 'topic' | 'gathered']?: string | undefined;
 };
-/** `about`: the ids of the meetings, tasks, customers, documents and interviews that it tells about. */
+/** `about`: the ids of the meetings, tasks, customers, documents and interviews whose content it contains. */
 export type Notice = Pick<Notification, 'key' | 'kind' | 'title' | 'body' | 'about'> &
   NoticeSubject & {
-    /** When it goes, where what it tells about is forgotten earlier than notifications are. */
+    /** Set when the content expires earlier than notifications do. */
     expires_at?: Date | undefined;
   };
 
 /**
- * Tells these users, each once an occasion however often this is called. One who has not read the last one that is `gathered`
- * by the same is not told; see `toldOf`.
+ * Notifies the users, once per key however often this is called. A user who has an unread notification with the same
+ * `gathered` gets none; see `toldOf`.
  */
 export async function notify(orgId: string, userIds: readonly string[], notice: Notice, now: Date): Promise<void> {
   if (userIds.length === 0) return;
@@ -95,15 +93,15 @@ export async function notify(orgId: string, userIds: readonly string[], notice: 
     await writes();
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    // Two processes that insert the same one at once: the second time it is there.
+    // Two processes inserted the same notification at once; the second attempt finds it.
     await writes().catch((again: unknown) => {
-      // Of what is gathered, somebody has an unread one.
+      // The user already has an unread notification with the same `gathered`.
       if (notice.gathered === undefined || !isDuplicate(again)) throw again;
     });
   }
 }
 
-/** Those who were told of this occasion, whether or not they have read it. */
+/** The users who have a notification with this key, read or not. */
 export async function toldOf(orgId: string, userIds: readonly string[], key: string): Promise<string[]> {
   const told = await collectionOf(NotificationModel)
     .find({ user_id: { $in: [...userIds] }, org_id: orgId, key }, { projection: { user_id: 1 } })
@@ -111,7 +109,10 @@ export async function toldOf(orgId: string, userIds: readonly string[], key: str
   return told.map(({ user_id }) => user_id);
 }
 
-/** Has what is gathered by this told again to those who have not read the last one; that one stays unread. */
+/**
+ * Lets the users be notified again with the same `gathered`, although they have not read the previous notification,
+ * which stays unread.
+ */
 export async function gatherAnew(
   orgId: string,
   userIds: readonly string[],
@@ -123,13 +124,13 @@ export async function gatherAnew(
   );
 }
 
-/** Tells every member of an organization. */
+/** Notifies every member of an organization. */
 export async function notifyMembers(orgId: string, notice: Notice, now: Date): Promise<void> {
   const org = await collectionOf(OrganizationModel).findOne({ _id: orgId }, { projection: { members: 1 } });
   await notify(orgId, org?.members.map(({ user_id }) => user_id) ?? [], notice, now);
 }
 
-/** A user has seen what these kinds tell of a topic. */
+/** Marks a user's unread notifications of these kinds about a topic as read. */
 export async function markReadAbout(
   orgId: string,
   userId: string,
@@ -142,12 +143,14 @@ export async function markReadAbout(
   );
 }
 
-/** Those of organizations that the user left are not shown, whatever was told before. */
+/** Hides notifications of organizations that the user has left. */
 const shownTo = (userId: string, orgIds: readonly string[]) => ({ user_id: userId, org_id: { $in: [...orgIds] } });
 
 export type NotificationPage = { limit: number; before: string | undefined; unread: boolean | undefined };
 
-/** What a user was told in these organizations, the newest first, from before this id on. */
+/**
+ * A page of a user's notifications in these organizations, newest first; `before` is the last id of the previous page.
+ */
 export async function listNotifications(
   userId: string,
   orgIds: readonly string[],

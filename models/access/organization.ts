@@ -1,6 +1,6 @@
 /**
- * Organizations, the tenants. Members are stored inside the record, so that "the last owner stays" is one atomic
- * update.
+ * Organizations, the tenants. Members are stored inside the record, so that the rule "the last owner stays" is one
+ * atomic update.
  */
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, embedded, list, oneOf, string, type ValueOf } from '../rules/base/fields.ts';
@@ -57,8 +57,8 @@ export function newOrganization(orgId: string, name: string, ownerId: string, no
 }
 
 /**
- * The organizations that a user belongs to, newest first; `before` is the last id of the previous page. Only the user's
- * own membership is read.
+ * The organizations of a user, newest first; `before` is the last id of the previous page. Only the user's own
+ * membership is read.
  */
 export async function listOrganizationsOf(userId: string, limit: number, before?: string): Promise<Organization[]> {
   return collectionOf(OrganizationModel)
@@ -76,8 +76,8 @@ export async function setEnvironment(orgId: string, environment: Environment): P
 }
 
 /**
- * Adds a member on behalf of `actorId`. The decision is based on the record as read and written only while the record
- * still matches; otherwise it is made again.
+ * Adds a member on behalf of `actorId`. Optimistic locking: the write only happens while the members that were checked
+ * are unchanged; otherwise it retries.
  * @throws Problem MISSING_ROLE, ALREADY_MEMBER, CONFLICT (full), NOT_FOUND when the actor is no longer a member.
  */
 export async function addMember(orgId: string, actorId: string, member: Member): Promise<void> {
@@ -129,8 +129,8 @@ export async function removeMember(orgId: string, actorId: string, userId: strin
 }
 
 /**
- * Gives a member another role on behalf of `actorId`, who may be the same person. As in `removeMember`, the write itself
- * requires another owner when an owner becomes something else.
+ * Changes a member's role on behalf of `actorId`, who may be the same person. As in `removeMember`, the write itself
+ * requires another owner when an owner loses the role.
  * @throws Problem MISSING_ROLE, LAST_OWNER, NOT_FOUND.
  */
 export async function changeRole(orgId: string, actorId: string, userId: string, role: Role): Promise<Member> {
@@ -159,23 +159,26 @@ export async function changeRole(orgId: string, actorId: string, userId: string,
   }
 }
 
-/** What somebody is in an organization now; undefined for nobody of it. */
+/** A user's current role in an organization; undefined when the user is not a member. */
 export async function roleOf(orgId: string, userId: string): Promise<Role | undefined> {
   return (await findOrganization(orgId))?.members.find(({ user_id }) => user_id === userId)?.role;
 }
 
-/** Whether somebody may do now what an admin may. What an admin has begun elsewhere ends here only while they are one. */
+/**
+ * Whether a user currently has the rights of an admin. Checked again when an authorization that an admin began at
+ * another service comes back.
+ */
 export async function isAdmin(orgId: string, userId: string): Promise<boolean> {
   const role = await roleOf(orgId, userId);
   return role !== undefined && hasRole(role, 'admin');
 }
 
-/** The organizations that somebody belongs to, by their ids alone. */
+/** The ids of the organizations that a user belongs to. */
 export async function organizationIdsOf(userId: string): Promise<string[]> {
   return collectionOf(OrganizationModel).distinct('_id', { 'members.user_id': userId });
 }
 
-/** Everybody in an organization that somebody belongs to, themselves too, by their ids alone. */
+/** The ids of all members of all organizations that a user belongs to, including the user. */
 export async function colleagueIdsOf(userId: string): Promise<string[]> {
   return collectionOf(OrganizationModel).distinct('members.user_id', { 'members.user_id': userId });
 }

@@ -1,6 +1,6 @@
 /**
- * Publishable keys: one per organization and mode, for pages and apps. They are public, so they are stored readable.
- * They name an organization and authorize nothing by themselves.
+ * Publishable keys for pages and apps: one per organization and mode. They are public, so they are stored in plain
+ * text. They identify an organization and authorize nothing by themselves.
  */
 import type mongoose from 'mongoose';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
@@ -10,7 +10,7 @@ import { newToken } from './key.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 
 const PublishableKeyModel = defineModel('PublishableKey', 'publishable_keys', {
-  /** `<organization>:<mode>`: two concurrent first reads make one key. */
+  /** `<organization>:<mode>`, so that two concurrent first reads create one key. */
   _id: string,
   org_id: string,
   mode: oneOf(modes),
@@ -19,7 +19,7 @@ const PublishableKeyModel = defineModel('PublishableKey', 'publishable_keys', {
 });
 export type PublishableKey = RecordOf<typeof PublishableKeyModel>;
 
-/** The key of a mode, created if there is none. */
+/** The key of a mode, created lazily. */
 export async function providePublishableKey(orgId: string, mode: Mode, now: Date): Promise<PublishableKey> {
   const standing = await collectionOf(PublishableKeyModel).findOne({ _id: idOf(orgId, mode) });
   return standing ?? (await upsert(orgId, mode, { $setOnInsert: fresh(orgId, mode, now) }));
@@ -30,7 +30,7 @@ export async function rotatePublishableKey(orgId: string, mode: Mode, now: Date)
   return upsert(orgId, mode, { $set: fresh(orgId, mode, now) });
 }
 
-/** The record of a key; null when the key does not exist or was replaced. */
+/** Null when the key does not exist or was replaced. */
 export async function findPublishableKey(key: string): Promise<PublishableKey | null> {
   return collectionOf(PublishableKeyModel).findOne({ key });
 }
@@ -56,7 +56,7 @@ async function upsert(
       });
       return stored!;
     } catch (error) {
-      // A concurrent first read inserted the key between this one's query and its insert, so the next query finds it.
+      // A concurrent first read inserted the key after this query, so the next query finds it.
       if (!isDuplicate(error)) throw error;
     }
   }

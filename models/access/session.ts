@@ -1,6 +1,6 @@
 /**
- * Support sessions: the record behind a customer's token or a page's embed. It says whose session it is and whether it
- * was revoked. A token whose record is gone or revoked is refused.
+ * Support sessions: the record behind a customer's token or an embedded chat. It holds the customer and whether the
+ * session was revoked. A token whose record is missing or revoked is refused.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { cached } from '../base/cached.ts';
@@ -19,28 +19,29 @@ export const SessionModel = defineModel(
     _id: string,
     org_id: string,
     mode: oneOf(modes),
-    /** `minted` by a backend with a secret key; `embed` by a page with a publishable one. */
+    /** `minted`: created by a backend with a secret key. `embed`: created by a page with a publishable key. */
     kind: oneOf(sessionKinds),
     customer_id: string,
-    /** Whether the customer's identity is vouched for, by a backend or a signature. */
+    /** Whether a backend or a signature vouches for the customer's identity. */
     verified: boolean,
-    /** For an embed, the product that the page named last. */
+    /** In an embedded chat, the product that the page named last. */
     product_type: optional(string),
     context: mixed<Record<string, unknown>>(),
-    /** The id that the browser chose for itself; it never joins two customers. */
+    /** The id that the browser chose for itself. Customers are never merged by it. */
     visitor_id: optional(string),
     /** SHA-256 of the step-up token, hexadecimal; removed when the token is used. */
     step_up_hash: optional(string),
     step_up_expires_at: optional(date),
     expires_at: date,
     revoked_at: optional(date),
-    /** The key that minted the session, or `embed`. */
+    /** The id of the key that created the session, or `embed`. */
     created_by: string,
     created_at: date,
   },
   [
     { fields: { org_id: 1, customer_id: 1, _id: -1 } },
-    // One session per embedded visitor, so that limits and a revocation apply to all of its connections.
+    // One session per visitor of an embedded chat, so that limits and revocation apply to all connections of the
+    // visitor.
     {
       fields: { org_id: 1, mode: 1, visitor_id: 1, customer_id: 1 },
       unique: true,
@@ -53,7 +54,7 @@ export type Session = RecordOf<typeof SessionModel>;
 
 const readSession = readerOf(SessionModel);
 
-/** The session, even when it is revoked or expired. */
+/** Also returns revoked and expired sessions. */
 export async function findSession(orgId: string, sessionId: string): Promise<Readonly<Session> | null> {
   return ofOrg(orgId, await readSession(sessionId));
 }
@@ -61,8 +62,8 @@ export async function findSession(orgId: string, sessionId: string): Promise<Rea
 const recent = cached(readSession);
 
 /**
- * The session as it was within the last second. The process that revoked it sees the change at once. For requests,
- * which all read it.
+ * The session, cached for less than a second, because every request reads it. The process that revokes a session sees
+ * the change at once.
  */
 export async function recentSession(orgId: string, sessionId: string): Promise<Readonly<Session> | null> {
   return ofOrg(orgId, await recent.read(sessionId));
@@ -70,7 +71,7 @@ export async function recentSession(orgId: string, sessionId: string): Promise<R
 
 const ofOrg = (orgId: string, session: Readonly<Session> | null) => (session?.org_id === orgId ? session : null);
 
-/** A customer's sessions, newest first, those older than `after`. Ended sessions are kept for a while. */
+/** A customer's sessions older than `after`, newest first, including ended ones that are still kept. */
 export async function listSessionsOf(
   orgId: string,
   customerId: string,
@@ -87,7 +88,7 @@ export async function createSession(session: Session): Promise<void> {
   await collectionOf(SessionModel).insertOne(session);
 }
 
-/** Ends a session; ending it again changes nothing. Null when there is no such session. */
+/** Revokes a session. Idempotent; null when there is no such session. */
 export async function revokeSession(orgId: string, sessionId: string, now: Date): Promise<Session | null> {
   const sessions = collectionOf(SessionModel);
   const revoked = await sessions.findOneAndUpdate(
@@ -99,7 +100,7 @@ export async function revokeSession(orgId: string, sessionId: string, now: Date)
   return revoked ?? (await sessions.findOne({ _id: sessionId, org_id: orgId }));
 }
 
-/** Whether this visitor of a page was here before, as any customer. */
+/** Whether this visitor of an embedded chat has had a session before, as any customer. */
 export async function visitorSeen(orgId: string, mode: Mode, visitorId: string): Promise<boolean> {
   const found = await collectionOf(SessionModel).findOne(
     { org_id: orgId, mode, visitor_id: visitorId, kind: 'embed' },
@@ -109,8 +110,7 @@ export async function visitorSeen(orgId: string, mode: Mode, visitorId: string):
 }
 
 /**
- * The sessions among these, of any organization, that were revoked or erased. For a process that may have missed the
- * event.
+ * The given sessions, of any organization, that were revoked or erased; for a process that may have missed the event.
  */
 export async function endedAmong(sessionIds: readonly string[]): Promise<string[]> {
   const standing = await collectionOf(SessionModel)
@@ -121,8 +121,8 @@ export async function endedAmong(sessionIds: readonly string[]): Promise<string[
 }
 
 /**
- * The session of an embedded visitor, created from `fresh` when there is none; its end is moved forward. A revoked
- * session is returned unchanged, because a visitor cannot undo a revocation by returning.
+ * The session of an embedded chat's visitor, created from `fresh` when there is none; its expiry is extended. A revoked
+ * session is returned still revoked, because returning must not undo a revocation.
  */
 export async function provideEmbedSession(fresh: Session & { kind: 'embed'; visitor_id: string }): Promise<Session> {
   const { expires_at, product_type, ...first } = fresh;
@@ -150,10 +150,7 @@ export async function provideEmbedSession(fresh: Session & { kind: 'embed'; visi
   }
 }
 
-/**
- * A new step-up token and the part of it that is stored. Its holder may do one action that needs a second proof of
- * identity.
- */
+/** A new step-up token, and its fields to store. The token allows one action that needs a second proof of identity. */
 export function newStepUp(now: Date): { token: string; stored: Pick<Session, 'step_up_hash' | 'step_up_expires_at'> } {
   const token = `sut_${randomBytes(32).toString('base64url')}`;
   return {
@@ -162,9 +159,7 @@ export function newStepUp(now: Date): { token: string; stored: Pick<Session, 'st
   };
 }
 
-/**
- * Uses up a session's step-up token. False when the token is wrong, used or too old, or when the session has ended.
- */
+/** Uses up a session's step-up token. False when the token is wrong, used or expired, or when the session has ended. */
 export async function consumeStepUp(orgId: string, sessionId: string, token: string, now: Date): Promise<boolean> {
   const { modifiedCount } = await collectionOf(SessionModel).updateOne(
     {

@@ -1,4 +1,7 @@
-/** The keys that sign login tokens. Private halves are sealed; all processes share the keys through the database. */
+/**
+ * The keys that sign login tokens. Private keys are stored encrypted; all processes share the keys through the
+ * database.
+ */
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, mixed, number, string, unique } from '../rules/base/fields.ts';
 import { isDuplicate } from '../base/connect.ts';
@@ -6,14 +9,15 @@ import { sealedRecords } from '../base/reseal.ts';
 import type { Place } from '../base/secretbox.ts';
 
 export const SigningKeyModel = defineModel('SigningKey', 'signing_keys', {
-  /** The `kid`. */
+  /** The `kid` of the key. */
   _id: string,
   /**
-   * A counter; the key with the highest number signs. It is unique, so two processes that rotate at once make one key.
+   * A counter; the key with the highest number signs. It is unique, so that two processes that rotate at once create
+   * one key.
    */
   number: unique(number),
   public_jwk: mixed<Record<string, unknown>>(),
-  /** Sealed. */
+  /** Encrypted. */
   private_jwk: string,
   created_at: date,
 });
@@ -26,8 +30,8 @@ export const signingKeySeals = sealedRecords(SigningKeyModel, ({ _id, private_jw
 ]);
 
 /**
- * Newest first. Read with the primary's own state: a process that lost the race to add a key must see the winner's key
- * at once, before a majority has it.
+ * Newest first. Reads the primary's local state: a process that lost the race to add a key must see the winner's key at
+ * once, before a majority has it.
  */
 export async function listSigningKeys(): Promise<SigningKey[]> {
   return collectionOf(SigningKeyModel)
@@ -36,7 +40,7 @@ export async function listSigningKeys(): Promise<SigningKey[]> {
     .toArray();
 }
 
-/** Stores a new key; false when another process was faster with the same number. */
+/** Stores a new key; false when another process has stored one with the same number. */
 export async function addSigningKey(key: SigningKey): Promise<boolean> {
   try {
     await SigningKeyModel.create(key);

@@ -1,6 +1,4 @@
-/**
- * People who sign in to the dashboard: one account per e-mail address, with a password, federated identities, or both.
- */
+/** Accounts of the dashboard: one per e-mail address, with a password, federated identities, or both. */
 import type mongoose from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
@@ -20,21 +18,19 @@ import {
 import { OrganizationModel, type Organization } from './organization.ts';
 import { maxProofs, proofKinds, type ProofKind } from '../rules/access/account.ts';
 
-/**
- * A person at an identity provider: the provider's configured name, and the `sub` by which it identifies the person.
- */
+/** An identity at an identity provider: the provider's configured name, and the `sub` of the person there. */
 const identity = embedded({
   provider: string,
   subject: string,
 });
 export type Identity = ValueOf<typeof identity>;
 
-/** A link that was mailed to the account's owner. It is part of the account, so that using it is one write. */
+/** A mailed link, stored in the account so that using the link is one atomic write. */
 const proof = embedded({
   kind: oneOf(proofKinds),
   /** SHA-256 of the token, hexadecimal. */
   hash: string,
-  /** The address that the mail went to, which the link proves; absent when an operator made the link. */
+  /** The address that the mail went to, which using the link proves; absent when an operator created the link. */
   email: optional(string),
   expires_at: date,
 });
@@ -45,16 +41,16 @@ const UserModel = defineModel(
   'users',
   {
     _id: string,
-    /** Lower case. */
+    /** In lower case. */
     email: unique(string),
-    /** Whether an identity provider, or a link that was mailed there, has proven who owns the address. */
+    /** Whether the owner of the address has proven it, by an identity provider or a mailed link. */
     email_verified: boolean,
     name: string,
     picture: optional(string),
     /** PHC string (argon2id); absent for an account that only signs in through a provider. */
     password_hash: optional(string),
     identities: list(identity),
-    /** Tokens carry it; raising it signs the account out everywhere. */
+    /** Tokens contain this number; incrementing it signs the account out everywhere. */
     epoch: orElse(number, 0),
     proofs: optional(list(proof)),
     created_at: date,
@@ -79,14 +75,15 @@ export async function findUserByEmail(email: string): Promise<User | null> {
 }
 
 export async function findUserByIdentity({ provider, subject }: Identity): Promise<User | null> {
-  // Beside the condition on one entry stands the field that makes MongoDB use the partial index; so it does below.
+  // MongoDB uses the partial index only with a condition on its field, beside the `$elemMatch`. Queries below do the
+  // same.
   return collectionOf(UserModel).findOne({
     'identities.subject': subject,
     identities: { $elemMatch: { provider, subject } },
   });
 }
 
-/** The users in no particular order; unknown ids are left out. */
+/** In no particular order; unknown ids are left out. */
 export async function listUsers(userIds: readonly string[]): Promise<User[]> {
   return collectionOf(UserModel)
     .find({ _id: { $in: userIds } })
@@ -94,9 +91,9 @@ export async function listUsers(userIds: readonly string[]): Promise<User[]> {
 }
 
 /**
- * Stores an account, and its first organization if there is one. Throws a duplicate error when the e-mail is taken. The
- * organization is stored first: a process that dies in between leaves one without a member who can sign in, and the
- * e-mail stays free.
+ * Stores an account, and its first organization if given. Throws a duplicate error when the e-mail is taken. The
+ * organization is stored first: a crash in between leaves an organization without a usable member, and the e-mail stays
+ * free.
  */
 export async function createUser(user: User, organization?: Organization): Promise<void> {
   if (organization) await OrganizationModel.create(organization);
@@ -109,12 +106,12 @@ export async function createUser(user: User, organization?: Organization): Promi
 }
 
 /**
- * Lets an identity sign in to an account whose e-mail its provider has verified; null when the account changed
+ * Links an identity to an account whose e-mail the identity's provider has verified; null when the account changed
  * meanwhile.
  *
- * Anyone may have created an account whose e-mail was never verified, before the address's owner came, with a password
- * that only the creator knows. So its password and other identities are removed and its tokens end: from then on only
- * the owner can use the account.
+ * Anyone may create an account with an unverified e-mail address before the owner of the address comes, with a password
+ * that only the creator knows. So for an unverified account, the password and other identities are removed and all
+ * tokens end: from then on only the owner can use the account.
  */
 export async function joinIdentity(user: User, identity: Identity): Promise<User | null> {
   const proven: mongoose.mongo.UpdateFilter<User> = { $addToSet: { identities: identity } };
@@ -130,9 +127,9 @@ export async function joinIdentity(user: User, identity: Identity): Promise<User
   );
 }
 
-/** Makes a link good. False when the account's address is no longer the one that the mail goes to. */
+/** Stores a link. False when the account's address is no longer the one that the mail goes to. */
 export async function addProof(userId: string, accountEmail: string, proof: Proof): Promise<boolean> {
-  // The attempt before may have stored it.
+  // An earlier attempt may have stored the same link.
   await collectionOf(UserModel).updateOne({ _id: userId }, { $pull: { proofs: { hash: proof.hash } } });
   const { matchedCount } = await collectionOf(UserModel).updateOne(
     { _id: userId, email: accountEmail },
@@ -146,15 +143,15 @@ const good = (kind: ProofKind, hash: string, now: Date) => ({
   proofs: { $elemMatch: { kind, hash, expires_at: { $gt: now } } },
 });
 
-/** Whose link this is, while it is good. */
+/** The account of a link that is still valid. */
 export async function findUserByProof(kind: ProofKind, hash: string, now: Date): Promise<User | null> {
   return collectionOf(UserModel).findOne(good(kind, hash, now));
 }
 
 /**
- * Sets the password that somebody with a link has chosen, and ends every login and every other link. Null when the link is
- * over. A link that was mailed proves the address; of an account whose address nobody had proven, the identities go, since
- * whoever made it may not be the owner of the mailbox (see `joinIdentity`).
+ * Sets a new password by a link, and ends every login and every other link. Null when the link is over. A mailed link
+ * proves the address. If the address was unproven before, the identities are removed, because the creator of the
+ * account may not own the mailbox (see `joinIdentity`).
  */
 export async function resetPassword(hash: string, passwordHash: string, now: Date): Promise<User | null> {
   const owner = await findUserByProof('password_reset', hash, now);
@@ -173,8 +170,9 @@ export async function resetPassword(hash: string, passwordHash: string, now: Dat
 }
 
 /**
- * Gives the account the address that a link of its own proves, and ends every other link; logins stay. Returns it as it was
- * before; null when the link is over. Throws a duplicate error when another account has the address.
+ * Changes the account's address to the one that a link proves, and ends every other link; logins stay valid. Returns
+ * the account before the change, or null when the link is over. Throws a duplicate error when another account has the
+ * address.
  */
 export async function changeEmail(userId: string, hash: string, now: Date): Promise<User | null> {
   const owner = await findUserByProof('email_change', hash, now);
@@ -187,12 +185,12 @@ export async function changeEmail(userId: string, hash: string, now: Date): Prom
   );
 }
 
-/** The address was proven otherwise, as by an invitation that was sent there. */
+/** Notes that the address was proven in another way, such as by an invitation mailed to it. */
 export async function verifyEmail(userId: string, email: string): Promise<void> {
   await collectionOf(UserModel).updateOne({ _id: userId, email }, { $set: { email_verified: true } });
 }
 
-/** Ends every login of the account, in every process from the next request on, and the links that wait. */
+/** Ends every login of the account, in every process from the next request on, and every mailed link. */
 export async function endLogins(userId: string): Promise<void> {
   await collectionOf(UserModel).updateOne({ _id: userId }, { $inc: { epoch: 1 }, $unset: { proofs: 1 } });
 }

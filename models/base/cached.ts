@@ -1,22 +1,22 @@
-/** Caches a read for a moment in this process, for data that every request needs and that may be a moment old. */
+/** A short-lived cache in this process, for data that every request reads and that may be slightly stale. */
 import { LRUCache } from 'lru-cache';
 
 /**
- * How long a process may use what it read, in ms: half of the second in which a change must take effect everywhere. It
- * is counted from before the read, so a slow database cannot prolong it.
+ * How long a cached value may be used, in ms: half of the second in which a change must take effect everywhere. It
+ * counts from before the read, so that a slow database does not prolong it.
  */
 const believedMs = 500;
 
 /**
- * Concurrent callers share one read; failures are not cached. `forget` is for the process that made the change itself.
+ * Concurrent callers share one read; failures are not cached. `forget` is for the process that changes the data itself.
  */
 export function cached<V>(load: (input: string) => Promise<V>): {
-  /** `cacheKey` when the input itself must not be kept in memory. */
+  /** Pass `cacheKey` when the input itself must not be kept in memory. */
   read(input: string, cacheKey?: string): Promise<V>;
   forget(cacheKey: string): void;
 } {
-  // Entries are removed when they expire, not only when the space is needed: each of thousands of idle sockets leaves
-  // one behind.
+  // Expired entries are removed at once and not only when space is needed, because each of thousands of idle sockets
+  // leaves one behind.
   const cache = new LRUCache<string, Promise<V>>({ max: 10_000, ttl: believedMs, ttlAutopurge: true });
   return {
     read(input, cacheKey = input) {

@@ -1,20 +1,22 @@
-/** Connects mongoose and builds the indexes. Every write waits for the majority, so an acknowledged record is never rolled back. */
+/**
+ * Connects mongoose and builds the indexes. Every write waits for the majority, so that an acknowledged record is never
+ * rolled back.
+ */
 import { ConnectionString } from 'mongodb-connection-string-url';
 import mongoose, { type mongo } from 'mongoose';
 
 mongoose.set('strictQuery', 'throw');
 
-/**
- * How long a starting process tries to reach MongoDB, in ms: longer than a replica set needs to elect another primary.
- */
+/** How long a starting process tries to reach MongoDB, in ms: longer than a replica set needs to elect a primary. */
 const startMs = 10_000;
 
 /**
- * Connects to `uri` (database `support_platform` when the uri names none) and waits until all indexes exist. It fails
- * with a sentence that names MONGODB_URI and holds no credentials: after ten seconds when no server answers, at once
- * when the server cannot give the required guarantees.
- * `selectionMs` is how long an operation waits for a server once the process is connected. An activity may wait as long
- * as an election takes, which is the default. A request should fail sooner, so that its caller can try again.
+ * Connects to `uri` (database `support_platform` when the URI names none) and waits until all indexes exist.
+ *
+ * Fails after ten seconds when no server answers, and at once when the server cannot give the required guarantees. The
+ * error names MONGODB_URI and contains no credentials. `selectionMs` is how long an operation waits for a server after
+ * the start. By default it is long enough for an election, which suits activities. Requests should fail sooner, so that
+ * their callers can retry.
  */
 export async function connectMongo(uri: string, { selectionMs = startMs } = {}): Promise<void> {
   const address = readUri(uri);
@@ -25,14 +27,15 @@ export async function connectMongo(uri: string, { selectionMs = startMs } = {}):
     readConcern: { level: 'majority' },
     serverSelectionTimeoutMS: selectionMs,
     /*
-     * The monitor notices a server that hangs within the sum of these two times, and then fails everything that waits
-     * for it. With the driver's defaults that takes 40 s. `timeoutMS` and `socketTimeoutMS` are not set: they bound
-     * each command, and building an index or removing a whole site may take longer than a request may wait.
+     * The driver's monitor detects a hanging server within the sum of these two times, and then fails all operations
+     * that wait for the server; with the defaults this takes 40 s. `timeoutMS` and `socketTimeoutMS` are not set,
+     * because they bound each command, and building an index or removing a whole site may take longer than a request
+     * may wait.
      */
     heartbeatFrequencyMS: 3_000,
     connectTimeoutMS: 5_000,
     maxPoolSize: 50,
-    // Both are done below, with one command for each collection.
+    // `prepareCollection` does both, with one command for each collection.
     autoIndex: false,
     autoCreate: false,
   } as const;
@@ -49,8 +52,8 @@ export async function connectMongo(uri: string, { selectionMs = startMs } = {}):
 export const filesBucket = 'files';
 
 /**
- * Makes the index by which GridFS reads and deletes bytes. The driver would make it at the first upload, and would never
- * look again once a file is stored: a process that is killed at that moment takes the index with it.
+ * Creates the index by which GridFS reads and deletes chunks. The driver creates it only at the first upload. If the
+ * process is killed at that moment, the index would be missing for ever.
  */
 async function prepareFiles(): Promise<void> {
   const chunks = mongoose.connection.collection(`${filesBucket}.chunks`);
@@ -58,15 +61,15 @@ async function prepareFiles(): Promise<void> {
 }
 
 /**
- * Makes a model's collection and all its indexes with one command. Mongoose would send one for each of them, which takes
- * twice the processor time.
+ * Creates a model's collection and all its indexes with one command. Mongoose would send one command per index, which
+ * takes twice the CPU time.
  */
 async function prepareCollection(model: mongoose.Model<unknown>): Promise<void> {
   const indexes = model.schema.indexes().map(([key, options]) => ({ key, ...options }) as mongo.IndexDescription);
   if (indexes.length > 0) await model.collection.createIndexes(indexes);
 }
 
-/** Tries to connect for `ms` milliseconds while no server is found. */
+/** Retries to connect for `ms` milliseconds while no server is found. */
 async function connectWithin(ms: number, uri: string, options: mongoose.ConnectOptions): Promise<void> {
   const deadline = performance.now() + ms;
   for (;;) {
@@ -80,7 +83,7 @@ async function connectWithin(ms: number, uri: string, options: mongoose.ConnectO
   }
 }
 
-/** The parser's own message may repeat the uri, including the password. */
+/** The parser's own error may repeat the URI with its password, so it is replaced. */
 function readUri(uri: string): ConnectionString {
   try {
     return new ConnectionString(uri);
@@ -100,10 +103,7 @@ function whyNoConnection(error: Error, hosts: string): string {
     : `MongoDB at ${hosts} does not answer (${error.message}). See that it runs, and that MONGODB_URI names it and its replica set.`;
 }
 
-/**
- * Transactions and change streams need a replica set, or the router of a sharded cluster, whose shards are replica
- * sets.
- */
+/** Transactions and change streams need a replica set, or the router of a sharded cluster. */
 async function requireReplicaSet(hosts: string): Promise<void> {
   const hello = await mongoose.connection.db?.admin().command({ hello: 1 });
   if (hello?.['setName'] !== undefined || hello?.['msg'] === 'isdbgrid') return;
@@ -113,7 +113,7 @@ async function requireReplicaSet(hosts: string): Promise<void> {
   );
 }
 
-/** Resolves when the server has answered; throws after `ms` milliseconds. */
+/** Resolves when the server answers; throws after `ms` milliseconds. */
 export async function pingMongo(ms: number): Promise<void> {
   const db = mongoose.connection.db;
   if (!db) throw new Error('not connected');
@@ -124,7 +124,7 @@ export async function disconnectMongo(): Promise<void> {
   await mongoose.disconnect();
 }
 
-/** Whether a write was refused by a unique index. */
+/** Whether a write failed on a unique index. */
 export function isDuplicate(error: unknown): boolean {
   return (error as { code?: number } | null)?.code === 11_000;
 }

@@ -1,4 +1,4 @@
-/** Defines a collection: its fields (models/rules/base/fields.ts), its indexes, its model. */
+/** Defines collections from their fields (models/rules/base/fields.ts) and indexes. */
 import DataLoader from 'dataloader';
 import mongoose from 'mongoose';
 import type { Field, Fields, RecordWith } from '../rules/base/fields.ts';
@@ -8,7 +8,7 @@ type PlainSchema = { index(fields: object, options: object): void };
 const PlainSchema = mongoose.Schema as unknown as new (fields: object, options: object) => PlainSchema;
 const plainModel = mongoose.model.bind(mongoose) as unknown as (name: string, schema: PlainSchema) => unknown;
 
-/** `fields` in index order; the rest are MongoDB's options, such as `unique`. */
+/** `fields` in index order; the other properties are options of MongoDB. */
 export type IndexDefinition = {
   fields: Record<string, 1 | -1>;
   unique?: boolean;
@@ -27,15 +27,14 @@ const scalars = {
 
 function typeOf({ kind, fields, item }: Field<unknown>): unknown {
   if (kind === 'embedded') return new PlainSchema(definitionsOf(fields!), { _id: false });
-  // An item may be the empty string.
+  // Not required, because mongoose would refuse an empty string as an item.
   if (kind === 'list') return [{ ...definitionOf(item!), required: false }];
   return scalars[kind];
 }
 
-/** A field as mongoose takes it. */
 function definitionOf(field: Field<unknown>): object {
   const { optional, nullable, initial, unique, values } = field;
-  // Mongoose gives a record that lacks an array an empty one, and takes neither null nor '' for something that is required.
+  // Mongoose fills a missing array with an empty one, and refuses null and '' for required fields.
   const initially = optional ? { default: undefined } : 'initial' in field ? { default: initial } : {};
   const required = !optional && !nullable && initial !== '';
   return { type: typeOf(field), required, ...initially, ...defined({ unique, enum: values }) };
@@ -43,7 +42,7 @@ function definitionOf(field: Field<unknown>): object {
 const definitionsOf = (fields: Fields): Record<string, object> =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, definitionOf(field)]));
 
-/** What is stored has these fields and no others; its type follows from them (`RecordOf`). */
+/** Defines a model whose records have exactly these fields; `RecordOf` is the type of its records. */
 export function defineModel<F extends Fields>(
   name: string,
   collection: Collection,
@@ -55,29 +54,28 @@ export function defineModel<F extends Fields>(
   return plainModel(name, schema) as mongoose.Model<RecordWith<F>>;
 }
 
-/** The record that a model stores. */
 export type RecordOf<M> = M extends mongoose.Model<infer T> ? T : never;
 
 /**
- * The collection behind a model, typed by its record: the one way to query. The driver sends what it is given, unchecked, so
- * values must have been validated, updates name their fields, and a value that is undefined becomes null.
+ * The collection of a model, typed by its record; all queries go through it. The driver validates nothing: values must
+ * have been checked before, updates must name their fields, and an undefined value is stored as null.
  */
 export function collectionOf<T extends object>(model: mongoose.Model<T>): mongoose.mongo.Collection<T> {
   return model.collection as unknown as mongoose.mongo.Collection<T>;
 }
 
 /**
- * Options of the few queries that go through a whole collection: they walk it by id. The mongod of the tests refuses every other
- * query that no index serves. Each use says why it may.
+ * Query options for the few scans of a whole collection, which go by id. The test database refuses every other query
+ * without an index. Each use explains why the scan is acceptable.
  */
 export const everyRecord = { hint: { _id: 1 } } as const;
 
-/** Options of reads that see one state of all collections. */
+/** Query options of reads that see one snapshot of all collections. */
 export type Together = { session: mongoose.mongo.ClientSession; readConcern: { level: 'snapshot' } };
 
 /**
- * Reads with these options see one state of all collections, however much is written between them. The level is said with each
- * read, since the driver prefers the connection's own to that of the session.
+ * Runs reads that see one snapshot of all collections, whatever is written meanwhile. Each read repeats the read
+ * concern, because the driver prefers the connection's to the session's.
  */
 export async function readTogether<T>(reads: (options: Together) => Promise<T>): Promise<T> {
   return mongoose.connection
@@ -85,14 +83,14 @@ export async function readTogether<T>(reads: (options: Together) => Promise<T>):
     .withSession({ snapshot: true }, (session) => reads({ session, readConcern: { level: 'snapshot' } }));
 }
 
-/** The fields that have a value; the driver would store undefined ones as null. */
+/** Only the fields that have a value; the driver would store undefined ones as null. */
 export const defined = (fields: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 /**
- * Reads records by primary key. Reads of one turn of the event loop become one query, so a busy process asks MongoDB
- * less. Nothing is cached: each read begins after it was asked for. Callers that ask for the same id share one object,
- * so do not change it. `select` names the fields to read; all of them by default.
+ * Returns a function that reads records by primary key. Reads in the same turn of the event loop become one query.
+ * Nothing is cached, so each read returns the current state. Callers that ask for the same id share one object and must
+ * not change it. `select` names the fields to read; by default all.
  */
 export function readerOf<T extends { _id: string }, K extends keyof T = keyof T>(
   model: mongoose.Model<T>,
@@ -111,7 +109,7 @@ export function readerOf<T extends { _id: string }, K extends keyof T = keyof T>
       const byId = new Map(found.map((record) => [record?._id, record as unknown as Readonly<Pick<T, K>> | null]));
       return asked.map((id) => byId.get(id) ?? null);
     },
-    // The batch is sent after every socket that was readable in this turn has been read, not after the first.
+    // `setImmediate` runs after all readable sockets of this turn, so that their reads join the batch.
     { cache: false, batchScheduleFn: (dispatch) => setImmediate(dispatch), maxBatchSize: 500 },
   );
   return (id) => loader.load(id);

@@ -1,10 +1,13 @@
-/** What many callers ask of MongoDB one by one, done together: a command for many costs little more than one for a single one. */
+/**
+ * Batches calls of many callers, because one MongoDB command for many items costs little more than one for a single
+ * item.
+ */
 import DataLoader from 'dataloader';
 
 /**
- * Has `work` done for many items at once: for those that come in one turn of the event loop, and for those that come while
- * `atOnce` groups are under way, which wait for the first of them to end. `work` gives a result or an error for each item, in
- * their order; when it throws, that is the error of all of them. `max` bounds a group.
+ * Batches items for `work`. A batch has the items of one turn of the event loop, and those that arrive while `atOnce`
+ * batches are in flight. `work` returns a result or an error for each item, in order; when it throws, all items of the
+ * batch fail. `max` is the maximum size of a batch.
  */
 export function grouped<T, R>(
   work: (items: readonly T[]) => Promise<readonly (R | Error)[]>,
@@ -30,7 +33,7 @@ export function grouped<T, R>(
     {
       cache: false,
       maxBatchSize: max,
-      // A group is closed after every socket that was readable in this turn has been read, not after the first.
+      // `setImmediate` runs after all readable sockets of this turn, so that their items join the batch.
       batchScheduleFn(close) {
         waiting.push(close);
         setImmediate(proceed);

@@ -1,6 +1,6 @@
 /**
- * First answers by Idempotency-Key, per credential and route, kept for 24 hours or until the answer is no longer
- * useful. Bodies are sealed, because some hold a secret that is shown once.
+ * Stored first replies for requests with an Idempotency-Key, per credential and route. They are kept for 24 hours, or
+ * until they are no longer useful. Bodies are encrypted, because some contain a secret that is shown once.
  */
 import { collectionOf, defineModel, type RecordOf } from './define.ts';
 import { date, embedded, number, optional, string, text, type ValueOf } from '../rules/base/fields.ts';
@@ -19,18 +19,18 @@ const IdempotencyModel = defineModel(
   'Idempotency',
   'idempotency',
   {
-    /** A hash over credential, route and key. */
+    /** A hash over credential, route and idempotency key. */
     _id: string,
     fingerprint: string,
     /**
-     * The request that runs under the key. A request whose key another one has taken over keeps, renews and releases
-     * nothing.
+     * The request that holds the key. A request that has lost the key to another one can no longer store, renew or
+     * release it.
      */
     holder: string,
-    /** The end of its lease. Until then the request counts as running, afterwards as dead with its process. */
+    /** The end of the holder's lease. After it, the holder counts as crashed. */
     running_until: date,
     reply: optional(idempotentReply),
-    /** Whom and what the answer tells about. */
+    /** The ids of the things whose content the reply contains. */
     about: aboutField,
     expires_at: date,
   },
@@ -44,12 +44,12 @@ export const idempotencySeals = sealedRecords(IdempotencyModel, ({ _id, reply })
   { path: 'reply.body', sealed: reply?.body, place: replyPlace(_id) },
 ]);
 
-/** A key, and the request that asks for it or holds it. */
+/** A key, and the request that takes or holds it. */
 type Holding = { id: string; holder: string };
 
 /**
- * Takes the key for this request and returns undefined, or returns the stored record. A key whose holder has died, or
- * that has expired, is taken over.
+ * Takes the key for this request and returns undefined, or returns the record of the earlier request. The key is taken
+ * over when its record has expired, or when its holder crashed and the request is the same.
  */
 export async function takeIdempotencyKey(
   { id, holder }: Holding,
@@ -71,12 +71,12 @@ export async function takeIdempotencyKey(
     if (!isDuplicate(error)) throw error;
   }
   const abandoned = { fingerprint, reply: { $exists: false }, running_until: { $lte: now } };
-  // The database removes expired records with a delay, so they are still found here.
+  // MongoDB deletes expired records with a delay, so they may still be found.
   const free = { _id: id, $or: [abandoned, { expires_at: { $lte: now } }] };
   if (await collectionOf(IdempotencyModel).findOneAndUpdate(free, { $set: mine, $unset: { reply: '' } }))
     return undefined;
   const standing = await collectionOf(IdempotencyModel).findOne({ _id: id });
-  // The key was released between the two reads: the caller may try again at once.
+  // The key was released between the two reads, so the caller may retry at once.
   return standing ?? { _id: id, ...mine };
 }
 
@@ -89,8 +89,8 @@ export async function renewIdempotencyKey({ id, holder }: Holding, until: Date):
 }
 
 /**
- * Keeps the answer as long as the key was taken for, or until `until` when that is earlier. `about`: the ids of what it tells
- * about, with which it is removed.
+ * Stores the reply until the record expires, or until `until` when that is earlier. `about`: the ids of the things
+ * whose content it contains, so that it is deleted with them.
  */
 export async function keepReply(
   { id, holder }: Holding,

@@ -1,4 +1,4 @@
-/** Identifiers: a prefix that names the kind of record, then a ULID, so that ids sort by time of creation. */
+/** Ids: a prefix for the kind of record, followed by a ULID, so that ids sort by creation time. */
 import { randomFillSync } from 'node:crypto';
 import { ulid, type PRNG } from 'ulid';
 
@@ -39,7 +39,7 @@ const prefixes = {
 } as const;
 
 /**
- * Random numbers from a pool. Asking the system for each of the sixteen characters took a twentieth of a request's
+ * Random numbers from a pool, because asking the system for each of the 16 characters took a twentieth of a request's
  * time.
  */
 function pooledRandom(): PRNG {
@@ -56,7 +56,7 @@ function pooledRandom(): PRNG {
 
 const random = pooledRandom();
 
-/** `newId('document')` is `doc_01J…`. */
+/** `newId('document')` returns `doc_01J…`. */
 export function newId(noun: keyof typeof prefixes): string {
   return `${prefixes[noun]}_${ulid(undefined, random)}`;
 }

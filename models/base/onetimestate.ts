@@ -1,6 +1,7 @@
 /**
- * What is begun here and goes on with what comes back from another service: a sign-in, a connection. Each is finished once, within
- * ten minutes, by the browser that began it. Only hashes of what the browser holds are stored; what is needed to finish is sealed.
+ * One-time states of flows that return from another service, such as a sign-in or a connection. Each flow is finished
+ * once, within ten minutes, by the browser that began it. Only hashes of the browser's values are stored; the data to
+ * finish the flow is encrypted.
  */
 import { createHash } from 'node:crypto';
 import { collectionOf, defineModel } from './define.ts';
@@ -8,7 +9,7 @@ import { sealedRecords } from './reseal.ts';
 import type { Place, SecretBox } from './secretbox.ts';
 import { date, optional, string } from '../rules/base/fields.ts';
 
-/** What a state is found by. `state`: as the service gives it back. */
+/** The key of a state. `state`: the parameter that the service returns. */
 export type StateKey = { state: string; purpose: string; browser?: string };
 
 export const stateSeconds = 600;
@@ -19,11 +20,11 @@ const OneTimeStateModel = defineModel(
   {
     /** SHA-256 of the `state` parameter or code, hexadecimal. */
     _id: string,
-    /** What it is for, and at which service: `oidc:<provider>`, `connect:<provider>`. */
+    /** The flow and the service: `oidc:<provider>`, `connect:<provider>`. */
     purpose: string,
-    /** SHA-256 of the cookie that the browser was given, hexadecimal; absent where no browser begins it. */
+    /** SHA-256 of the browser's cookie, hexadecimal; absent for flows that do not begin in a browser. */
     browser: optional(string),
-    /** JSON, sealed. */
+    /** Encrypted JSON. */
     sealed: string,
     expires_at: date,
   },
@@ -37,7 +38,7 @@ export const oneTimeStateSeals = sealedRecords(OneTimeStateModel, ({ _id, sealed
   { path: 'sealed', sealed, place: statePlace(_id) },
 ]);
 
-/** Keeps what is needed to finish; until when. */
+/** Stores the data that the flow needs to finish, and returns when it expires. */
 export async function keepState(
   { state, ...key }: StateKey,
   content: object,
@@ -50,7 +51,10 @@ export async function keepState(
   return expires_at;
 }
 
-/** Removes a state and gives its content; null when it is unknown, used, too old, of another purpose or another browser's. */
+/**
+ * Removes a state and returns its content; null when the state is unknown, used, expired, or belongs to another purpose
+ * or browser.
+ */
 export async function takeState(
   { state, purpose, browser }: StateKey,
   { secrets, now }: { secrets: SecretBox; now: Date },

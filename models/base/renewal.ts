@@ -1,19 +1,22 @@
-/** Turns of processes at a credential that a record holds: what renews it serves once, so that one of them renews it for all. */
+/**
+ * A lease for renewing a stored credential. A refresh token can be used once, so one process renews the credential for
+ * all.
+ */
 import type { Model, mongo } from 'mongoose';
 import { collectionOf } from './define.ts';
 
-/** `renewing_until`: while a process renews the credential, until when it may take. */
+/** `renewing_until`: the end of the lease while a process renews the credential. */
 type Renewable = { _id: string; renewing_until?: Date };
 
-/** Longer than a service may take to renew one, in ms: whoever has not done it by then has died. */
+/** The length of the lease, in ms: longer than any renewal, so a process that exceeds it has crashed. */
 export const renewalMs = 20_000;
 
-/** Records whose credential nobody renews at this moment. */
+/** Matches records whose credential no process is renewing. */
 export const notRenewing = (now: Date) => ({
   $or: [{ renewing_until: { $exists: false } }, { renewing_until: { $lte: now } }],
 });
 
-/** `which`: the record, and what has to stand in it. `also`: written with each turn. */
+/** `which`: the record, with the values that it must still have. `also`: an update that is written with each step. */
 export function renewalTurns<T extends Renewable>(
   model: Model<T>,
   which: Partial<T> & Pick<T, '_id'>,
@@ -22,7 +25,7 @@ export function renewalTurns<T extends Renewable>(
   const update = (filter: object, change: object) =>
     collectionOf(model).updateOne({ ...which, ...filter } as mongo.Filter<T>, { ...change, ...also });
   return {
-    /** Lets this process renew it for `renewalMs`; false while another one does. */
+    /** Takes the lease for `renewalMs`; false while another process holds it. */
     async claim(): Promise<boolean> {
       const now = clock();
       const taken = { $set: { renewing_until: new Date(now.getTime() + renewalMs) } };

@@ -1,40 +1,43 @@
 /**
- * Sealing everything anew with the newest key, so that older keys are not needed any more. Each model that stores sealed values
- * says where they are; processes that work at the same time keep working.
+ * Encrypts all sealed values again with the newest secret key, so that older keys can be removed. Each model lists its
+ * sealed values. Other processes can keep working meanwhile.
  */
 import type { Model } from 'mongoose';
 import { collectionOf } from './define.ts';
 import type { Place, SecretBox } from './secretbox.ts';
 
-/** A sealed value of a record: where it is stored (`path`, with the index in a list), and what it is bound to. */
+/** A sealed value of a record: its field `path` (with the index in a list), and the place that it is bound to. */
 export type SealedValue = { path: string; sealed: string | null | undefined; place: Place };
 export type SealedRecords = {
   model: Model<never>;
   valuesIn(record: never): SealedValue[];
-  /** Records that are left alone at this moment, because a process is about to replace exactly this value. */
+  /** A filter that skips records whose value another process is about to replace. */
   restingAt?(now: Date): object;
-  /** Whether `version` counts changes of the record, so that nobody puts an older one back. */
+  /** Whether the record uses a `version` for optimistic locking, which must then be incremented. */
   versioned?: true;
 };
 
-/** What a model declares; typed by its record. */
+/** Declares the sealed values of a model. */
 export const sealedRecords = <T extends { _id: string }>(
   model: Model<T>,
   valuesIn: (record: T) => SealedValue[],
   options: Pick<SealedRecords, 'restingAt' | 'versioned'> = {},
 ): SealedRecords => ({ model, valuesIn, ...options }) as unknown as SealedRecords;
 
-/** `left`: values that another process changed meanwhile; `unreadable`: places whose value no configured key opens. */
+/**
+ * `left`: the number of values that another process changed meanwhile. `unreadable`: values that no configured key can
+ * decrypt.
+ */
 export type Resealed = { resealed: number; left: number; unreadable: Place[] };
 
 const batchSize = 200;
 
-/** Seals the values of these records anew that an older key has sealed. Safe to repeat. */
+/** Encrypts the values again that an older key has sealed. Idempotent. */
 export async function resealRecords(of: SealedRecords, secrets: SecretBox, now: Date): Promise<Resealed> {
   const collection = collectionOf(of.model as unknown as Model<{ _id: string }>);
   const done: Resealed = { resealed: 0, left: 0, unreadable: [] };
   for (let last = ''; ;) {
-    // By the primary key: a page at a time, however many records there are.
+    // Pages by primary key, so that memory stays bounded.
     const records = await collection
       .find({ _id: { $gt: last } })
       .sort({ _id: 1 })

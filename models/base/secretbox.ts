@@ -1,34 +1,36 @@
 /**
- * What the deployment's secret keys do. They encrypt values that must be readable again but must not be stored in plain text
- * (AES-256-GCM), each bound to its record and field, so that a value that is moved to another place does not open. And they
- * make keyed hashes (HMAC-SHA256). Each purpose has a key of its own, derived by HKDF.
+ * Encryption and keyed hashes with the deployment's secret keys.
+ *
+ * Values that must be readable again are encrypted with AES-256-GCM. Each is bound to its record and field, so that a
+ * value moved to another place does not decrypt. Keyed hashes use HMAC-SHA256. Each purpose has its own key, derived
+ * with HKDF.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** Where a sealed value is stored: `field` is `<collection>.<field>`, `record` the id of its record. */
+/** Where a sealed value is stored: `field` is `<collection>.<field>`, and `record` the id of the record. */
 export type Place = { field: string; record: string };
 
 export type SecretBox = {
-  /** Encrypts with the newest key; the same text gives another result each time. */
+  /** Encrypts with the newest key; each call gives a different result. */
   seal(text: string, place: Place): string;
-  /** Decrypts the result of `seal`. Throws when it was changed or moved, or when its key is not known here. */
+  /** Decrypts a result of `seal`. Throws when the value was changed or moved, or when its key is not configured. */
   open(sealed: string, place: Place): string;
-  /** Whether the newest key sealed it. */
+  /** Whether the value was sealed with the newest key. */
   isNewest(sealed: string): boolean;
-  /** The keyed hash of this text for this purpose, by the newest key. */
+  /** The HMAC of a text for a purpose, with the newest key. */
   mac(purpose: string, text: string): Buffer;
-  /** The same by each key, the newest first: what was made before a change of keys is known again. */
+  /** The HMACs with every key, newest first, to recognise hashes from before a key change. */
   macs(purpose: string, text: string): Buffer[];
-  /** A keyed hash as text, together with the id of its key. */
+  /** An HMAC as text, with the id of its key. */
   sign(purpose: string, text: string): string;
-  /** Whether `sign` made this of the text; undefined when its key is not known here. */
+  /** Whether the signature is valid; undefined when its key is not configured. */
   verify(purpose: string, text: string, signature: unknown): boolean | undefined;
 };
 
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** `keys`: 32 bytes each. The first one seals and signs, all of them open and verify: `config.secretKeys`. */
+/** `keys`: 32 bytes each (`config.secretKeys`). The first one encrypts and signs; all of them decrypt and verify. */
 export function createSecretBox([newest, ...older]: readonly [Buffer, ...Buffer[]]): SecretBox {
   const keys = [keyOf(newest), ...older.map(keyOf)] as const;
   const [current] = keys;
@@ -71,7 +73,7 @@ export function createSecretBox([newest, ...older]: readonly [Buffer, ...Buffer[
 
 type Key = { id: string; for(purpose: string): Buffer };
 
-/** `id` is shown with what the key has made; it tells nothing of the key. */
+/** The `id` is stored with each value and reveals nothing about the key. */
 function keyOf(secret: Buffer): Key {
   const derived = new Map<string, Buffer>();
   const derive = (purpose: string, bytes = 32): Buffer => Buffer.from(hkdfSync('sha256', secret, '', purpose, bytes));
@@ -88,5 +90,5 @@ function keyOf(secret: Buffer): Key {
 const macOf = (key: Key, purpose: string, text: string): Buffer =>
   createHmac('sha256', key.for(purpose)).update(text).digest();
 
-/** The two parts stay apart, whatever characters they have. */
+/** Serialized as JSON, so that different pairs never give the same bytes. */
 const boundTo = ({ field, record }: Place): Buffer => Buffer.from(JSON.stringify([field, record]));

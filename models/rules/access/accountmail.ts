@@ -15,8 +15,8 @@ export type AccountMail =
 
 export type AccountMailKind = AccountMail['kind'];
 /**
- * A stored account mail, without its text and link, which are made at each sending attempt. So no record holds a token,
- * and a request for a reset takes equally long whether or not the account exists.
+ * A stored account mail, without its text and link, which are made at each sending attempt. So no record holds a token.
+ * The route that requests the mail does not look up the account, so its response cannot reveal whether one exists.
  */
 export type AccountLetter =
   | { kind: 'password_reset'; email: string }

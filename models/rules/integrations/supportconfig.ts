@@ -1,6 +1,6 @@
 /**
- * What an organization may configure about support: the defaults, which values are allowed, and which of them only make
- * sense together. Pure; an address's name is resolved and checked again when something connects to it.
+ * The support settings of an organization: defaults, validation, and which settings need each other. Pure; the address
+ * of a webhook is resolved and checked again on each connection.
  */
 import { isEgressAllowed, isPublicHost, portOf } from '../base/address.ts';
 import { Problem, type Detail } from '../base/errors.ts';
@@ -21,27 +21,33 @@ import { badPorts } from '../base/http.ts';
 import { givenAgain, isElsewhere, originOf } from '../base/origin.ts';
 
 export const outboxProviders = ['slack', 'linear', 'webhook'] as const;
-/** Where ticket events are sent. */
+/** The destinations of ticket events. */
 export type OutboxProvider = (typeof outboxProviders)[number];
 
 export const maxWebhookUrlLength = 2048;
 export const maxAllowedOrigins = 50;
 export const webhookSecretLength = { min: 16, max: 256 } as const;
-/** How long a replaced secret still signs beside the new one, in ms; receivers change theirs within it. */
+/**
+ * How long a replaced webhook secret still signs beside the new one, in ms. Receivers change their secret within this
+ * time.
+ */
 const oldSecretMs = 24 * 3_600_000;
-/** Replaced secrets that sign at a time; each makes the header longer. */
+/** The maximum number of replaced secrets that still sign; each makes the signature header longer. */
 const maxOldSecrets = 4;
-/** Bytes of a key after `whsec_`: Standard Webhooks asks for 24 to 64; fewer than 16 can be guessed. */
+/**
+ * The minimum length of the key after `whsec_`, in bytes. Standard Webhooks asks for 24 to 64; fewer than 16 can be
+ * guessed.
+ */
 const minWebhookKeyBytes = 16;
 
 export const settingsFields = {
-  /** Spec 4.7, segment rule 5: untagged content is unreachable to a question that names a segment. */
+  /** Whether a question that names a segment finds only tagged and shared content (spec 4.7, segment rule 5). */
   kb_segment_strict: boolean,
   outbox_providers: list(oneOf(outboxProviders)),
   outbox_webhook_url: nullable(string),
-  /** Sealed: see models/base/secretbox.ts. */
+  /** Encrypted; see models/base/secretbox.ts. */
   outbox_webhook_secret: nullable(string),
-  /** Origins whose pages may embed the chat; none listed, none allowed. */
+  /** The origins whose pages may embed the chat; an empty list allows none. */
   allowed_origins: list(string),
 };
 export type SupportSettings = RecordWith<typeof settingsFields>;
@@ -54,15 +60,18 @@ export const defaultSettings: Readonly<SupportSettings> = Object.freeze({
   allowed_origins: [],
 });
 
-/** A secret that was replaced, and until when it signs beside its successor. */
+/** A replaced secret, and until when it signs beside the new one. */
 const oldSecret = embedded({ secret: string, until: date });
 export type OldSecret = ValueOf<typeof oldSecret>;
-/** What follows from saving settings about ticket events; nobody sets it. */
+/** State derived from saving the settings of ticket events; members cannot set it. */
 export const outboxStateFields = {
-  /** Counts how often address, secret or destinations were saved: what failed before is then given another chance. */
+  /**
+   * Increments each time the address, the secret or the destinations are saved, so that a disabled destination is tried
+   * again.
+   */
   outbox_version: orElse(number, 0),
   outbox_webhook_old_secrets: list(oldSecret),
-  /** The origin that the secret was given for; null while there is no secret, or no address was set yet. */
+  /** The origin for which the secret was entered; null while there is no secret, or no address yet. */
   outbox_webhook_origin: nullable(string),
 };
 export type OutboxState = RecordWith<typeof outboxStateFields>;
@@ -75,14 +84,14 @@ export const defaultOutboxState: Readonly<OutboxState> = Object.freeze({
 
 export type SettingsPatch = { [K in keyof SupportSettings]?: SupportSettings[K] | undefined };
 type Around = {
-  /** Destinations connected by an integration of their own. */
+  /** Destinations that are connected as integrations. */
   integrations: readonly OutboxProvider[];
-  /** Hosts that outbound requests may reach though private (EGRESS_ALLOW). */
+  /** Private hosts that outbound requests may reach (EGRESS_ALLOW). */
   egressAllow: readonly string[];
 };
 
 /**
- * The settings after a partial update: what the patch leaves out stays.
+ * The settings after a partial update; fields that the patch lacks stay.
  * @throws Problem VALIDATION naming each bad field, and the webhook's secret when the webhook is selected without one;
  * PROVIDER_NOT_CONNECTED naming each selected destination that is not connected, also when this update removes the
  * webhook's address.
@@ -132,8 +141,8 @@ export function applySettings(
 }
 
 /**
- * What saving a patch makes of the state. A secret that is removed signs no more, neither does any before it; neither does any
- * secret of another origin.
+ * The state after a patch is saved. Removing the secret also ends all earlier secrets. Moving the webhook to another
+ * origin ends the earlier secrets.
  */
 export function outboxAfter(
   current: Pick<SupportSettings, 'outbox_webhook_secret' | 'outbox_webhook_url'> & OutboxState,
@@ -158,7 +167,7 @@ export function outboxAfter(
   };
 }
 
-/** The sealed secrets that an event is signed with now, the newest first; none while no secret is set. */
+/** The sealed secrets that sign an event now, newest first; empty while no secret is set. */
 export function validSecrets(
   { outbox_webhook_secret, outbox_webhook_old_secrets }: Pick<SupportSettings, 'outbox_webhook_secret'> & OutboxState,
   now: Date,
@@ -168,14 +177,14 @@ export function validSecrets(
   return [outbox_webhook_secret, ...old.map(({ secret }) => secret)];
 }
 
-/** A receiver can only tell our events from forged ones by their signature, so the webhook is never used without a secret. */
+/** Receivers can only tell real events from forged ones by the signature, so the webhook needs a secret. */
 function checkSigned({ outbox_providers, outbox_webhook_secret }: SupportSettings): void {
   if (!outbox_providers.includes('webhook') || outbox_webhook_secret !== null) return;
   const message = 'is required while outbox_providers names webhook; events are signed with it';
   throw new Problem('VALIDATION', { details: [{ path: ['body', 'outbox_webhook_secret'], message }] });
 }
 
-/** The destinations that events can really be sent to: the integrations, and the webhook once it has an address. */
+/** The destinations that can receive events: connected integrations, and the webhook once it has an address. */
 function connectedProviders(
   settings: Pick<SupportSettings, 'outbox_webhook_url'>,
   integrations: readonly OutboxProvider[],
@@ -196,8 +205,8 @@ function checkConnected(missing: OutboxProvider[]): void {
 }
 
 /**
- * Throws `VALIDATION` for a secret that no receiver could verify with: Standard Webhooks reads what follows `whsec_` as
- * base64. Any other text is taken as it is.
+ * Throws `VALIDATION` for a secret that receivers could not use: Standard Webhooks reads the text after `whsec_` as
+ * base64. A secret without this prefix may be any text.
  */
 export function checkWebhookSecret(secret: string | null | undefined): void {
   const refuse = (message: string): never => {
@@ -212,7 +221,7 @@ export function checkWebhookSecret(secret: string | null | undefined): void {
   refuse('is not base64 after whsec_');
 }
 
-/** Why this cannot be a webhook's address; undefined when it can. */
+/** Why a URL cannot be the webhook's; undefined when it can. */
 export function webhookUrlProblem(text: string, egressAllow: readonly string[]): string | undefined {
   if (!URL.canParse(text)) return 'must be an address such as https://example.com/hooks';
   const url = new URL(text);
@@ -228,8 +237,8 @@ export function webhookUrlProblem(text: string, egressAllow: readonly string[]):
 }
 
 /**
- * An origin in the form browsers send it (`https://example.com:8443`, default port left out); undefined when it is none. No
- * browser sends a `*`, so one would be believed to allow much and allow nothing.
+ * An origin in the form that browsers send (`https://example.com:8443`, without a default port); undefined for other
+ * text. `*` is refused: browsers never send one, so it would seem to allow everything and allow nothing.
  */
 export function readOrigin(text: string): string | undefined {
   if (!/^https?:\/\/[^/?#@*\\\s]+$/i.test(text) || !URL.canParse(text)) return undefined;
