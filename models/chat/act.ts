@@ -1,6 +1,6 @@
 /**
- * Acts: what customers, members and the agent do to a conversation. What an act makes of it and of its ticket, the events it
- * causes, and what members are to be told is one atomic update after the tables of models/rules/chat/conversation.ts.
+ * Acts: what customers, members and the agent do to a conversation. An act changes the conversation, its ticket, the
+ * ticket's events and the notices to members in one atomic update, by the tables of models/rules/chat/conversation.ts.
  */
 import type mongoose from 'mongoose';
 import {
@@ -32,32 +32,35 @@ import { noticesWork, ticketEventsWork } from '../rules/chat/work.ts';
 
 export type ActOptions = {
   now: Date;
-  /** Of a message: it gets the next position, and the list shows its beginning. */
+  /** The message that the act brings. It gets the next position, and its beginning is shown in lists. */
   message?: { body: string; byCustomer: boolean };
-  /** Of a customer's message: the session it came with, and what that was minted with. */
+  /** The session of a customer's message, and the session's context. */
   session?: { id: string; context: Readonly<Record<string, unknown>> | undefined };
   reason?: EscalationReason;
-  /** Of an escalation by a member. */
+  /** A member's note on an escalation. */
   note?: string;
-  /** Of `assign`: a member's user id. */
+  /** The user id of the new assignee, for `assign`. */
   assignTo?: string;
-  /** The user id of the member who acts. */
+  /** The user id of the acting member. */
   by?: string;
   csat?: number;
-  /** Only if it is still in one of these. */
+  /** When given, the act is refused in any other status. */
   from?: readonly ConversationStatus[];
-  /** Asked before the first message of all; what it throws refuses the act. */
+  /** Called before the first message of a conversation; an error that it throws refuses the act. */
   begin?: () => Promise<void>;
-  /** What is to be started for the act, one intent per workflow: the same whatever the act makes, or decided by that. */
+  /**
+   * The intents (workflows to start) that the act stores, at most one per workflow. They are fixed, or computed from
+   * the result of the act.
+   */
   intents?: readonly Intent[] | ((made: Made) => readonly Intent[]);
 };
 
-/** What an act has made of a conversation. `moved`: its status is another one. */
+/** The result of an act. `moved`: whether the conversation's status changed. */
 export type Made = { moved: boolean; events: readonly TicketEvent[] };
 
 /**
- * Does an act, at once with its ticket, its events, what members are to be told, and the intents for all of it, as the tables say;
- * `position` of what is returned is the message's. Start the latter at once: `eventIntents`.
+ * Performs an act in one atomic update: status, ticket, events, notices to members, and the intents for all of them. In
+ * the returned conversation, `position` is that of the new message. Start the intents at once: `eventIntents`.
  * @throws Problem NOT_FOUND, or CONFLICT when the status, or `withinBounds`, does not allow it; what `begin` throws.
  */
 export async function actOn(orgId: string, convId: string, act: Act, options: ActOptions): Promise<Conversation> {
@@ -71,7 +74,8 @@ export async function actOn(orgId: string, convId: string, act: Act, options: Ac
     if (!withinBounds(act, standing.status, standing.events.length)) throw over(act);
     if (options.message && standing.position === 0) await options.begin?.();
     const done = await collectionOf(ConversationModel).findOneAndUpdate(
-      // Whoever moved its status, its ticket or its events meanwhile makes us look again; messages may race.
+      // Optimistic locking: retries when the status, the ticket or the events changed meanwhile. Messages may race,
+      // because they do not change the version.
       { _id: convId, org_id: orgId, version: standing.version },
       change(standing, act, status, options),
       { returnDocument: 'after' },
@@ -80,7 +84,7 @@ export async function actOn(orgId: string, convId: string, act: Act, options: Ac
   }
 }
 
-/** A customer's client is told what it is told of one that was removed: it goes on in another. */
+/** A customer gets the same error as for a removed conversation, so that the client continues in a new one. */
 const over = (act: Act): Problem =>
   act === 'message'
     ? new Problem('NOT_FOUND', { message: 'This conversation takes no further messages; begin another one.' })
@@ -134,13 +138,14 @@ function change(
       ...(message ? { preview: previewOf(message.body) } : {}),
       ...(message?.byCustomer ? { customer_preview: previewOf(message.body) } : {}),
       ...(status !== standing.status ? { misses: 0 } : {}),
-      // What happened before events were sent anywhere stays unsent.
+      // When events are sent for the first time, earlier ones stay unsent.
       ...(events.length > 0 && standing.events_planned === undefined ? { events_planned: standing.events.length } : {}),
       ...(context ? { session_context: context } : {}),
     },
     ...(act === 'unassign' ? { $unset: { assigned_to: '' } } : {}),
     ...(context === null ? { $unset: { session_context: '' } } : {}),
-    // Never back, whose clock ever is slow: a list that is read page by page must not meet it twice.
+    // Never goes back, even with a slow clock, so that reading the list page by page does not return the conversation
+    // twice.
     ...(message ? { $max: { last_message_at: now } } : {}),
     $inc: {
       ...(moved ? { version: 1 } : {}),
@@ -160,7 +165,7 @@ function change(
   };
 }
 
-/** What members are to be told of an act. */
+/** The notice to members that an act causes, if any. */
 function occasionOf(
   { status: from, assigned_to, untold = [] }: Conversation,
   act: Act,
@@ -175,10 +180,10 @@ function occasionOf(
   const notice = noticeOf(act, { from, to, assignedBefore: assigned_to, assigned, by });
   if (!notice) return undefined;
   const { kind, again } = notice;
-  // Of a customer who writes on and on, one message is told.
+  // A customer who writes several messages causes one notice until it was sent.
   const waits = untold.some((one) => one.kind === kind && one.to === assigned && (one.again || !again));
   if (kind === 'customer_replied' && waits) return undefined;
-  // A ticket keeps the reason for which a person was called first.
+  // The ticket keeps the reason of its first escalation, so a message has its own reason.
   const reason = act === 'message' ? 'replied' : given.reason;
   return {
     event_id: newId('event'),
@@ -189,18 +194,18 @@ function occasionOf(
   };
 }
 
-/** What a message of this session makes of what is known of the sessions before: null removes it, undefined leaves it. */
+/** The stored session context after a message of this session: null removes it, undefined leaves it unchanged. */
 function newContext(
   standing: SessionContext | undefined,
   { id, context = {} }: NonNullable<ActOptions['session']>,
 ): SessionContext | null | undefined {
-  // A session's context never changes.
+  // The context of a session never changes.
   if (standing?.session_id === id) return undefined;
   if (Object.keys(context).length > 0) return { session_id: id, context };
   return standing && null;
 }
 
-/** Why a person was called the last time. */
+/** The reason and note of the latest escalation. */
 function whyEscalated(
   ticket: Ticket | undefined,
   act: Act,
@@ -208,7 +213,7 @@ function whyEscalated(
   note: string | undefined,
 ): Pick<Ticket, 'reason' | 'note'> {
   if (act !== 'escalate' && ticket) return { reason: ticket.reason, ...(ticket.note ? { note: ticket.note } : {}) };
-  // A customer's message makes a ticket only where a person has spoken.
+  // A customer's message escalates only after a member has replied.
   return { reason: reason ?? (act === 'message' ? 'replied' : 'member'), ...(note ? { note } : {}) };
 }
 
@@ -222,11 +227,12 @@ type OwnWork = ReturnType<typeof ticketEventsWork | typeof noticesWork>;
 const ownWorkflows: readonly string[] = ['ticketEvents', 'notices'] satisfies OwnWork['workflow'][];
 
 /**
- * The intents that acts left with a conversation by themselves, to send events and to tell members; whoever acted starts them.
+ * The intents that every act stores by itself, to send ticket events and to notify members. The caller of `actOn`
+ * starts them.
  */
 export const eventIntents = ({ pending = [] }: Pick<Conversation, 'pending'>): Intent[] =>
   pending.filter(({ workflow }) => ownWorkflows.includes(workflow));
 
-/** Which of these intents an act left with the conversation. */
+/** The given intents that the act stored in the conversation. */
 export const leftIntents = ({ pending = [] }: Conversation, intents: readonly Intent[]): Intent[] =>
   intents.filter((intent) => pending.some((left) => isSameIntent(left, intent)));

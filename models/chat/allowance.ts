@@ -1,4 +1,4 @@
-/** What an organization may use in a window of time. Each use has an id, so that asking again for the same use takes nothing more. */
+/** Quotas per time window. Each use has an id, so that a retry of the same use takes nothing more. */
 import { createHash } from 'node:crypto';
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
@@ -8,11 +8,11 @@ const AllowanceModel = defineModel(
   'Allowance',
   'allowances',
   {
-    /** `<what>:<number of the window>`. */
+    /** `<quota>:<window>`. */
     _id: string,
-    /** Who made the first use. */
+    /** The organization of the first use. */
     org_id: string,
-    /** Hashes of the ids of what has used it: it outlives them, and says nothing of anybody. */
+    /** Hashes of the ids of the uses. They may outlive the used things, because they reveal nothing. */
     uses: list(string),
     expires_at: date,
   },
@@ -20,14 +20,14 @@ const AllowanceModel = defineModel(
 );
 export type Allowance = RecordOf<typeof AllowanceModel>;
 
-/** A window of time: its name, and when its record may be removed. */
+/** A time window: its name, and when its record expires. */
 type Window = { name: string; ends: Date };
 
 const minuteMs = 60_000;
 
 /**
- * Takes one of `limit` answers that a test organization may have in a minute of the clock, for this message. False when
- * they are used up; of two that race for the last one only one gets it.
+ * Takes one of the `limit` answers that a test organization may get in a clock minute, for this message. False when
+ * they are used up; of two concurrent calls for the last one, only one succeeds.
  */
 export function takeTestReply(orgId: string, messageId: string, limit: number, now: Date): Promise<boolean> {
   const minute = Math.floor(now.getTime() / minuteMs);
@@ -35,7 +35,7 @@ export function takeTestReply(orgId: string, messageId: string, limit: number, n
   return take(`test_replies:${orgId}`, orgId, messageId, limit, window);
 }
 
-/** The same for a conversation, of those that may be begun in test mode in a month (UTC). */
+/** Takes one of the `limit` conversations that may begin in test mode in a calendar month (UTC). */
 export function takeTestConversation(orgId: string, convId: string, limit: number, now: Date): Promise<boolean> {
   const window = {
     name: now.toISOString().slice(0, 7),
@@ -44,7 +44,7 @@ export function takeTestConversation(orgId: string, convId: string, limit: numbe
   return take(`test_conversations:${orgId}`, orgId, convId, limit, window);
 }
 
-/** The same for anything of which `limit` may be had in a day (UTC). `what` names whose they are. */
+/** Takes one of `limit` uses in a day (UTC). `what` names the quota and whose it is. */
 export function takeDaily(what: string, orgId: string, use: string, limit: number, now: Date): Promise<boolean> {
   const name = now.toISOString().slice(0, 10);
   const ends = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 2));
@@ -69,7 +69,7 @@ async function take(
     );
     return true;
   } catch (error) {
-    // The record is full, so the upsert tried to insert another. Two calls that insert the first one at once come here, too.
+    // The record is full, so the upsert tried to insert a second one. Two concurrent first uses also cause this error.
     if (!isDuplicate(error)) throw error;
     const standing = await collectionOf(AllowanceModel).findOne({ _id: id });
     if (standing && standing.uses.length < limit) return take(what, orgId, usedBy, limit, { name, ends });

@@ -1,6 +1,6 @@
 /**
- * Conversations, and the tickets they become: the record, who has which, and what an answer makes of one. What is done to
- * one is models/chat/act.ts; its frames are appended by the conversation's workflow.
+ * Conversations and their tickets: the record, and how answers change it. models/chat/act.ts changes its state; the
+ * conversation's workflow appends its frames.
  */
 import type mongoose from 'mongoose';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
@@ -31,23 +31,23 @@ import type { ConversationNotice } from '../rules/chat/notice.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { keptUntil } from '../rules/chat/retention.ts';
 
-/** Something that members are to be told, kept until they were told. */
+/** A notice to members, stored until it was sent. */
 export type Occasion = {
   event_id: string;
   kind: ConversationNotice;
-  /** Also told to a member who has not read that the customer wrote before. */
+  /** Whether to notify also a member who has an unread notice about this customer. */
   again: boolean;
-  /** The member who has the conversation; without one it concerns all. */
+  /** The assigned member; without one, all members are notified. */
   to?: string;
   /** The member who acted. */
   by?: string;
-  /** Of an escalation. */
+  /** The reason of an escalation. */
   reason?: EscalationReason;
 };
 
 export type SessionContext = { session_id: string; context: Readonly<Record<string, unknown>> };
 
-/** The inbox: its list in order for any modes and statuses, and its totals without reading a record. */
+/** Serves the inbox: its sorted list for any modes and statuses, and its totals as a covered query. */
 export const inboxIndex = {
   org_id: 1,
   mode: 1,
@@ -62,14 +62,14 @@ const ticket = embedded({
   ticket_id: string,
   status: oneOf(ticketStatuses),
   reason: oneOf(escalationReasonNames),
-  /** What the member wrote who escalated. */
+  /** The note of the member who escalated. */
   note: optional(string),
   created_at: date,
   updated_at: date,
 });
 export type Ticket = ValueOf<typeof ticket>;
 
-/** `seq` counts the events of one ticket from 1. */
+/** `seq` numbers the events of a ticket from 1. */
 const ticketEvent = embedded({
   event_id: string,
   seq: number,
@@ -87,46 +87,51 @@ export const ConversationModel = defineModel(
     org_id: string,
     mode: oneOf(modes),
     customer_id: string,
-    /** Counts the customer's conversations from 1; unique, so that two who find none begin the same one. */
+    /**
+     * Numbers the customer's conversations from 1. It is unique, so that concurrent first messages begin only one
+     * conversation.
+     */
     ordinal: number,
     status: oneOf(conversationStatuses),
-    /** Counts changes of what acts may race about: the status, the assignee, the ticket and its events. */
+    /** For optimistic locking: increments with each change of status, assignee, ticket or events. */
     version: number,
-    /** Counts the moves of `status`; each is shown once. */
+    /**
+     * `status_version` counts the changes of `status`; `shown_version` is the last one that was shown to the customer.
+     */
     status_version: number,
     shown_version: number,
-    /** What the session was minted with in which was spoken last; it outlives the session. */
+    /** The context of the session that was used last; it is kept after the session ends. */
     session_context: optional(mixed<SessionContext>()),
-    /** What a page told with `context_update`; it refines, and never widens, what is searched. */
+    /** What the page sent with `context_update`. It can narrow the search, never widen it. */
     refinement: optional(mixed<Record<string, unknown>>()),
     /** A member's user id. */
     assigned_to: optional(string),
-    /** Customer messages since a member looked. */
+    /** The number of customer messages that no member has seen. */
     unread: number,
-    /** How often a member has looked at unread ones; see models/chat/unread.ts. */
+    /** How often a member has marked messages as read; see models/chat/unread.ts. */
     reads: number,
-    /** The last position given to a message; each gets the next, so that a history has one order. */
+    /** The position of the newest message; positions give the history one order. */
     position: number,
-    /** Answers without context in a row. */
+    /** The number of consecutive questions without an answer. */
     misses: number,
-    /** The customer's message whose answer was counted last. */
+    /** The customer's message that was counted in `misses` last. */
     counted: optional(string),
     csat: optional(number),
-    /** How its last message begins. */
+    /** The beginning of the last message. */
     preview: text,
-    /** The same of the customer's last message, once there is one. */
+    /** The beginning of the customer's last message, if there is one. */
     customer_preview: optional(string),
-    /** Absent until somebody has written; such a conversation is in no list. */
+    /** Absent until the first message; a conversation without a message is in no list. */
     last_message_at: optional(date),
     ticket: optional(ticket),
     events: list(ticketEvent),
     /** `seq` of the last event whose deliveries are stored. */
     events_planned: optional(number),
-    /** What members are still to be told, the oldest first. */
+    /** Notices that were not sent to members yet, oldest first. */
     untold: optional(list(mixed<Occasion>())),
     created_at: date,
     updated_at: date,
-    /** Test conversations only. */
+    /** Only in test mode. */
     expires_at: optional(date),
     pending: pendingField,
   },
@@ -144,7 +149,7 @@ export async function findConversation(orgId: string, convId: string): Promise<C
   return collectionOf(ConversationModel).findOne({ _id: convId, org_id: orgId });
 }
 
-/** Notes that this version of the status was shown. */
+/** Notes that this status change was shown to the customer. */
 export async function settleShown(orgId: string, convId: string, version: number): Promise<void> {
   await collectionOf(ConversationModel).updateOne(
     { _id: convId, org_id: orgId, shown_version: { $lt: version } },
@@ -152,12 +157,12 @@ export async function settleShown(orgId: string, convId: string, version: number
   );
 }
 
-/** Notes that the deliveries of events up to this one are stored. */
+/** Notes that the deliveries of the events up to `seq` are stored. */
 export async function settlePlanned(orgId: string, convId: string, seq: number): Promise<void> {
   await collectionOf(ConversationModel).updateOne({ _id: convId, org_id: orgId }, { $max: { events_planned: seq } });
 }
 
-/** Notes that members were told of these occasions. */
+/** Removes notices that were sent to members. */
 export async function settleTold(orgId: string, convId: string, eventIds: readonly string[]): Promise<void> {
   await collectionOf(ConversationModel).updateOne(
     { _id: convId, org_id: orgId },
@@ -166,10 +171,11 @@ export async function settleTold(orgId: string, convId: string, eventIds: readon
 }
 
 /**
- * Gives the answer to a message its position in the history, shows its beginning in lists, and counts it: an answer with
- * context sets the count of misses to 0, `missed` undefined leaves it. Called again for the same message it gives a new
- * position and counts no second miss. `untaken`: only if no member has taken over from the agent, who called one unasked;
- * null when one has.
+ * Prepares an answer: gives it the next position, shows its beginning in lists, and updates `misses`.
+ *
+ * An answer with context resets `misses`; `missed` undefined leaves it. A repeated call for the same message gives a
+ * new position, but counts no second miss. `untaken`: true for an answer after the agent escalated by itself; returns
+ * null when a member has taken over since.
  */
 export async function placeAnswer(
   orgId: string,
@@ -198,14 +204,17 @@ export async function placeAnswer(
   return done;
 }
 
-/** As `answersIfSure` decides. */
+/** The same condition as `answersIfSure`. */
 const untakenCall = {
   status: 'escalated',
   'ticket.status': 'escalated',
   'ticket.reason': { $in: calledUnasked },
 } satisfies mongoose.mongo.Filter<Conversation>;
 
-/** The customer asks for the person whom the agent has called unasked: the ticket says so, unless a member has taken over. */
+/**
+ * Notes on the ticket that the customer now asks for a person, after the agent had escalated by itself. Does nothing
+ * when a member has taken over.
+ */
 export async function noteAsked(orgId: string, convId: string, now: Date): Promise<void> {
   await collectionOf(ConversationModel).updateOne(
     { _id: convId, org_id: orgId, ...untakenCall },
@@ -213,7 +222,7 @@ export async function noteAsked(orgId: string, convId: string, now: Date): Promi
   );
 }
 
-/** What a page told about itself, in place of what it told before. */
+/** Replaces the context that the page sent before. */
 export async function refineConversation(
   orgId: string,
   convId: string,
@@ -222,7 +231,7 @@ export async function refineConversation(
   await collectionOf(ConversationModel).updateOne({ _id: convId, org_id: orgId }, { $set: { refinement } });
 }
 
-/** A customer's conversations that somebody has written in, or `all` of them, the newest first, from before `after` on. */
+/** A customer's conversations that have a message, or `all` of them, older than `after`, newest first. */
 export async function listConversations(
   orgId: string,
   mode: Mode,

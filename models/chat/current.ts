@@ -1,4 +1,4 @@
-/** Which of a customer's conversations is the current one: the one to which a client is connected that names none. */
+/** The current conversation of a customer: the one that a client joins when it names none. */
 import { ConversationModel, type Conversation } from './conversation.ts';
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf } from '../base/define.ts';
@@ -7,8 +7,8 @@ import type { Mode } from '../rules/access/keys.ts';
 import { keptUntil } from '../rules/chat/retention.ts';
 
 /**
- * The customer's conversation that is not resolved; of several (an earlier one may have been reopened) the one that was
- * written in last. One that nobody has written in comes last. Null when there is none.
+ * The customer's unresolved conversation with the latest message; there may be several when an earlier one was
+ * reopened. One without a message comes last. Null when there is none.
  */
 export async function findStanding(orgId: string, mode: Mode, customerId: string): Promise<Conversation | null> {
   return collectionOf(ConversationModel).findOne(
@@ -17,7 +17,7 @@ export async function findStanding(orgId: string, mode: Mode, customerId: string
   );
 }
 
-/** The customer's conversation that is not resolved, begun now if there is none; callers that race get the same one. */
+/** The customer's unresolved conversation, created if there is none; concurrent callers get the same one. */
 export async function provideConversation(
   orgId: string,
   mode: Mode,
@@ -31,7 +31,8 @@ export async function provideConversation(
       { org_id: orgId, mode, customer_id: customerId },
       { sort: { ordinal: -1 }, projection: { ordinal: 1 } },
     );
-    // One may have been begun or reopened since the first look; one that is begun from now on takes this number.
+    // Another process may have begun or reopened a conversation since the first query. After this check, a concurrent
+    // start fails on the unique `ordinal`.
     const since = last && (await findStanding(orgId, mode, customerId));
     if (since) return since;
     const fresh: Conversation = {
@@ -39,7 +40,7 @@ export async function provideConversation(
       org_id: orgId,
       mode,
       customer_id: customerId,
-      // Unique: of two that are begun at once only one is stored.
+      // Unique, so that only one of two concurrent inserts succeeds.
       ordinal: (last?.ordinal ?? 0) + 1,
       status: 'open',
       version: 0,
@@ -65,8 +66,8 @@ export async function provideConversation(
 }
 
 /**
- * Removes a customer's conversations that nobody has written in, because this one was reopened. Clients that are connected to
- * one of them are told so, and connect to this one.
+ * Removes the customer's other conversations without a message, because this one was reopened. Clients connected to
+ * them are told, and connect to this one.
  */
 export async function removeEmpty({ _id, org_id, mode, customer_id }: Conversation): Promise<void> {
   await collectionOf(ConversationModel).deleteMany({

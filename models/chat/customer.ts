@@ -1,7 +1,7 @@
 /**
- * Customers: who speaks in conversations. The same external id, else the same e-mail, is the same customer of an
- * organization and mode, however many sessions are minted at once. A visitor nobody vouched for is a customer apart, and
- * nothing joins the two.
+ * Customers who write in conversations. The same external id, or else the same e-mail address, is the same customer of
+ * an organization and mode, also when sessions are created concurrently. An unverified visitor is a separate customer
+ * who is never merged with another.
  */
 import type mongoose from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
@@ -18,22 +18,25 @@ export const CustomerModel = defineModel(
     _id: string,
     org_id: string,
     mode: oneOf(modes),
-    /** The organization's own id of this person. */
+    /** The organization's own id for this customer. */
     external_id: optional(string),
-    /** What was last said to be the address, trimmed and in lower case; several customers may share one. */
+    /** The last known address, in lower case; several customers may share one. */
     email: optional(string),
-    /** The address by which this customer is recognised; at most one customer has it. */
+    /** The address that identifies this customer; it is unique. */
     email_identity: optional(string),
     name: optional(string),
-    /** Of a visitor nobody vouched for: who it is. Of a verified customer: the browser it was last seen with, a hint only. */
+    /**
+     * For an unverified visitor, the identifying id. For a verified customer, the browser that was used last, as a hint
+     * only.
+     */
     visitor_id: optional(string),
-    /** Whether a backend or a signature has vouched for who this is. */
+    /** Whether a backend or a signature vouches for the customer's identity. */
     verified: boolean,
     created_at: date,
     last_seen_at: date,
-    /** Test customers only. */
+    /** Only in test mode. */
     expires_at: optional(date),
-    /** Set while everything about this person is being removed; nothing recognises it any more. */
+    /** Set while the customer's data is being erased; the customer is no longer recognised. */
     erasing_at: optional(date),
   },
   [
@@ -64,14 +67,13 @@ export async function findCustomer(orgId: string, customerId: string): Promise<R
   return customer?.org_id === orgId ? customer : null;
 }
 
-/** Those of these customers that exist. */
 export async function findCustomers(orgId: string, customerIds: readonly string[]): Promise<Customer[]> {
   return collectionOf(CustomerModel)
     .find({ _id: { $in: [...new Set(customerIds)] }, org_id: orgId })
     .toArray();
 }
 
-/** Who the customer is, as a backend or a signature vouches. `email` is trimmed and in lower case. */
+/** A customer's identity, vouched for by a backend or a signature. `email` is in lower case. */
 export type Identity = {
   externalId?: string | undefined;
   email?: string | undefined;
@@ -80,9 +82,9 @@ export type Identity = {
 };
 
 /**
- * The verified customer of this identity, made now if there is none; name, address and visitor are refreshed. With both an
- * external id and an e-mail the external id decides: a customer known by the e-mail alone gets it, and an e-mail by which
- * another customer was recognised moves to this one.
+ * The verified customer with this identity, created if there is none; name, address and visitor id are updated. If both
+ * an external id and an e-mail are given, the external id decides. A customer who was known only by the e-mail gets the
+ * external id. An e-mail that identified another customer moves to this one.
  */
 export async function provideCustomer(orgId: string, mode: Mode, identity: Identity, now: Date): Promise<Customer> {
   const { externalId, email } = identity;
@@ -108,13 +110,13 @@ export async function provideCustomer(orgId: string, mode: Mode, identity: Ident
       const moved = await moveEmail(standing, email);
       if (moved) return moved;
     } catch (error) {
-      // Somebody else was faster with the same person: now there is something to find.
+      // Another process stored the same customer first, so a retry finds it.
       if (!isDuplicate(error)) throw error;
     }
   }
 }
 
-/** The customer that a visitor is whom nobody vouched for, made now if there is none. */
+/** The customer record of an unverified visitor, created if there is none. */
 export async function provideVisitor(orgId: string, mode: Mode, visitorId: string, now: Date): Promise<Customer> {
   for (;;) {
     try {
@@ -130,8 +132,8 @@ export async function provideVisitor(orgId: string, mode: Mode, visitorId: strin
 }
 
 /**
- * The first step of removing a customer: takes away everything it is recognised by, so that the next session of the same
- * person makes a new customer. Null when there is no such customer.
+ * The first step of erasing a customer: removes all identifying fields, so that the person's next session creates a new
+ * customer. Null when there is no such customer.
  */
 export async function beginErasing(orgId: string, customerId: string, now: Date): Promise<Customer | null> {
   return collectionOf(CustomerModel).findOneAndUpdate(
@@ -157,8 +159,8 @@ async function upsert(filter: Filter, set: Partial<Customer>, fresh: Partial<Cus
 }
 
 /**
- * Gives an e-mail to a customer, and takes it from the customer that was recognised by it. Null when the customer is being
- * removed. Both changes are one command, which MongoDB carries out to its end even when the process that sent it dies.
+ * Moves an identifying e-mail address from another customer to this one. Null when this customer is being erased. Both
+ * updates are one command, so that MongoDB completes them even when this process crashes.
  */
 async function moveEmail(customer: Customer, email: string): Promise<Customer | null> {
   const { _id, org_id, mode } = customer;
@@ -176,7 +178,7 @@ async function moveEmail(customer: Customer, email: string): Promise<Customer | 
   return customers.findOne(there);
 }
 
-/** Without what was not said, which would else overwrite. */
+/** Drops undefined fields, which would otherwise overwrite stored ones. */
 function compact<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }

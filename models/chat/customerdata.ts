@@ -1,7 +1,4 @@
-/**
- * Everything that is held of a customer, to be given away: page by page, so that no customer is too large to be read. It
- * changes nothing; the removal of the same things is models/chat/erasure.ts.
- */
+/** Exports all data of a customer, in pages of bounded size. Read only; models/chat/erasure.ts erases the same data. */
 import mongoose from 'mongoose';
 import { findConversation, listConversations, type Conversation } from './conversation.ts';
 import type { Customer } from './customer.ts';
@@ -9,24 +6,24 @@ import { listGapsOf, type CustomerGap } from '../knowledge/gap.ts';
 import { messagesAfter, type Message } from './message.ts';
 import { listSessionsOf, type Session } from '../access/session.ts';
 
-/** What there is, by the list in which it is given. */
+/** The exported records, by list. */
 export type HeldRecords = { sessions: Session; gaps: CustomerGap; conversations: Conversation; messages: Message };
 export type Held = { [L in keyof HeldRecords]: { list: L; record: HeldRecords[L] } }[keyof HeldRecords];
 
-/** Bytes of records (as MongoDB stores them) after which a page is full; its last record may exceed them. */
+/** A page is full when its records have this many bytes (as stored in MongoDB); the last record may exceed it. */
 const pageBytes = 512 * 1024;
 
-/** Where a record stands, for the page that goes on behind it. */
+/** The cursor of a record, from which the next page continues. */
 export const placeOf = ({ list, record }: Held): string =>
   list === 'messages' ? `messages ${record.conv_id} ${record.position}` : `${list} ${record._id}`;
-/** All that `placeOf` can have written. */
+/** The form of all cursors that `placeOf` creates. */
 export const placeForm =
   /^(sessions ssn_[0-9A-Z]{26}|gaps gap_[0-9a-f]{26}|conversations conv_[0-9A-Z]{26}|messages conv_[0-9A-Z]{26} \d{1,15})$/;
 
 /**
- * The records behind `place` in an order that stays: sessions, the newest first, unanswered questions, then conversations,
- * the newest first, each with its messages behind it. `fits` of them are a page, at most `limit`; there is one more when it
- * is not the last.
+ * The records after the cursor `place`, in a stable order: sessions (newest first), unanswered questions, then
+ * conversations (newest first), each followed by its messages. The first `fits` records form the page, at most `limit`;
+ * one more record is returned when further pages follow.
  */
 export async function heldBehind(
   customer: Readonly<Customer>,
@@ -43,7 +40,7 @@ export async function heldBehind(
   return { found, fits: found.length };
 }
 
-/** Reads at most `most` records of one kind at a time. */
+/** Reads at most `most` records of each kind at a time. */
 async function* recordsBehind(
   { _id: customerId, org_id: orgId, mode }: Readonly<Customer>,
   place: string | undefined,
@@ -64,7 +61,7 @@ async function* recordsBehind(
     for (const record of await listGapsOf(orgId, customerId, { limit, after })) yield { list: 'gaps', record };
   }
   const begun = list === 'conversations' || list === 'messages' ? id : undefined;
-  // The caller sends the place, so it may name another customer's conversation.
+  // The cursor comes from the caller and may name another customer's conversation.
   if (begun !== undefined && (await findConversation(orgId, begun))?.customer_id === customerId)
     yield* messages(begun, Number(position));
   for (const record of await listConversations(orgId, mode, customerId, { limit, after: begun, all: true })) {

@@ -1,6 +1,6 @@
 /**
- * The removal of all that is held of one customer: the order to do it, how far it is, and what there was. What is removed
- * is decided here, in one place; models/chat/customer.ts makes the customer unrecognisable first.
+ * Erasure of a customer's data: the order, its progress, and how many records were found. What is erased is decided
+ * only here; models/chat/customer.ts first removes the identifying fields.
  */
 import { isDuplicate } from '../base/connect.ts';
 import { countCopies, eraseCopies } from '../base/copies.ts';
@@ -16,11 +16,13 @@ import { PresenceModel } from './presence.ts';
 import { modes } from '../rules/access/keys.ts';
 import { SessionModel } from '../access/session.ts';
 
-/** `erased`: nothing was left. `verified`: nothing was left either once all work that was running then had ended. */
+/**
+ * `erased`: no data is left. `verified`: no data was left either when all work that was running at that time had ended.
+ */
 const erasureStatuses = ['erasing', 'erased', 'verified'] as const;
 export type ErasureStatus = (typeof erasureStatuses)[number];
 
-/** How many records of each kind there were; copies by their collections. */
+/** How many records of each kind were found; copies are counted by collection. */
 export type Counts = {
   conversations: number;
   messages: number;
@@ -34,12 +36,15 @@ export const ErasureModel = defineModel(
   'Erasure',
   'erasures',
   {
-    /** The customer's. */
+    /** The customer's id. */
     _id: string,
     org_id: string,
     mode: oneOf(modes),
     status: oneOf(erasureStatuses),
-    /** Whose messages and frames are to go, though the conversations themselves be gone; emptied at the end. */
+    /**
+     * The conversations whose messages and frames must be deleted, even after the conversations themselves are deleted.
+     * Emptied at the end.
+     */
     conv_ids: list(string),
     found: mixed<Counts>(),
     /** A member's user id. */
@@ -53,7 +58,7 @@ export const ErasureModel = defineModel(
 );
 export type Erasure = RecordOf<typeof ErasureModel>;
 
-/** False when it was ordered before. */
+/** False when the erasure was ordered before. */
 export async function createErasure(erasure: Erasure): Promise<boolean> {
   try {
     await collectionOf(ErasureModel).insertOne(erasure);
@@ -69,8 +74,8 @@ export async function findErasure(orgId: string, customerId: string): Promise<Er
 }
 
 /**
- * Takes away what the customer is recognised by, and its sessions, which closes its sockets: what it sends is refused within
- * a second. Safe to repeat.
+ * Removes the customer's identifying fields and sessions. This closes the customer's sockets, and refuses further
+ * messages within a second. Idempotent.
  */
 export async function shutOut(orgId: string, customerId: string, now: Date): Promise<void> {
   await beginErasing(orgId, customerId, now);
@@ -80,10 +85,12 @@ export async function shutOut(orgId: string, customerId: string, now: Date): Pro
 }
 
 /**
- * Removes what there is now. False when something is left at the end, because another process was writing; then it has to
- * be called again. Safe to repeat, also when it was interrupted: conversations are noted before they are removed, and they
- * are removed first, so that nothing new begins in them. Unanswered questions are removed after the messages: a question is
- * counted only while its message exists.
+ * Deletes all existing data. False when some is left at the end because another process was writing; then call it
+ * again.
+ *
+ * Idempotent, also after an interruption: the ids of the conversations are stored before they are deleted.
+ * Conversations are deleted first, so that nothing new begins in them. Unanswered questions are deleted after the
+ * messages, because a question is only counted while its message exists.
  */
 export async function removeEverything({ _id: customerId, org_id: orgId }: Erasure): Promise<boolean> {
   const convIds = await noteConversations(orgId, customerId);
@@ -101,7 +108,7 @@ export async function removeEverything({ _id: customerId, org_id: orgId }: Erasu
   return customer + Object.values(left).reduce((sum, n) => sum + n, 0) === 0;
 }
 
-/** Adds the customer's conversations to those that are to go, and how much there is of everything; gives all of them. */
+/** Stores the ids of the customer's conversations and the number of records of each kind; returns all stored ids. */
 async function noteConversations(orgId: string, customerId: string): Promise<string[]> {
   const standing = await collectionOf(ConversationModel)
     .find({ org_id: orgId, customer_id: customerId }, { projection: { _id: 1 } })
@@ -116,7 +123,7 @@ async function noteConversations(orgId: string, customerId: string): Promise<str
   return convIds;
 }
 
-/** The most there was at once: an interrupted removal, begun again, finds less. */
+/** Keeps the maximum of each count, because a repeated run finds less. */
 async function noteFound(orgId: string, customerId: string, counts: Partial<Counts>): Promise<void> {
   await collectionOf(ErasureModel).updateOne(
     { _id: customerId, org_id: orgId },
@@ -138,7 +145,7 @@ async function count(orgId: string, customerId: string, convIds: readonly string
   return { conversations, messages, frames, sessions, gaps, ...copied };
 }
 
-/** Writes down that nothing was left; at the end also which conversations there were is forgotten. */
+/** Stores that no data was left. At the end, the ids of the conversations are removed too. */
 export async function settleErasure(
   orgId: string,
   customerId: string,

@@ -1,25 +1,22 @@
-/**
- * The inbox: an organization's conversations as its members look for them. It only reads; what members do is
- * `actOn` in models/chat/act.ts.
- */
+/** The inbox: the lists of conversations for members. Read only; members' actions are `actOn` in models/chat/act.ts. */
 import type mongoose from 'mongoose';
 import { collectionOf } from '../base/define.ts';
 import { ConversationModel, inboxIndex, type Conversation } from './conversation.ts';
 import { conversationStatuses, type ConversationStatus } from '../rules/chat/conversation.ts';
 import type { Mode } from '../rules/access/keys.ts';
 
-/** `assignedTo`: a member's user id; null for conversations that nobody has. */
+/** `assignedTo`: a member's user id; null for unassigned conversations. */
 export type InboxFilter = {
   modes: readonly Mode[];
   status?: ConversationStatus | undefined;
   assignedTo?: string | null | undefined;
 };
-/** Where a list goes on: the last entry of the page before. */
+/** The cursor of a list: the last entry of the previous page. */
 export type InboxPlace = { at: Date; convId: string };
 
 /**
- * Newest activity first. A conversation that is written in moves to the top: a caller that reads page by page is given it
- * once or, if it was on a later page, finds it at the top when it reads from the start again.
+ * Latest activity first. A conversation with a new message moves to the top. So a caller that reads page by page gets
+ * it once, or finds it at the top when reading from the start again.
  */
 export async function listInbox(
   orgId: string,
@@ -28,7 +25,7 @@ export async function listInbox(
 ): Promise<Conversation[]> {
   return (
     collectionOf(ConversationModel)
-      // Told which index: with few conversations MongoDB takes any, and sorts.
+      // The hint is needed because with few conversations MongoDB may choose any index and sort in memory.
       .find({ ...matching(orgId, filter), ...(after ? before(after) : {}) }, { hint: inboxIndex })
       .sort({ last_message_at: -1, _id: -1 })
       .limit(limit)
@@ -36,7 +33,7 @@ export async function listInbox(
   );
 }
 
-/** How many conversations there are, and how many customer messages in them that no member has looked at. */
+/** The number of conversations, and of the customer messages in them that no member has seen. */
 export async function countInbox(orgId: string, filter: InboxFilter): Promise<{ count: number; unread: number }> {
   const [{ count, unread } = { count: 0, unread: 0 }] = await collectionOf(ConversationModel)
     .aggregate<{ count: number; unread: number }>(
@@ -53,10 +50,10 @@ function matching(orgId: string, { modes, status, assignedTo }: InboxFilter): Fi
   return {
     org_id: orgId,
     mode: { $in: modes },
-    // Named one by one, MongoDB merges their stretches of the index and need not sort.
+    // When all statuses are listed, MongoDB merges their sorted ranges of the index and need not sort.
     status: { $in: status === undefined ? conversationStatuses : [status] },
     ...(assignedTo === undefined ? {} : { assigned_to: assignedTo ?? { $exists: false } }),
-    // Leaves out conversations in which nobody has written.
+    // Excludes conversations without a message.
     last_message_at: { $gt: new Date(0) },
   };
 }

@@ -1,10 +1,10 @@
-/** A conversation's part of the frame log: who writes in it, how long it is kept, and where the pieces of an answer begin. */
+/** The frame log of a conversation: its writer, its retention, and where an answer begins. */
 import type { Conversation } from './conversation.ts';
 import { collectionOf } from '../base/define.ts';
 import { FrameModel, frameWriter, type FrameWriter, type WriterOptions } from '../live/frame.ts';
 import { keptUntil, logDays } from '../rules/chat/retention.ts';
 
-/** A writer of a conversation's log, whose frames are kept as long as the conversation. */
+/** A writer for a conversation's frame log, whose frames expire shortly after the conversation. */
 export function conversationWriter(
   { _id, org_id, mode }: Pick<Conversation, '_id' | 'org_id' | 'mode'>,
   clock: () => Date,
@@ -14,7 +14,7 @@ export function conversationWriter(
   return frameWriter(log, clock, options);
 }
 
-/** The number of the last `reply_start` of an answer. */
+/** The frame number of an answer's last `reply_start`. */
 export async function replyStart(convId: string, replyId: string): Promise<number | undefined> {
   const start = await collectionOf(FrameModel).findOne(
     { stream: convId, type: 'reply_start', 'body.message_id': replyId },

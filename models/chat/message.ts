@@ -1,6 +1,6 @@
 /**
- * What was said in conversations, by whom, and how each answer came about. A message is stored once; the answer to it has
- * an id before it is written, so that however often it is begun it is one.
+ * Messages of conversations, with their senders and how each answer was made. A message is stored once. The id of its
+ * answer is fixed beforehand, so that repeated attempts produce one answer.
  */
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
@@ -14,14 +14,14 @@ import { keptUntil } from '../rules/chat/retention.ts';
 
 export type MessageSource = { type: 'document' | 'website'; id: string; name: string; url?: string; score: number };
 
-/** How a message came by mail. */
+/** The data of a message that came by mail. */
 export type MailOrigin = {
   subject: string;
-  /** The mail's own id. */
+  /** The mail's message id. */
   message_id?: string;
-  /** The whole text with what it quotes, where that is more than `body`. */
+  /** The whole text with quotations, when it is longer than `body`. */
   full_text?: string;
-  /** What was attached; it is not kept. */
+  /** The attachments; their content is not stored. */
   attachments: { filename: string; mime_type: string; bytes: number }[];
 };
 
@@ -35,43 +35,48 @@ export const MessageModel = defineModel(
     mode: oneOf(modes),
     role: oneOf(messageRoles),
     body: text,
-    /** Its place in the history. */
+    /** The position in the history. */
     position: number,
     at: date,
-    /** Its sender's own id for it; the same one of the same sender is the same message. */
+    /** The sender's own id for the message; a second message with the same id from the same sender is a duplicate. */
     client_message_id: optional(string),
-    /** Of a customer: the product that the signed session names, and whether it is signed at all. */
+    /** Of a customer's message: the product in the signed session, and whether the customer is verified. */
     product_type: optional(string),
     verified: optional(boolean),
-    /** Of a customer: `waiting` until it is answered or left to a person. */
+    /** Of a customer's message: `waiting` until it is answered or left to a person. */
     state: optional(oneOf(['waiting', 'answered', 'left'])),
-    /** Of a customer: the session it came with; mail has none. */
+    /** Of a customer's message: its session; mails have none. */
     session_id: optional(string),
-    /** Of a customer: how many calls of tools were made for it. */
+    /** Of a customer's message: the number of tool calls made for it. */
     calls: optional(number),
-    /** Of a customer: the id that the answer has. */
+    /** Of a customer's message: the id of the answer. */
     reply_id: optional(string),
-    /** Of a customer: which attempt at an answer may write, and how many there were. */
+    /** Of a customer's message: the attempt that may write the answer, and the number of attempts so far. */
     attempt: optional(string),
     attempts: optional(number),
-    /** Of a customer: the attempt says only what is sure, so nothing has been shown of an answer yet. */
+    /**
+     * Of a customer's message: the attempt only answers if it is certain, so nothing of an answer has been shown yet.
+     */
     quiet: optional(boolean),
-    /** Of the agent: the message it answers. */
+    /** Of an answer: the id of the customer's message. */
     answers: optional(string),
     sources: optional(mixed<MessageSource[]>()),
     has_context: optional(boolean),
-    /** Of the agent, with context. `low`: it offers passages that may help. */
+    /** Of an answer with context. `low`: it only offers passages that may help. */
     confidence: optional(oneOf(['high', 'low'])),
     offers: optional(mixed<Offer[]>()),
-    /** Of the agent: how the answer came about, for members. */
+    /** Of an answer: the explanation for members of how it was made. */
     record: optional(mixed<Record<string, unknown>>()),
-    /** Of a member: shown once. */
+    /** Of a member's message: the sender, and whether it was shown to the customer. */
     sender_id: optional(string),
     sender_name: optional(string),
     shown: optional(boolean),
-    /** Of a customer: it came by mail. */
+    /** Of a customer's message that came by mail. */
     mail: optional(mixed<MailOrigin>()),
-    /** Of a member, and of the agent who answers a mail: nobody knows yet whether the customer is to be told by mail. */
+    /**
+     * Of a reply of a member, or the agent's answer to a mail: it is not decided yet whether the customer gets it by
+     * mail.
+     */
     unmailed: flag,
     expires_at: optional(date),
     pending: pendingField,
@@ -79,7 +84,7 @@ export const MessageModel = defineModel(
   [
     { fields: { conv_id: 1, position: 1 } },
     {
-      // A customer has no `sender_id`, and cannot take an id away from a member.
+      // Customers' messages have no `sender_id`, so a customer cannot occupy the id of a member's message.
       fields: { conv_id: 1, sender_id: 1, client_message_id: 1 },
       unique: true,
       partialFilterExpression: { client_message_id: { $exists: true } },
@@ -94,7 +99,7 @@ export const MessageModel = defineModel(
 );
 export type Message = RecordOf<typeof MessageModel>;
 
-/** Stores a message; null when it was there before (the same id, `client_message_id` or answered message). */
+/** Stores a message; null when it is a duplicate (the same id, `client_message_id` or answered message). */
 export async function insertMessage(message: Omit<Message, 'expires_at'>): Promise<Message | null> {
   const stored: Message = { ...message, ...keptUntil(message.mode, message.at) };
   try {
@@ -106,7 +111,7 @@ export async function insertMessage(message: Omit<Message, 'expires_at'>): Promi
   }
 }
 
-/** By its sender's id for it: a member's or a key's, the customer's when there is no `senderId`. */
+/** Finds a message by the sender's own id: a member's or key's message, or without `senderId` the customer's. */
 export async function findClientMessage(
   convId: string,
   clientMessageId: string,
@@ -119,7 +124,7 @@ export async function findClientMessage(
   });
 }
 
-/** The last `limit` messages of a conversation in their order, those before position `before` when it is given. */
+/** The last `limit` messages of a conversation, in order; with `before`, only those before this position. */
 export async function listMessages(
   orgId: string,
   convId: string,
@@ -133,7 +138,7 @@ export async function listMessages(
   return found.toReversed();
 }
 
-/** A conversation's messages behind this position, in their order, at most `limit`. */
+/** A conversation's messages after this position, in order. */
 export async function messagesAfter(
   orgId: string,
   convId: string,
@@ -147,7 +152,7 @@ export async function messagesAfter(
     .toArray();
 }
 
-/** Customer messages that were neither answered nor left to a person, the oldest first. */
+/** Customer messages that are neither answered nor left to a person, oldest first. */
 export async function listWaiting(orgId: string, convId: string): Promise<Message[]> {
   return collectionOf(MessageModel)
     .find({ org_id: orgId, conv_id: convId, state: 'waiting' })
@@ -155,7 +160,7 @@ export async function listWaiting(orgId: string, convId: string): Promise<Messag
     .toArray();
 }
 
-/** Members' replies that were not shown yet, in their order. */
+/** Members' replies that were not shown to the customer yet, in order. */
 export async function listUnshown(orgId: string, convId: string): Promise<Message[]> {
   return collectionOf(MessageModel)
     .find({ org_id: orgId, conv_id: convId, shown: false })
@@ -163,14 +168,14 @@ export async function listUnshown(orgId: string, convId: string): Promise<Messag
     .toArray();
 }
 
-/** The stored answer to a customer's message. */
 export async function findAnswer(orgId: string, messageId: string): Promise<Message | null> {
   return collectionOf(MessageModel).findOne({ answers: messageId, org_id: orgId });
 }
 
 /**
- * Takes the right to answer a message from the attempt that had it when `message` was read. False when another attempt has
- * taken it since, or the message needs no answer any more: so an attempt that was suspended and wakes up takes nothing.
+ * Takes the right to answer a message over from the attempt that held it when `message` was read. False when another
+ * attempt has taken it since, or the message needs no answer any more. So an attempt that hung for a while cannot take
+ * the right back.
  */
 export async function claimAnswer(
   message: Pick<Message, '_id' | 'org_id' | 'attempt'>,
@@ -189,13 +194,16 @@ export async function claimAnswer(
   return matchedCount === 1;
 }
 
-/** Whether an answer to it has been announced or stored, so that the customer is owed it, whoever has taken over. */
+/**
+ * Whether an answer was already announced to the customer or stored, so that it must be finished even when a member has
+ * taken over.
+ */
 export async function isAnswerBegun(message: Message): Promise<boolean> {
   if (message.attempt === undefined) return false;
   return message.quiet !== true || (await findAnswer(message.org_id, message._id)) !== null;
 }
 
-/** Notes how many calls of tools were made for a message; the first one holds its answer up. */
+/** Stores how many tool calls were made for a message. While the first one runs, the answer waits. */
 export async function noteCalls(orgId: string, messageId: string, calls: number): Promise<void> {
   await collectionOf(MessageModel).updateOne({ _id: messageId, org_id: orgId }, { $max: { calls } });
 }
@@ -209,7 +217,7 @@ export async function holdsAnswer(orgId: string, messageId: string, attempt: str
   return found !== null;
 }
 
-/** `attempt`: only if this one has the right to answer. */
+/** `attempt`: when given, settles only if this attempt has the right to answer. */
 export async function settleMessage(
   orgId: string,
   messageId: string,
@@ -226,7 +234,7 @@ export async function markShown(orgId: string, messageId: string): Promise<void>
   await collectionOf(MessageModel).updateOne({ _id: messageId, org_id: orgId }, { $set: { shown: true } });
 }
 
-/** What may have to be told by mail, in its order. */
+/** Messages for which it is not decided yet whether they are mailed, in order. */
 export async function listUnmailed(orgId: string, convId: string): Promise<Message[]> {
   return collectionOf(MessageModel)
     .find({ org_id: orgId, conv_id: convId, unmailed: true })
@@ -234,7 +242,7 @@ export async function listUnmailed(orgId: string, convId: string): Promise<Messa
     .toArray();
 }
 
-/** Notes that these were told, by mail or otherwise. */
+/** Notes that the customer got these messages, by mail or otherwise. */
 export async function settleMailed(orgId: string, messageIds: readonly string[]): Promise<void> {
   await collectionOf(MessageModel).updateMany(
     { _id: { $in: [...messageIds] }, org_id: orgId },
@@ -242,7 +250,7 @@ export async function settleMailed(orgId: string, messageIds: readonly string[])
   );
 }
 
-/** When the customer last wrote in the chat itself. */
+/** When the customer last wrote in the chat, not by mail. */
 export async function lastWrittenInChat(orgId: string, convId: string): Promise<Date | undefined> {
   const last = await collectionOf(MessageModel).findOne(
     { org_id: orgId, conv_id: convId, role: 'customer', mail: { $exists: false } },
@@ -251,7 +259,10 @@ export async function lastWrittenInChat(orgId: string, convId: string): Promise<
   return last?.at;
 }
 
-/** The frame that acknowledges a customer's message. API and worker append it; its key keeps it from standing twice. */
+/**
+ * The frame that acknowledges a customer's message. Both API and worker may append it; the idempotency key keeps it
+ * from being stored twice.
+ */
 export function ackFrame({ _id, client_message_id, body, at }: Message): NewFrame & { key: string } {
   const said = { message_id: _id, body, timestamp: at.toISOString() };
   return {

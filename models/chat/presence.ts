@@ -1,13 +1,17 @@
 /**
- * Who has a socket open, and who had one last when: what decides whether somebody is told by mail. Each API process writes down
- * who comes and goes, many at once (api/chat/presence.ts), and that it lives; what a dead process wrote down counts for nothing.
+ * Presence of customers: who has a socket open, and when each customer was last seen. It decides whether a reply is
+ * also mailed. Each API process stores, in batches, which customers come and go (api/chat/presence.ts), and a
+ * heartbeat. The entries of a process without a heartbeat are ignored.
  */
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, list, string } from '../rules/base/fields.ts';
 
-/** A process that has not said for this long that it lives is dead; it says so every 10 s. */
+/** A process without a heartbeat for this long counts as dead, in ms; the heartbeat comes every 10 s. */
 const deadAfterMs = 30_000;
-/** What is longer ago decides nothing. Processes write down anew who is still there, well before that. */
+/**
+ * The retention period of presence records, in ms. Processes renew the records of connected customers well before it
+ * ends.
+ */
 const keptMs = 2 * 86_400_000;
 export const renewPresenceEveryMs = keptMs / 4;
 
@@ -15,12 +19,12 @@ export const PresenceModel = defineModel(
   'Presence',
   'presences',
   {
-    /** The customer's. */
+    /** The customer's id. */
     _id: string,
     org_id: string,
-    /** The processes in which it has a socket. */
+    /** The processes in which the customer has an open socket. */
     processes: list(string),
-    /** When it was last known to be there. */
+    /** When the customer was last known to be connected. */
     seen_at: date,
     expires_at: date,
   },
@@ -42,10 +46,10 @@ export type SocketProcess = RecordOf<typeof SocketProcessModel>;
 
 const keptUntil = (now: Date): Date => new Date(now.getTime() + keptMs);
 
-/** One customer, and whether it is in this process now or has left. */
+/** A customer who connected to this process, or left it. */
 export type Seen = { orgId: string; customerId: string; present: boolean };
 
-/** Writes down who came to this process and who left it, in one command. */
+/** Stores who connected to this process and who left it, in one batch. */
 export async function notePresence(processId: string, seen: readonly Seen[], now: Date): Promise<void> {
   if (seen.length === 0) return;
   await collectionOf(PresenceModel).bulkWrite(
@@ -68,13 +72,13 @@ export async function notePresence(processId: string, seen: readonly Seen[], now
     await collectionOf(PresenceModel).updateMany({ _id: { $in: gone } }, { $pull: { processes: processId } });
 }
 
-/** Says that a process that holds sockets lives. */
+/** Stores the heartbeat of a process that holds sockets. */
 export async function noteAlive(processId: string, now: Date): Promise<void> {
   const fields = { alive_at: now, expires_at: keptUntil(now) };
   await collectionOf(SocketProcessModel).updateOne({ _id: processId }, { $set: fields }, { upsert: true });
 }
 
-/** When a customer was last there: `now` when it has a socket open, undefined when it was not seen lately. */
+/** When a customer was last connected: `now` when a socket is open, undefined when the customer was not seen lately. */
 export async function lastSeen(orgId: string, customerId: string, now: Date): Promise<Date | undefined> {
   const presence = await collectionOf(PresenceModel).findOne({ _id: customerId, org_id: orgId });
   if (!presence) return undefined;

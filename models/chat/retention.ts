@@ -1,6 +1,6 @@
 /**
- * Keeps what belongs to a test conversation for as long as the conversation: without it the first messages of one that goes
- * on for weeks, and its customer, would be forgotten before it. What nobody touches any more MongoDB removes by itself.
+ * Extends the expiry of a test conversation's messages, customer and frame log to that of the conversation. Otherwise
+ * the first messages of a long conversation would expire before it. MongoDB deletes expired records.
  */
 import type { Conversation } from './conversation.ts';
 import { CustomerModel } from './customer.ts';
@@ -10,9 +10,9 @@ import { MessageModel } from './message.ts';
 import { customerDays, daysAfter, logDays } from '../rules/chat/retention.ts';
 
 /**
- * Moves the expiry of the messages, of the customer and of the log's last frame on to that of the conversation. On most calls
- * this is one read. Safe to repeat, also when it was interrupted: the first message tells whether there is something to do,
- * and it is updated last.
+ * Extends the expiry of the messages, the customer and the last frame to that of the conversation. Most calls are a
+ * single read. Idempotent, also after an interruption: the first message shows whether there is work to do, and it is
+ * updated last.
  */
 export async function keepTogether({ _id, org_id, customer_id, expires_at }: Conversation): Promise<void> {
   if (expires_at === undefined) return;

@@ -1,7 +1,7 @@
 /**
- * How a customer's message and a person's reply are stored, however they come: over a socket, REST, mail or a team chat. The
- * act on the conversation comes first, then the message; both carry the intent to attend to the conversation, so that
- * nothing is left half done by a process that dies in between.
+ * Stores customers' messages and members' replies from every channel: socket, REST, mail and team chat. The act on the
+ * conversation comes first, then the message. Both store the intent to start the conversation's workflow, so that a
+ * crash in between leaves nothing undone.
  */
 import { actOn, leftIntents } from './act.ts';
 import type { Conversation } from './conversation.ts';
@@ -11,13 +11,12 @@ import { newId } from '../base/ids.ts';
 import { intentFor, type Intent } from '../base/pending.ts';
 import { conversationWork, mailReplyWork } from '../rules/chat/work.ts';
 
-/** Where something is said. */
 export type ConversationRef = Pick<Conversation, '_id' | 'org_id' | 'mode'>;
-/** `clientMessageId`: the sender's own id for it; the same one of the same sender is the same message. */
+/** `clientMessageId`: the sender's own id for the message, by which duplicates are recognised. */
 export type Said = { body: string; clientMessageId?: string | undefined; mail?: MailOrigin | undefined };
-/** What is known of a customer who says something. */
+/** What is known about the customer who writes. */
 export type SpokenAs = {
-  /** The session it came with; mail has none. */
+  /** The session of the message; mails have none. */
   session?: { id: string; context: Readonly<Record<string, unknown>> | undefined };
   /** The product that the signed session names. */
   productType?: string | undefined;
@@ -25,15 +24,15 @@ export type SpokenAs = {
 };
 
 /**
- * What was stored. `intent` attends to the conversation; it is in the message with all others that the message leaves, and
- * those are started with `startSaved`. `left`: the same intent where it stayed in
- * the conversation as well. `message` is null when it was stored before.
+ * The result of storing a message. `message` is null for a duplicate. `intent` starts the conversation's workflow; it
+ * is stored in the message, and `startSaved` starts all intents of a message. `left`: the same intent when it is also
+ * stored in the conversation.
  */
 export type Stored = { message: Message | null; acted: Conversation; intent: Intent; left: Intent[] };
 
 /**
- * Stores what a customer says. `begin` is asked before the first message of the conversation; what it throws refuses the
- * message.
+ * Stores a customer's message. `begin` is called before the first message of a conversation; an error that it throws
+ * refuses the message.
  * @throws Problem NOT_FOUND when the conversation has been removed or takes no further messages.
  */
 export async function storeMessage(
@@ -49,7 +48,7 @@ export async function storeMessage(
     message: { body, byCustomer: true },
     ...(session ? { session } : {}),
     begin,
-    // A process that dies before the message is stored has then left no change of status that nobody is shown.
+    // A crash before the message is stored must not leave a status change that is never shown.
     intents: ({ moved }) => (moved ? [intent] : []),
   });
   const message = await insertMessage({
@@ -73,16 +72,16 @@ export async function storeMessage(
   return { message, acted, intent, left: leftIntents(acted, [intent]) };
 }
 
-/** Who replies to a customer. `id`: a user's or a key's; `name` is what the customer sees. */
+/** The sender of a reply. `id`: a user's or a key's; `name` is what the customer sees. */
 export type Replier = { id: string; name: string };
 
-/** The reply that this sender stored before under the same id. */
+/** The earlier reply of this sender with the same id; null when there is none. */
 export const findReply = async (convId: string, clientMessageId: string | undefined, { id }: Pick<Replier, 'id'>) =>
   clientMessageId === undefined ? null : findClientMessage(convId, clientMessageId, id);
 
 /**
- * Stores a person's reply; `message` is null when this sender stored it before (ask `findReply` first, because the act moves
- * the conversation also for a reply that turns out to be there).
+ * Stores a member's reply; `message` is null for a duplicate. Call `findReply` first, because the act changes the
+ * conversation even when the reply turns out to be a duplicate.
  * @throws Problem NOT_FOUND.
  */
 export async function storeReply(
@@ -114,7 +113,6 @@ export async function storeReply(
     unmailed: true,
     pending: [intent, intentFor(mailReplyWork(orgId, convId), now)],
   });
-  // Whoever replies has seen the conversation.
   await noticesSeen(orgId, convId, id);
   return { message, acted, intent, left: leftIntents(acted, [intent]) };
 }

@@ -1,22 +1,22 @@
 /**
- * How many of a conversation's customer messages no member has looked at. A message is counted by the act that brings it
- * (models/chat/act.ts), before it is stored; what is here sets the count right when others come in between.
+ * The number of a conversation's customer messages that no member has seen. The act of a message counts it before it is
+ * stored (models/chat/act.ts); the functions here correct the count after races.
  */
 import { ConversationModel } from './conversation.ts';
 import { collectionOf } from '../base/define.ts';
 
-/** A message that was counted had been stored before. `reads`: as it was when it was counted. */
+/** Corrects the count for a duplicate message. `reads`: its value when the message was counted. */
 export async function uncountMessage(orgId: string, convId: string, reads: number): Promise<void> {
   await collectionOf(ConversationModel).updateOne(
-    // A member who has looked since has set the count to 0.
+    // A member who has read the messages since has reset the count to 0.
     { _id: convId, org_id: orgId, reads, unread: { $gt: 0 } },
     { $inc: { unread: -1 } },
   );
 }
 
 /**
- * A message that was counted has been stored. A member who looked in between may not have seen it, so it is counted again:
- * counting it once too often is better than never. `reads`: as it was when the message was counted.
+ * Corrects the count for a stored message: if a member read the conversation between counting and storing, the message
+ * is counted again. Counting it once too often is better than never. `reads`: its value when the message was counted.
  */
 export async function countMissed(orgId: string, convId: string, reads: number): Promise<void> {
   await collectionOf(ConversationModel).updateOne(
@@ -26,8 +26,8 @@ export async function countMissed(orgId: string, convId: string, reads: number):
 }
 
 /**
- * A member looks at the newest messages. To be called before they are read: what is stored after it counts as unread, and
- * what was counted but never stored no longer does.
+ * Marks a conversation as read. Call it before reading the messages: messages stored later count as unread, and
+ * messages that were counted but never stored no longer count.
  */
 export async function markRead(orgId: string, convId: string): Promise<void> {
   await collectionOf(ConversationModel).updateOne(

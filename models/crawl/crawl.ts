@@ -1,4 +1,4 @@
-/** Crawls: what each is to do and how far it is. Its addresses are in frontier.ts. */
+/** Crawls: their options, progress and results. Their addresses are in frontier.ts. */
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { boolean, date, embedded, flag, list, number, oneOf, optional, string } from '../rules/base/fields.ts';
@@ -11,10 +11,9 @@ import { Problem } from '../rules/base/errors.ts';
 import { modes, type Environment, type Mode } from '../rules/access/keys.ts';
 import { checkQuota, quotaEnvironment, type Quotas } from '../rules/knowledge/quota.ts';
 
-/** How a crawl ends. */
 export type Ending = (typeof crawlEndings)[number];
 
-/** The most problems kept of robots.txt and sitemaps. */
+/** The maximum number of stored problems with robots.txt and sitemaps. */
 const maxSiteProblems = 20;
 
 export const CrawlModel = defineModel(
@@ -26,10 +25,12 @@ export const CrawlModel = defineModel(
     mode: oneOf(modes),
     url: string,
     status: oneOf(['crawling', ...crawlEndings]),
-    /** Absent on a crawl that has ended, so that a unique index allows one running crawl for each organization and mode. */
+    /**
+     * Absent when the crawl has ended, so that a unique index allows one running crawl for each organization and mode.
+     */
     running: flag,
     max_pages: number,
-    /** Absent: pages that are known keep their segments. */
+    /** Absent: known pages keep their segments. */
     segments: optional(list(string)),
     authority: optional(oneOf(authorities)),
     replace: boolean,
@@ -38,9 +39,9 @@ export const CrawlModel = defineModel(
     pages_unchanged: number,
     pages_skipped: number,
     pages_failed: number,
-    /** Addresses that were not indexed, and why: the first ones of each reason. */
+    /** Addresses that were not indexed, with the reason: the first ones of each reason. */
     problems: list(crawlProblem),
-    /** How many addresses were left out for each reason, by its code. Absent on crawls stored before these counts existed. */
+    /** The number of left-out addresses for each reason code. Absent on crawls from before these counts existed. */
     problem_counts: optional(
       list(
         embedded({
@@ -49,17 +50,19 @@ export const CrawlModel = defineModel(
         }),
       ),
     ),
-    /** What could not be fetched or obeyed of the site's robots.txt and sitemaps. They stand at the end of `problems`. */
+    /** Problems with the site's robots.txt and sitemaps; also appended to `problems`. */
     site_problems: optional(list(crawlProblem)),
-    /** Why the crawl ended with this status; while it runs, why it sends the site no requests at the moment. */
+    /** Why the crawl ended with this status; while it runs, why it currently sends no requests. */
     error: optional(string),
-    /** Incremented after each claim of pages. A claim that finds the crawl ended is undone. */
+    /** Incremented after each claim of pages. A claim is undone when the crawl has ended. */
     claims: optional(number),
-    /** A user, a key, or the schedule. */
+    /** The id of a user or a key, or the schedule. */
     started_by: string,
-    /** The workflow run in which a schedule began this crawl; each run begins one crawl. */
+    /** The workflow run in which a schedule began this crawl; each run begins at most one crawl. */
     firing: optional(string),
-    /** The requests that cancel it (`commandId`), so that one that is repeated cancels no other crawl. */
+    /**
+     * The ids of the requests that cancel this crawl (`commandId`), so that a repeated request cancels no other crawl.
+     */
     cancelled_by: optional(list(string)),
     started_at: date,
     completed_at: optional(date),
@@ -80,7 +83,7 @@ export const CrawlModel = defineModel(
 export type Crawl = RecordOf<typeof CrawlModel>;
 
 /**
- * Whether there is room for what a crawl may find.
+ * Checks that the quota has room for new pages.
  * @throws Problem SANDBOX_LIMIT, BETA_LIMIT_REACHED
  */
 export async function checkCrawlRoom(
@@ -90,12 +93,12 @@ export async function checkCrawlRoom(
   mode: Mode,
   { replace }: CrawlOrder,
 ): Promise<void> {
-  // A replacing crawl builds a new set of pages, which is counted without the old one.
+  // A replacing crawl builds a new set of pages, so the old set does not count.
   const used = replace ? 0 : await countSet(orgId, mode, true);
   checkQuota(quotas, quotaEnvironment(mode, environment), 'knowledge_pages', used);
 }
 
-/** A crawl that has found nothing yet. */
+/** The record of a crawl that begins. */
 export function newCrawl(
   order: CrawlOrder,
   crawl: Pick<Crawl, '_id' | 'org_id' | 'mode' | 'started_by' | 'started_at' | 'firing' | 'pending'>,
@@ -115,9 +118,9 @@ export function newCrawl(
 }
 
 /**
- * Stores a new crawl, then runs `alongside` for further writes. An organization and mode have one running crawl at a time, so
- * no other start races these writes. If the process dies between the two, the crawl is carried out without them; its caller
- * has had no reply that promised them.
+ * Stores a new crawl, then runs `alongside` for further writes. Only one crawl per organization and mode can run, so no
+ * other start races with these writes. After a crash between the two, the crawl runs without the further writes; its
+ * caller got no reply that promised them.
  * @throws Problem CRAWL_RUNNING, and what `alongside` throws; nothing is stored then.
  */
 export async function createCrawl<T>(crawl: Crawl, alongside: () => Promise<T>): Promise<T> {
@@ -134,7 +137,7 @@ export async function createCrawl<T>(crawl: Crawl, alongside: () => Promise<T>):
   }
 }
 
-/** The crawl that this workflow run of a schedule has begun. */
+/** The crawl that this workflow run of a schedule began. */
 export async function findCrawlOfFiring(orgId: string, firing: string): Promise<Crawl | null> {
   return collectionOf(CrawlModel).findOne({ firing, org_id: orgId });
 }
@@ -143,14 +146,17 @@ export async function findCrawl(orgId: string, crawlId: string): Promise<Crawl |
   return collectionOf(CrawlModel).findOne({ _id: crawlId, org_id: orgId });
 }
 
-/** The running crawl in one of these modes, else the last one. */
+/** The running crawl in one of these modes, or else the last one. */
 export async function latestCrawl(orgId: string, among: readonly Mode[]): Promise<Crawl | null> {
   const last = (of: { running?: true }) =>
     collectionOf(CrawlModel).findOne({ org_id: orgId, mode: { $in: among }, ...of }, { sort: { _id: -1 } });
   return (await last({ running: true })) ?? last({});
 }
 
-/** The crawl that a request is to cancel: the running one, or the one that the same request named before, whatever became of it. */
+/**
+ * The crawl that a request cancels: the running one, or the one that the same request cancelled before, whatever its
+ * status is now.
+ */
 export async function crawlToCancel(orgId: string, mode: Mode, commandId: string | undefined): Promise<Crawl | null> {
   if (commandId === undefined) return latestCrawl(orgId, [mode]);
   const named = await collectionOf(CrawlModel).findOne({ org_id: orgId, cancelled_by: commandId });
@@ -171,7 +177,7 @@ export async function countClaim(orgId: string, crawlId: string): Promise<boolea
   return modifiedCount === 1;
 }
 
-/** Ends a crawl; false when it had ended before. */
+/** Ends a crawl; false when it had already ended. */
 export async function endCrawl(
   orgId: string,
   crawlId: string,
@@ -185,7 +191,7 @@ export async function endCrawl(
   return modifiedCount === 1;
 }
 
-/** Notes why a running crawl sends its site no requests at the moment; undefined clears the note. */
+/** Stores why a running crawl currently sends no requests; undefined clears it. */
 export async function noteWait(crawlId: string, why: string | undefined): Promise<void> {
   await collectionOf(CrawlModel).updateOne(
     { _id: crawlId, status: 'crawling' },
@@ -193,7 +199,7 @@ export async function noteWait(crawlId: string, why: string | undefined): Promis
   );
 }
 
-/** Notes what could not be fetched or obeyed of robots.txt and sitemaps. */
+/** Stores problems with robots.txt and sitemaps. */
 export async function noteSiteProblems(crawlId: string, found: readonly CrawlProblem[]): Promise<void> {
   const site_problems = found.slice(0, maxSiteProblems);
   await collectionOf(CrawlModel).updateOne({ _id: crawlId, status: 'crawling' }, { $set: { site_problems } });

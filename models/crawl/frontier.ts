@@ -1,4 +1,7 @@
-/** The addresses that a crawl has found, so that it can continue after a crash. outcomes.ts notes what became of each. */
+/**
+ * The addresses that a crawl has found, stored so that the crawl can continue after a crash. outcomes.ts stores their
+ * outcomes.
+ */
 import { createHash } from 'node:crypto';
 import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
 import { boolean, date, number, oneOf, optional, string } from '../rules/base/fields.ts';
@@ -9,44 +12,44 @@ import { pageKey } from '../rules/crawl/url.ts';
 const crawlOutcomes = ['indexed', 'unchanged', 'skipped', 'failed'] as const;
 export type CrawlOutcome = (typeof crawlOutcomes)[number];
 
-/** An address of a running crawl. It stays when it is done, until the crawl ends, so that none is fetched twice. */
+/** An address of a running crawl. Fetched addresses are kept until the crawl ends, so that none is fetched twice. */
 export const FrontierModel = defineModel(
   'Frontier',
   'crawl_frontier',
   {
-    /** `<crawl>:<hash of the address>`: an address that is found again is the same entry. */
+    /** `<crawl>:<hash of the address>`, so that an address found again is the same entry. */
     _id: string,
     crawl_id: string,
     url: string,
-    /** Links from the start. */
+    /** The number of links from the start. */
     depth: number,
-    /** Listed in a sitemap. */
+    /** Whether a sitemap lists the address. */
     sitemap: optional(boolean),
-    /** Lower is fetched earlier. */
+    /** The lowest cost is fetched first. */
     cost: number,
-    /** Requests that the site answered by asking the crawler to retry later. */
+    /** How often the site answered that the crawler should retry later. */
     tries: optional(number),
-    /** The site asked not to be sent a request for this address before this time. */
+    /** No request is sent before this time, because the site asked for it. */
     not_before: optional(date),
     done: boolean,
     outcome: optional(oneOf(crawlOutcomes)),
-    /** Why it was not indexed. */
+    /** Why the page was not indexed. */
     why: optional(oneOf(crawlReasonNames)),
-    /** The same, as a sentence for people. */
+    /** The reason as a sentence. */
     reason: optional(string),
     /** The page that this address leads to, or that is indexed instead of it. */
     to: optional(string),
-    /** Its canonical address turned out to hold no page, so the page at this address is indexed. */
+    /** True when the page's canonical address has no page, so that the page is indexed at this address. */
     own: optional(boolean),
-    /** Left out when it was found; no request was sent for it. */
+    /** True when the address was left out without a request. */
     unasked: optional(boolean),
-    /** Still waiting when the crawl ended. */
+    /** True when the address still waited at the end of the crawl. */
     left: optional(boolean),
     found_at: date,
   },
   [
     { fields: { crawl_id: 1, done: 1, cost: 1, _id: 1 } },
-    // Removes the entries of a crawl that never ended.
+    // Removes the entries of crawls that never ended.
     { fields: { found_at: 1 }, expireAfterSeconds: 30 * 86_400 },
   ],
 );
@@ -55,12 +58,12 @@ export type Frontier = RecordOf<typeof FrontierModel>;
 export const frontierId = (crawlId: string, url: string): string =>
   `${crawlId}:${createHash('sha256').update(pageKey(url)).digest('base64url').slice(0, 22)}`;
 
-/** How many addresses are looked up in one query; hashing them takes a few milliseconds. */
+/** How many addresses are looked up in one query; hashing that many takes a few milliseconds. */
 const lookupBatchSize = 1_000;
 
 /**
- * Adds the addresses that are new, at most the first `limit` of them; returns how many were added. Of a long list only the
- * beginning is looked at: four times the limit, or one batch if that is more.
+ * Adds new addresses, at most `limit`; returns how many were added. Only the beginning of a long list is examined: four
+ * times the limit, but at least one batch.
  */
 export async function addToFrontier(
   crawlId: string,
@@ -84,8 +87,7 @@ async function addBatch(
   limit: number,
   settled: Partial<Frontier>,
 ): Promise<number> {
-  // The pages of a site link to the same pages again and again. One query for those that are known costs far less than an
-  // upsert for each link.
+  // Pages of a site repeat the same links, so one query for the known ones costs far less than an upsert for each link.
   const byId = new Map<string, Found>();
   for (const one of found) {
     const id = frontierId(crawlId, one.url);
@@ -112,7 +114,7 @@ async function addBatch(
   return added.length;
 }
 
-/** Notes at most `limit` addresses that are left out without a request. Addresses that were found before stay as they are. */
+/** Stores at most `limit` addresses that are left out without a request. Known addresses stay unchanged. */
 export async function noteUnasked(
   crawlId: string,
   found: readonly Found[],
@@ -125,8 +127,8 @@ export async function noteUnasked(
 }
 
 /**
- * Reopens addresses that were left out because they end like files: a redirect, a canonical address or a page that answers
- * now shows that a page is there. Returns how many.
+ * Reopens addresses that were left out because of a file extension. It is called when a redirect, a canonical link or a
+ * response shows that there is a page. Returns how many were reopened.
  */
 export async function reopenFiles(crawlId: string, urls: readonly string[]): Promise<number> {
   if (urls.length === 0) return 0;
@@ -141,7 +143,7 @@ export async function isInFrontier(crawlId: string, url: string): Promise<boolea
   return (await collectionOf(FrontierModel).findOne({ _id: frontierId(crawlId, url) })) !== null;
 }
 
-/** The next addresses to fetch, lowest cost first, without those in `taken` and those that may not be fetched yet. */
+/** The next addresses to fetch, lowest cost first, without those in `taken` and those that must wait. */
 export async function nextOfFrontier(
   crawlId: string,
   limit: number,
@@ -161,7 +163,7 @@ export async function nextOfFrontier(
     .toArray();
 }
 
-/** The earliest time at which one of the waiting addresses may be fetched; undefined when none waits. */
+/** The earliest time at which a waiting address may be fetched; undefined when none waits. */
 export async function nextDue(crawlId: string): Promise<Date | undefined> {
   const waiting = await collectionOf(FrontierModel)
     .find({ crawl_id: crawlId, done: false }, { projection: { not_before: 1 } })
@@ -171,10 +173,10 @@ export async function nextDue(crawlId: string): Promise<Date | undefined> {
   return waiting[0] && (waiting[0].not_before ?? new Date(0));
 }
 
-/** An address that the site asked to retry later, and how often it was tried. */
+/** An address that must be retried later, and the number of its tries. */
 export type Delayed = Pick<Frontier, '_id' | 'not_before'> & { tries: number };
 
-/** Puts addresses back into the queue, to be tried again later. */
+/** Puts addresses back into the queue for a later retry. */
 export async function putBack(later: readonly Delayed[]): Promise<void> {
   if (later.length === 0) return;
   await collectionOf(FrontierModel).bulkWrite(
@@ -185,7 +187,7 @@ export async function putBack(later: readonly Delayed[]): Promise<void> {
   );
 }
 
-/** The addresses that were requested. */
+/** The addresses to which a request was sent. */
 export async function listVisited(crawlId: string): Promise<string[]> {
   const all = await collectionOf(FrontierModel)
     .find({ crawl_id: crawlId, done: true, unasked: { $ne: true } }, { projection: { url: 1 } })

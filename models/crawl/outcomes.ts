@@ -1,4 +1,6 @@
-/** What became of the addresses of a crawl. The crawl's numbers and problems are counted anew from these records each time. */
+/**
+ * The outcomes of a crawl's addresses. The crawl's numbers and problems are recomputed from these records each time.
+ */
 import { CrawlModel } from './crawl.ts';
 import { frontierId, FrontierModel, type CrawlOutcome } from './frontier.ts';
 import { collectionOf, defined } from '../base/define.ts';
@@ -13,7 +15,7 @@ import {
 } from '../rules/crawl/problems.ts';
 import { pageKey } from '../rules/crawl/url.ts';
 
-/** What became of every address, by `pageKey`. An address that still waited when the crawl ended has an empty outcome. */
+/** The outcome of every address, by `pageKey`; empty for an address that still waited when the crawl ended. */
 export async function listOutcomes(crawlId: string): Promise<Map<string, FetchOutcome>> {
   const all = await collectionOf(FrontierModel)
     .find({ crawl_id: crawlId }, { projection: { url: 1, outcome: 1, why: 1, to: 1, left: 1 } })
@@ -21,7 +23,7 @@ export async function listOutcomes(crawlId: string): Promise<Map<string, FetchOu
   return new Map(all.map(({ url, left, ...outcome }) => [pageKey(url), left ? {} : outcome]));
 }
 
-/** The addresses that have moved permanently, or whose page names another address as the canonical one. */
+/** The addresses that have moved permanently, or whose page names another address as canonical. */
 export async function listMoves(crawlId: string): Promise<{ url: string; to: string }[]> {
   const why = { $in: ['moved', 'canonical'] satisfies CrawlReason[] };
   const found = await collectionOf(FrontierModel)
@@ -30,7 +32,7 @@ export async function listMoves(crawlId: string): Promise<{ url: string; to: str
   return found.flatMap(({ url, to }) => (to === undefined ? [] : [{ url, to }]));
 }
 
-/** Puts pages back into the queue whose canonical address turned out to hold no page; returns how many. */
+/** Puts pages back into the queue whose canonical address has no page; returns how many. */
 export async function reopenUnresolvedCanonicals(crawlId: string): Promise<number> {
   if (!(await collectionOf(FrontierModel).findOne({ crawl_id: crawlId, done: true, why: 'canonical' }))) return 0;
   const keys = unresolvedCanonicals(await listOutcomes(crawlId));
@@ -49,7 +51,7 @@ export type Settled = {
   to?: string | undefined;
 };
 
-/** Notes what became of addresses, and counts the crawl's numbers anew, so that they are right after any crash. */
+/** Stores outcomes and recomputes the crawl's numbers, so that they are right after any crash. */
 export async function settleFrontier(crawlId: string, settled: readonly Settled[]): Promise<Tally> {
   if (settled.length > 0) {
     await collectionOf(FrontierModel).bulkWrite(
@@ -85,7 +87,7 @@ export async function settleFrontier(crawlId: string, settled: readonly Settled[
   return tally;
 }
 
-/** The addresses that were left out, by reason; the first ones of each reason in the order of the queue. */
+/** The left-out addresses by reason, with the first ones of each reason in the order of the queue. */
 async function problemsOf(crawlId: string): Promise<ProblemGroup[]> {
   const groups = await collectionOf(FrontierModel)
     .aggregate<{ _id: CrawlReason | null; count: number; first: CrawlProblem[] }>([
@@ -103,7 +105,7 @@ async function problemsOf(crawlId: string): Promise<ProblemGroup[]> {
   return groups.map(({ _id, count, first }) => ({ why: _id ?? undefined, count, first }));
 }
 
-/** Marks the addresses that still wait when a crawl ends as skipped. */
+/** Marks the addresses that still wait at the end of a crawl as skipped. */
 export async function settleWaiting(crawlId: string, why: CrawlReason): Promise<void> {
   const { modifiedCount } = await collectionOf(FrontierModel).updateMany(
     { crawl_id: crawlId, done: false },
@@ -112,7 +114,7 @@ export async function settleWaiting(crawlId: string, why: CrawlReason): Promise<
   if (modifiedCount > 0) await settleFrontier(crawlId, []);
 }
 
-/** How many addresses of a crawl had each outcome. `unasked`: left out when they were found; no other number includes them. */
+/** The number of addresses with each outcome. `unasked`: left out without a request; no other number includes these. */
 export type Tally = { found: number; waiting: number; unasked: number } & Record<CrawlOutcome, number>;
 
 async function tallyOf(crawlId: string): Promise<Tally> {

@@ -1,6 +1,6 @@
 /**
- * The set of pages that a crawl writes to: the live set, or the one that is to replace it. A generation of a page is claimed,
- * stored and then published; questions see it only once it is published.
+ * The set of pages that a crawl writes: the live set, or the one that will replace it. A new generation of a page is
+ * claimed, stored and then published; questions only find published ones.
  */
 import mongoose from 'mongoose';
 import { countChunks, removeAllChunks } from '../knowledge/chunk.ts';
@@ -14,8 +14,8 @@ import { liveBatch } from '../rules/knowledge/reconcile.ts';
 import { pageKey, spellingsOf } from '../rules/crawl/url.ts';
 
 /**
- * The pages of one set, by the given addresses, whichever spelling of them was stored. Where several spellings were, the page
- * of exactly this address comes first, then a published one.
+ * The pages of a set at the given addresses, in any spelling (see `pageKey`). When several spellings are stored, the
+ * page with exactly this address wins, then a published one.
  */
 export async function findPagesByUrl(
   orgId: string,
@@ -42,7 +42,7 @@ export async function findPagesByUrl(
 
 const isPublished = (page: Page): boolean => page.live_generation !== undefined;
 
-/** The published pages of one set that have one of these contents, by the content's hash. */
+/** The published pages of a set with one of these content hashes, by hash. */
 export async function findPagesByContent(
   orgId: string,
   mode: Mode,
@@ -56,7 +56,7 @@ export async function findPagesByContent(
   return Map.groupBy(found, ({ content_sha256 }) => content_sha256);
 }
 
-/** How many published pages a set has, which is what quotas count. */
+/** The number of published pages of a set, which counts towards the quota. */
 export async function countSet(orgId: string, mode: Mode, live: boolean): Promise<number> {
   return collectionOf(PageModel).countDocuments({ org_id: orgId, mode, live, live_generation: { $exists: true } });
 }
@@ -67,10 +67,11 @@ export type Claim = { url: string; standing: string | undefined } & Pick<Page, '
   };
 
 /**
- * Claims a new generation of each page and creates the pages that do not exist; questions see it only once it is published.
- * Returns the claimed pages by address. `stillRuns` is called after the claim is written: if the crawl has ended by then, the
- * claim is undone and the result is null; a crawl that ends later finds the claim and removes it. Pages that a later crawl has
- * claimed are left out.
+ * Claims a new generation of each page, and creates missing pages. Questions do not find a generation before it is
+ * published. Returns the claimed pages by address; pages claimed by a later crawl are missing.
+ *
+ * `stillRuns` is called after the claim is written. If the crawl has ended by then, the claim is undone and the result
+ * is null. A crawl that ends later finds the claim and removes it.
  */
 export async function claimPages(
   set: Pick<Page, 'org_id' | 'mode' | 'live' | 'crawl_id'>,
@@ -108,7 +109,7 @@ export async function claimPages(
   return new Map(claimed.map((page) => [page.url, page]));
 }
 
-/** The version of the tags and the published generation of these pages, by id; deleted pages are missing. */
+/** The tags version and the published generation of these pages, by id; deleted pages are missing. */
 export async function findVersions(
   orgId: string,
   pageIds: readonly string[],
@@ -123,11 +124,14 @@ export type Publication = Pick<Page, '_id' | 'generation' | 'title' | 'content_s
   version: Version;
   tags: Tags | undefined;
 };
-/** The validators that the site sent with the text that was read, if it sent any. */
+/** The HTTP validators that the site sent with the text, if any. */
 type Version = { etag: string | undefined; last_modified: string | undefined };
 type Tags = { segments?: string[] | undefined; authority?: Authority | undefined };
 
-/** What unsets validators that the site no longer sends: with old ones it could report a changed text as unchanged. */
+/**
+ * The validators to unset because the site no longer sends them: with outdated ones it could report a changed text as
+ * unchanged.
+ */
 function missingValidators(version: Version) {
   const missing = Object.entries(version).flatMap(([name, value]) => (value === undefined ? [[name, 1]] : []));
   return Object.fromEntries(missing) as Record<string, 1>;
@@ -136,8 +140,8 @@ function missingValidators(version: Version) {
 const unsetting = (fields: Record<string, 1>) => (Object.keys(fields).length > 0 ? { $unset: fields } : {});
 
 /**
- * Publishes generations of pages with what the crawl read. A page that was deleted meanwhile stays deleted. `embed_after`: until
- * then they wait for their vectors.
+ * Publishes the generations that the crawl read. A page that was deleted meanwhile stays deleted. `embed_after`: the
+ * pages are not embedded before this time.
  */
 export async function publishPages(
   { crawl_id, embed_after }: Required<Pick<Page, 'crawl_id' | 'embed_after'>>,
@@ -150,7 +154,7 @@ export async function publishPages(
       updateOne: {
         filter: { _id, generation },
         update: {
-          // A crawl names its index rows by the generation; an attempt's name belongs to rows written by other work.
+          // A crawl names its index rows by the generation only; `live_attempt` belongs to rows of other work.
           $unset: { ...missingValidators(version), live_attempt: 1, embedded_by: 1, embedded_at: 1 },
           $set: {
             ...defined({ ...seen, ...version, ...tags }),
@@ -168,10 +172,10 @@ export async function publishPages(
   );
 }
 
-/** `version`: missing when the site answered that the page is unchanged, so that it was not read. */
+/** `version`: absent when the site answered that the page is unchanged (304). */
 export type Seen = Pick<Page, '_id' | 'url'> & { version?: Version | undefined };
 
-/** Notes that pages were found unchanged, at this spelling of their address, and sets the crawl's tags, if it names any. */
+/** Stores that pages are unchanged, with the current spelling of their address, and sets the crawl's tags, if any. */
 export async function touchPages(
   crawlId: string,
   pages: readonly Seen[],
@@ -194,7 +198,7 @@ export async function touchPages(
   );
 }
 
-/** Copies the tags of another page to a page created since `since` that nobody has tagged; false for any other page. */
+/** Copies the tags of another page to an untagged page created since `since`; false for any other page. */
 export async function inheritTags(
   { _id, org_id }: Page,
   { segments, authority }: Page,
@@ -215,7 +219,10 @@ const removalOf = ({ _id, org_id, mode }: Pick<Page, '_id' | 'org_id' | 'mode'>,
   removed_at: now,
 });
 
-/** Deletes these pages with their chunks and records a `Removal` of each, which the end of the crawl works off. Safe to repeat. */
+/**
+ * Deletes pages with their chunks. It first records a `Removal` of each, by which the end of the crawl deletes the
+ * rest. Idempotent.
+ */
 async function removeAll(orgId: string, found: readonly Page[], now: Date): Promise<void> {
   if (found.length === 0) return;
   const ids = found.map(({ _id }) => _id);
@@ -224,7 +231,7 @@ async function removeAll(orgId: string, found: readonly Page[], now: Date): Prom
   await removeAllChunks(orgId, ids);
 }
 
-/** Removes the live pages at these addresses, in every spelling, except those in `keep`. Safe to repeat. */
+/** Removes the live pages at these addresses, in every spelling, except those in `keep`. Idempotent. */
 export async function removePagesAt(
   orgId: string,
   mode: Mode,
@@ -237,11 +244,11 @@ export async function removePagesAt(
 }
 
 /**
- * Makes the set that a replacing crawl has built the live one. Safe to repeat: without a new set nothing happens.
+ * Makes the set that a replacing crawl has built the live one. Idempotent: without a new set nothing happens.
  *
- * This needs a transaction, because no question may see both sets or neither. It writes only pages of one organization and
- * mode; their chunks and links are deleted later, by the removals. A worker that is killed in the middle leaves these pages
- * locked until mongod aborts the transaction (a minute). Meanwhile they can be read, and the repeated step waits.
+ * It is a transaction, so that no question sees both sets or neither. It only writes pages of one organization and
+ * mode; their chunks and links are deleted later, through the removals. If a worker is killed in the middle, these
+ * pages stay locked until mongod aborts the transaction after a minute. Meanwhile they can be read, and a retry waits.
  */
 export async function swapSets(orgId: string, mode: Mode, crawlId: string, now: Date): Promise<void> {
   await mongoose.connection.transaction(async (session) => {
@@ -259,7 +266,7 @@ export async function swapSets(orgId: string, mode: Mode, crawlId: string, now: 
   });
 }
 
-/** Pages of a crawl need not wait for their vectors any longer. */
+/** Lets the pages of a crawl be embedded at once. */
 export async function releasePages(orgId: string, mode: Mode, crawlId: string): Promise<void> {
   await collectionOf(PageModel).updateMany(
     { org_id: orgId, mode, crawl_id: crawlId, embed_after: { $exists: true } },
@@ -267,7 +274,7 @@ export async function releasePages(orgId: string, mode: Mode, crawlId: string): 
   );
 }
 
-/** Removes what no crawl will finish: a set that did not become the live one, and pages that were never published. */
+/** Removes what no crawl will finish: a set that did not become live, and pages that were never published. */
 export async function discardBuilt(orgId: string, mode: Mode, now: Date): Promise<void> {
   const unfinished = { $or: [{ live: false }, { live_generation: { $exists: false } }] };
   await removeAll(
@@ -280,9 +287,9 @@ export async function discardBuilt(orgId: string, mode: Mode, now: Date): Promis
 }
 
 /**
- * Sources with chunks that no question can find: deleted pages, and pages with chunks of a generation that is not published
- * (`keep`: the generation and the index rows to keep). Chunks are stored before their index rows and removed after them, so
- * every leftover row has a leftover chunk.
+ * Sources with chunks that no question can find: deleted pages, and pages with chunks of an unpublished generation.
+ * `keep`: the generation and the index batch that stay. Chunks are stored before their index rows and deleted after
+ * them, so every leftover row has a leftover chunk.
  */
 export async function listStale(
   orgId: string,
@@ -298,7 +305,6 @@ export async function listStale(
   });
 }
 
-/** The addresses of the live pages. */
 export async function listLiveUrls(orgId: string, mode: Mode): Promise<string[]> {
   const found = await collectionOf(PageModel)
     .find(visible(orgId, [mode]), { projection: { url: 1 } })
