@@ -1,6 +1,6 @@
 /**
- * What a request to prune has decided to remove, as it was seen then. The record stands until its workflow has carried it
- * out; see activities/crawl/prune.ts.
+ * Prune requests: what each one decided to remove, as found at that time. The record exists until its workflow has
+ * removed everything; see activities/crawl/prune.ts.
  */
 import type { SeenPage } from '../knowledge/page.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
@@ -8,14 +8,14 @@ import { date, list, mixed, oneOf, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
 import { modes } from '../rules/access/keys.ts';
 
-/** What is stored or indexed of a source and belongs to no page, or to a page that is not whole. */
+/** Stored or indexed data of a source that has no page, or of an unfinished page. */
 export type Orphan = {
   source_id: string;
-  /** The page as it was; absent when there was none. */
+  /** The page when it was found; absent when there was none. */
   page?: SeenPage;
-  /** Which generations of the page are orphaned; absent when the whole page is. */
+  /** The orphaned generations of the page; absent when the whole page is orphaned. */
   generations?: number[];
-  /** The batches of index rows that are orphaned; only with `generations`. */
+  /** The orphaned batches of index rows; only with `generations`. */
   batches?: string[];
 };
 
@@ -39,12 +39,12 @@ export async function createPruning(pruning: Pruning): Promise<Pruning> {
   return pruning;
 }
 
-/** Null when it has been carried out. */
+/** Null when the pruning is finished. */
 export async function findPruning(orgId: string, pruningId: string): Promise<Pruning | null> {
   return collectionOf(PruningModel).findOne({ _id: pruningId, org_id: orgId });
 }
 
-/** Forgets one that has been carried out. Safe to repeat. */
+/** Deletes the record of a finished pruning. Idempotent. */
 export async function deletePruning(orgId: string, pruningId: string): Promise<void> {
   await collectionOf(PruningModel).deleteOne({ _id: pruningId, org_id: orgId });
 }

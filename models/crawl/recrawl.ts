@@ -1,6 +1,6 @@
 /**
- * Sites that are crawled again at an interval. These records decide; the Temporal Schedules are made from them
- * (activities/crawl/recrawl.ts), and a Temporal Schedule without its record does nothing.
+ * Schedules that crawl sites again at an interval. These records are authoritative; Temporal Schedules are created from
+ * them (activities/crawl/recrawl.ts), and a Temporal Schedule without its record does nothing.
  */
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, embedded, flag, list, number, oneOf, optional, string, type ValueOf } from '../rules/base/fields.ts';
@@ -26,15 +26,15 @@ export const RecrawlModel = defineModel(
     mode: oneOf(modes),
     /** Canonical; each address has at most one schedule. */
     url: string,
-    /** Absent on a schedule that was removed, while its Temporal Schedule still has to be. */
+    /** Absent on a removed schedule whose Temporal Schedule is not deleted yet. */
     active: flag,
     every_hours: number,
     max_pages: number,
     segments: optional(list(string)),
     authority: optional(oneOf(authorities)),
-    /** When a caller last asked for this schedule. Crawls start whole intervals after it. */
+    /** When a caller last created or changed the schedule. Crawls start at multiples of the interval after it. */
     anchor_at: date,
-    /** Counts the changes that the Temporal Schedule has to follow. */
+    /** Increments with each change that the Temporal Schedule has to follow. */
     version: number,
     created_by: string,
     created_at: date,
@@ -56,9 +56,10 @@ const active = (orgId: string, among: readonly Mode[]) => ({
 export type RecrawlOptions = Pick<Recrawl, 'every_hours' | 'max_pages' | 'segments' | 'authority'>;
 
 /**
- * Creates the schedule of a site, or changes the options and the anchor of the one it has. It runs within `createCrawl`, of
- * which one runs at a time for an organization and mode, so two calls cannot both take the last free place.
- * @throws Problem CONFLICT when there is the largest number of schedules already.
+ * Creates the schedule of a site, or changes the options and the anchor of the existing one. It runs within
+ * `createCrawl`, which runs once at a time for an organization and mode, so that two calls cannot both take the last
+ * free place.
+ * @throws Problem CONFLICT when there is the maximum number of schedules already.
  */
 export async function putRecrawl(
   site: Pick<Recrawl, 'org_id' | 'mode' | 'url'>,
@@ -95,7 +96,7 @@ export async function putRecrawl(
   return stored!;
 }
 
-/** Newest first; `before` is the `_id` of the last entry of the page before. */
+/** Newest first; `before` is the `_id` of the last entry of the previous page. */
 export async function listRecrawls(
   orgId: string,
   among: readonly Mode[],
@@ -118,7 +119,7 @@ export async function findRecrawl(orgId: string, scheduleId: string): Promise<Re
   return collectionOf(RecrawlModel).findOne({ _id: scheduleId, org_id: orgId, active: true });
 }
 
-/** Ends a schedule: it is no longer listed and starts no further crawl; null when it was removed before. */
+/** Removes a schedule: it is no longer listed and starts no further crawl. Null when it was removed before. */
 export async function removeRecrawl(
   orgId: string,
   among: readonly Mode[],
@@ -132,13 +133,16 @@ export async function removeRecrawl(
   );
 }
 
-/** Deletes the record of a removed schedule, once nothing is left to do for it. A removed schedule is never made active again. */
+/**
+ * Deletes the record of a removed schedule, once its Temporal Schedule is deleted. A removed schedule never becomes
+ * active again.
+ */
 export async function dropRecrawl(orgId: string, scheduleId: string): Promise<void> {
   await collectionOf(RecrawlModel).deleteOne({ _id: scheduleId, org_id: orgId, active: { $exists: false } });
 }
 
 /**
- * Notes the crawl that a schedule has started. Safe to repeat.
+ * Stores the crawl that a schedule has started. Idempotent.
  * @throws Problem NOT_FOUND when the schedule was removed.
  */
 export async function noteBegun(orgId: string, scheduleId: string, crawlId: string): Promise<void> {

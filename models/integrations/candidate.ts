@@ -1,6 +1,7 @@
 /**
- * Connections that are being tried. Credentials go from here to the activity that tries them, sealed, and what came of it goes
- * back, so that no workflow carries either. A candidate is removed when its outcome was read, or after ten minutes.
+ * Connections that are being tested before they are stored. The encrypted credentials go to the testing activity
+ * through this record, and the outcome comes back through it, so that neither is in a workflow's history. A candidate
+ * is deleted when its outcome was read, or after ten minutes.
  */
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, mixed, oneOf, optional, string } from '../rules/base/fields.ts';
@@ -18,9 +19,9 @@ const CandidateModel = defineModel(
     _id: string,
     org_id: string,
     provider: oneOf(integrationProviders),
-    /** The credentials as JSON, sealed; absent when those are tried that are stored, and once they were tried. */
+    /** The credentials as encrypted JSON; absent when the stored credentials are tested, and after the test. */
     sealed: optional(string),
-    /** What is stored beside them when they are taken; no secret. */
+    /** The settings to store with the credentials if the test succeeds; no secrets. */
     settings: mixed<Record<string, unknown>>(),
     outcome: optional(mixed<Tried>()),
     expires_at: date,
@@ -31,7 +32,7 @@ export type Candidate = RecordOf<typeof CandidateModel>;
 
 const candidatePlace = (id: string) => ({ field: 'integration_candidates.sealed', record: id });
 
-/** With credentials. */
+/** A candidate with credentials. */
 export type SealedCandidate = Candidate & { sealed: string };
 
 export const candidateSeals = sealedRecords(CandidateModel, ({ _id, sealed }) => [
@@ -52,7 +53,6 @@ export async function createCandidate(
   });
 }
 
-/** The credentials that are being tried. */
 export const candidateCredentials = ({ _id, sealed }: SealedCandidate, { open }: SecretBox): unknown =>
   JSON.parse(open(sealed, candidatePlace(_id)));
 
@@ -60,7 +60,7 @@ export async function findCandidate(orgId: string, id: string): Promise<Candidat
   return collectionOf(CandidateModel).findOne({ _id: id, org_id: orgId });
 }
 
-/** Keeps what came of it; the credentials are not needed any more. */
+/** Stores the outcome of the test, and removes the credentials. */
 export async function settleCandidate(orgId: string, id: string, outcome: Tried): Promise<void> {
   await collectionOf(CandidateModel).updateOne(
     { _id: id, org_id: orgId },

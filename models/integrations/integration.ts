@@ -1,6 +1,6 @@
 /**
- * Connections of an organization to other services: one record for each provider. Credentials are sealed. `events_of` is what
- * decides whose an event of that provider is: of the organizations that share it, the one that connected it first.
+ * Connections of an organization to other services: one record for each provider, with encrypted credentials. An event
+ * belongs to the organization whose `events_of` matches it; when several match, to the one that connected first.
  */
 import type { mongo } from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
@@ -23,25 +23,31 @@ export const IntegrationModel = defineModel(
     org_id: string,
     provider: oneOf(integrationProviders),
     status: oneOf(integrationStatuses),
-    /** Whose account it is at the provider, in the provider's words. */
+    /** The name of the connected account at the provider. */
     account: optional(string),
-    /** Shown to members; never holds a secret. */
+    /** Shown to members; never contains a secret. */
     settings: mixed<Record<string, unknown>>(),
-    /** The provider's own ids of the account: Linear's workspace, Slack's team. Several organizations may share one. */
+    /** The provider's id of the account: Linear's workspace, Slack's team. Several organizations may share one. */
     workspace: optional(string),
-    /** The credentials as JSON, sealed; absent once it is disconnected. */
+    /** The credentials as encrypted JSON; absent once disconnected. */
     sealed: optional(string),
-    /** A secret of the organization's own that signs what it is sent, sealed. */
+    /** The organization's own secret that signs incoming requests of the provider, encrypted. */
     sealed_signing: optional(string),
-    /** Whose events it asks for: `team:<id>`. Of several organizations that ask, the one that has asked longest has them. */
+    /**
+     * The source of the events that this organization wants, such as `team:<id>`. Of several organizations that want
+     * the same events, the one that connected first gets them.
+     */
     events_of: optional(string),
     events_since: optional(date),
-    /** Counts the connections made; a refusal that belongs to an older one breaks nothing. */
+    /**
+     * Increments with each new connection, so that a refusal of an older connection's credentials does not break a
+     * newer one.
+     */
     generation: number,
     connected_at: optional(date),
     broken_at: optional(date),
     broken_reason: optional(string),
-    /** While a process renews the credentials: until when it may take. */
+    /** The end of the lease while a process renews the credentials. */
     renewing_until: optional(date),
     updated_at: date,
   },
@@ -64,17 +70,17 @@ const idOf = (orgId: string, provider: IntegrationProvider): string => `${orgId}
 
 type Whose = Pick<Integration, 'org_id' | 'provider'>;
 
-/** Of the credentials of a connection. */
+/** The place that the credentials are bound to. */
 const credentialPlace = ({ org_id, provider }: Whose): Place => ({
   field: 'integrations.sealed',
   record: idOf(org_id, provider),
 });
-/** What is stored to reach the service with. */
+/** The decrypted credentials of a connection. */
 export const credentialsOf = (connection: Whose & { sealed: string }, { open }: SecretBox): unknown =>
   JSON.parse(open(connection.sealed, credentialPlace(connection)));
 export const sealCredentials = (whose: Whose, credentials: object, { seal }: SecretBox): string =>
   seal(JSON.stringify(credentials), credentialPlace(whose));
-/** Of the secret that signs what an organization is sent. */
+/** The place that the signing secret is bound to. */
 export const signingPlace = ({ org_id, provider }: Whose): Place => ({
   field: 'integrations.sealed_signing',
   record: idOf(org_id, provider),
@@ -86,7 +92,8 @@ export const integrationSeals = sealedRecords(
     { path: 'sealed', sealed: integration.sealed, place: credentialPlace(integration) },
     { path: 'sealed_signing', sealed: integration.sealed_signing, place: signingPlace(integration) },
   ],
-  // A process that renews the credentials keeps them only in place of exactly those that it has read.
+  // A process that renews credentials only stores them while the ones that it has read are unchanged, so these records
+  // are skipped.
   {
     restingAt: notRenewing,
   },
@@ -101,8 +108,8 @@ export async function listIntegrations(orgId: string): Promise<Integration[]> {
 }
 
 /**
- * The organization whose events these are: when it disconnects, it is the next one that shares them. Questions of one turn of the
- * event loop become one query.
+ * The organization that gets these events; when it disconnects, the next one that wants them. Look-ups in one turn of
+ * the event loop become one query.
  */
 export const findOwner = (provider: IntegrationProvider, eventsOf: string): Promise<Readonly<Integration> | null> =>
   ownerOf({ provider, events_of: eventsOf });
@@ -114,7 +121,7 @@ const ownerOf = grouped<Asked, Readonly<Integration> | null>(
     const found = await collectionOf(IntegrationModel)
       .find({ $or: [...named.values()] })
       .toArray();
-    // Two that asked in the same moment are told apart by their ids, the same way by everybody.
+    // Organizations that connected at the same moment are ordered by id, so that all processes agree.
     const since = ({ events_since: at, _id }: Integration): string => `${at?.toISOString()} ${_id}`;
     const oldestFirst = found.toSorted((a, b) => (since(a) < since(b) ? -1 : 1));
     return asked.map(
@@ -126,7 +133,10 @@ const ownerOf = grouped<Asked, Readonly<Integration> | null>(
 );
 
 const signing = { sealed_signing: { $exists: true } } as const;
-/** Organizations that share one workspace and sign for themselves: the cost of a request is bounded by it. */
+/**
+ * The maximum number of signing secrets that are tried for one request; bounds the work when many organizations share a
+ * workspace.
+ */
 const maxNamed = 50;
 
 /** Connections with a signing secret of their own, of this workspace or with these events. */
@@ -145,7 +155,7 @@ export async function listOwn(
     .toArray();
 }
 
-/** Connections with a signing secret of their own, those that were connected last. */
+/** Connections with a signing secret of their own, the latest first. */
 export async function listSigning(provider: IntegrationProvider, limit: number): Promise<Integration[]> {
   return collectionOf(IntegrationModel)
     .find({ provider, ...signing })
@@ -157,7 +167,7 @@ export async function listSigning(provider: IntegrationProvider, limit: number):
 export type Connected = Pick<Integration, 'account' | 'settings' | 'sealed'> &
   Partial<Pick<Integration, 'workspace' | 'sealed_signing' | 'events_of'>>;
 
-/** Stores a connection; without `sealed` the credential stays as it stands. */
+/** Stores a connection; without `sealed` the stored credentials are kept. */
 export async function connectIntegration(
   orgId: string,
   provider: IntegrationProvider,
@@ -165,7 +175,7 @@ export async function connectIntegration(
   now: Date,
 ): Promise<Integration> {
   const standing = await findIntegration(orgId, provider);
-  // Whoever connects the same again keeps its place.
+  // Connecting to the same events again keeps the place in the order of organizations.
   const since = standing?.events_of === connected.events_of ? (standing?.events_since ?? now) : now;
   const optional = { workspace: undefined, sealed_signing: undefined, events_of: undefined };
   const asks = { events_since: connected.events_of === undefined ? undefined : since };
@@ -194,13 +204,16 @@ export async function connectIntegration(
   try {
     return (await write())!;
   } catch (error) {
-    // The same record was made at once by another request.
+    // Another request created the record at the same time.
     if (!isDuplicate(error)) throw error;
     return (await write())!;
   }
 }
 
-/** Forgets the credentials and whose events come here. Null when it was not connected. */
+/**
+ * Disconnects: removes the credentials and the claim on events. Returns the connection before; null when it was not
+ * connected.
+ */
 export async function disconnectIntegration(
   orgId: string,
   provider: IntegrationProvider,
@@ -225,7 +238,7 @@ export async function disconnectIntegration(
   );
 }
 
-/** Marks the connection that was used as refused by the provider; false when it is not the one that stands. */
+/** Marks a connection as refused by the provider; false when it was replaced by a newer connection meanwhile. */
 export async function breakIntegration(
   { _id, generation }: Pick<Integration, '_id' | 'generation'>,
   reason: string,
@@ -238,11 +251,11 @@ export async function breakIntegration(
   return modifiedCount === 1;
 }
 
-/** Turns at renewing the credentials. */
+/** The lease for renewing the credentials. */
 export const integrationTurns = (id: string, clock: () => Date) =>
   renewalTurns(IntegrationModel, { _id: id }, { clock });
 
-/** Keeps renewed credentials; false when those that they were made of stand no longer. */
+/** Stores renewed credentials; false when the credentials that were renewed are no longer stored. */
 export async function keepRenewed(id: string, before: string, sealed: string): Promise<boolean> {
   const { matchedCount } = await collectionOf(IntegrationModel).updateOne(
     { _id: id, sealed: before },
@@ -251,12 +264,12 @@ export async function keepRenewed(id: string, before: string, sealed: string): P
   return matchedCount === 1;
 }
 
-/** Organizations that are connected to this workspace. */
+/** The number of organizations that are connected to this workspace. */
 export async function countWorkspace(provider: IntegrationProvider, workspace: string): Promise<number> {
   return collectionOf(IntegrationModel).countDocuments({ provider, workspace });
 }
 
-/** The destinations of tickets that are connected. */
+/** The connected destinations of ticket events. */
 export async function listConnectedIntegrations(orgId: string): Promise<OutboxProvider[]> {
   const connected = (await listIntegrations(orgId)).filter(({ status }) => status === 'connected');
   return outboxProviders.filter((one) => connected.some(({ provider }) => provider === one));

@@ -1,6 +1,6 @@
 /**
- * Credentials of connections that are over, until the service has taken them back. Each is stored by the write that ends its
- * connection, with the intent to give it back, so that none lives on because a process died.
+ * Credentials of ended connections that still have to be revoked at the service. The write that ends the connection
+ * stores the release and the intent to revoke, so that no credential stays valid because of a crash.
  */
 import mongoose from 'mongoose';
 import { credentialsOf, disconnectIntegration } from './integration.ts';
@@ -14,7 +14,10 @@ import { modes } from '../rules/access/keys.ts';
 import { integrationProviders, type IntegrationProvider } from '../rules/integrations/integration.ts';
 import { givesBack, releaseCredentialWork, releaseTriedForMs } from '../rules/integrations/work.ts';
 
-/** Longer than it is tried: a credential that nobody takes back is not kept for ever. */
+/**
+ * The retention period, in ms: longer than the retries, so that a credential which cannot be revoked is not kept for
+ * ever.
+ */
 const keptMs = releaseTriedForMs + 86_400_000;
 
 export const ReleaseModel = defineModel(
@@ -25,7 +28,7 @@ export const ReleaseModel = defineModel(
     org_id: string,
     mode: oneOf(modes),
     provider: oneOf(integrationProviders),
-    /** The credentials as JSON, sealed. */
+    /** The credentials as encrypted JSON. */
     sealed: string,
     /** As in `Integration`. */
     workspace: optional(string),
@@ -52,7 +55,7 @@ function releaseOf(
   const id = newId('release');
   const sealed = secrets.seal(JSON.stringify(credentials), releasePlace(id));
   const expires_at = new Date(now.getTime() + keptMs);
-  // Credentials are no matter of a mode.
+  // Credentials have no mode, but intents need one.
   const fields = { _id: id, org_id, mode: 'live', provider, sealed, workspace, expires_at } as const;
   return {
     ...(defined(fields) as Omit<Release, 'pending'>),
@@ -60,14 +63,15 @@ function releaseOf(
   };
 }
 
-/** Keeps a credential that belongs to no connection, to be given back; the sweeper starts that. */
+/** Stores credentials that belong to no connection, so that the sweeper starts to revoke them. */
 export async function createRelease(owned: Owned, sealing: Sealing): Promise<void> {
   await collectionOf(ReleaseModel).insertOne(releaseOf(owned, sealing));
 }
 
 /**
- * Ends a connection, and keeps its credential where the service takes it back; null when there is none to give back. Twice is the
- * same as once. Both records change together: a process that dies in between would leave a token that works and that nobody knows.
+ * Ends a connection, and stores its credentials for revocation if the service supports that; null when there is nothing
+ * to revoke. Idempotent. Both records change in one transaction, because a crash in between would leave a valid token
+ * that nobody knows.
  */
 export async function endConnection(
   orgId: string,
@@ -76,7 +80,7 @@ export async function endConnection(
 ): Promise<(Release & { pending: Intent[] }) | null> {
   let release: (Release & { pending: Intent[] }) | null = null;
   await mongoose.connection.transaction(async (session) => {
-    // It may run again.
+    // The transaction may be retried.
     release = null;
     const before = await disconnectIntegration(orgId, provider, sealing.now, session);
     if (before?.sealed === undefined || !givesBack.has(provider)) return;
@@ -88,7 +92,7 @@ export async function endConnection(
   return release;
 }
 
-/** The credentials that are given back. */
+/** The decrypted credentials to revoke. */
 export const releasedCredentials = ({ _id, sealed }: Pick<Release, '_id' | 'sealed'>, { open }: SecretBox): unknown =>
   JSON.parse(open(sealed, releasePlace(_id)));
 
@@ -96,7 +100,7 @@ export async function findRelease(orgId: string, id: string): Promise<Release | 
   return collectionOf(ReleaseModel).findOne({ _id: id, org_id: orgId });
 }
 
-/** Of a token that had to be renewed before it could be given back: what renewed it serves once. */
+/** Stores a token that had to be renewed before it could be revoked, because a refresh token can be used only once. */
 export async function keepReleased(id: string, credentials: object, { seal }: SecretBox): Promise<void> {
   const sealed = seal(JSON.stringify(credentials), releasePlace(id));
   await collectionOf(ReleaseModel).updateOne({ _id: id }, { $set: { sealed } });

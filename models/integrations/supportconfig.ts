@@ -1,4 +1,6 @@
-/** What an organization configured about support. A record exists once something was changed; until then the defaults hold. */
+/**
+ * The support settings of an organization. The record is created with the first change; until then the defaults apply.
+ */
 import { cached } from '../base/cached.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, nullable, number, string } from '../rules/base/fields.ts';
@@ -18,7 +20,7 @@ import {
 const SupportConfigModel = defineModel('SupportConfig', 'support_configs', {
   /** The organization's id. */
   _id: string,
-  /** Counts changes; 0 while nothing was stored. */
+  /** For optimistic locking: increments with each change; 0 while nothing is stored. */
   version: number,
   updated_at: nullable(date),
   ...settingsFields,
@@ -26,7 +28,7 @@ const SupportConfigModel = defineModel('SupportConfig', 'support_configs', {
 });
 export type SupportConfig = RecordOf<typeof SupportConfigModel>;
 
-/** Of the secret that signs an organization's webhook, and of those that it replaced. */
+/** The place that the webhook's secret and the replaced secrets are bound to. */
 export const webhookSecretPlace = (orgId: string): Place => ({
   field: 'support_configs.outbox_webhook_secret',
   record: orgId,
@@ -53,12 +55,15 @@ export async function findSupportConfig(orgId: string): Promise<SupportConfig> {
 
 const recent = cached(findSupportConfig);
 
-/** As it was within the last second; the process that changed it knows at once. For questions, which all ask for it. */
+/**
+ * The settings, cached for less than a second, because every question reads them. The process that changes them sees
+ * the change at once.
+ */
 export async function recentSupportConfig(orgId: string): Promise<SupportConfig> {
   return recent.read(orgId);
 }
 
-/** Stores `next` if nobody changed the configuration since `version` was read; false when somebody did. */
+/** Stores `next` with optimistic locking: false when the settings changed since `version` was read. */
 export async function saveSupportConfig(
   orgId: string,
   version: number,
@@ -98,8 +103,8 @@ export async function saveSupportConfig(
 }
 
 /**
- * Takes a destination out of those that events are sent to. The version changes in any case, so that who is storing a
- * configuration that names it looks again.
+ * Removes a destination of events. Increments the version in any case, so that a concurrent save that still names the
+ * destination fails and retries.
  */
 export async function dropOutboxProvider(orgId: string, provider: OutboxProvider, now: Date): Promise<void> {
   await collectionOf(SupportConfigModel).updateOne(

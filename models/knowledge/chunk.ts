@@ -1,6 +1,6 @@
 /**
- * Chunks: the units that sources are cut into, stored and indexed. This collection is the truth; the search index only proposes
- * candidates from it. A chunk joined with its source, as material of an answer, is a `Passage`.
+ * Chunks: the units into which sources are split, stored and indexed. This collection is authoritative; the search
+ * index only proposes candidates. A chunk joined with its source is a `Passage`.
  */
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, readerOf, type RecordOf } from '../base/define.ts';
@@ -12,7 +12,7 @@ export const ChunkModel = defineModel(
   'Chunk',
   'chunks',
   {
-    /** `<source>:<generation>:<ordinal>`, so that writing a generation again changes nothing. */
+    /** `<source>:<generation>:<ordinal>`, so that writing a generation again is idempotent. */
     _id: string,
     org_id: string,
     mode: oneOf(modes),
@@ -32,7 +32,7 @@ export type Chunk = RecordOf<typeof ChunkModel>;
 
 export type ChunkSource = Pick<Chunk, 'org_id' | 'mode' | 'source_type' | 'source_id' | 'generation'>;
 
-/** The chunks of a source, as they are stored. */
+/** The records of a source's chunks. */
 export const chunksOf = (source: ChunkSource, cut: readonly CutChunk[]): Chunk[] =>
   cut.map((chunk) => ({
     ...source,
@@ -41,8 +41,8 @@ export const chunksOf = (source: ChunkSource, cut: readonly CutChunk[]): Chunk[]
   }));
 
 /**
- * Writes all chunks of a generation; writing them again leaves one copy. None is missing in between: an attempt that was
- * slow may come to this when a later one has published them.
+ * Writes all chunks of a generation. Idempotent, and no chunk is missing meanwhile, because a slow attempt may run
+ * after a later one has published the generation.
  */
 export async function writeChunks(
   { source_id, generation }: Pick<ChunkSource, 'source_id' | 'generation'>,
@@ -52,7 +52,7 @@ export async function writeChunks(
     await insertChunks(chunks);
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    // An attempt before wrote some; they differ only if the code that cuts them has changed since.
+    // An earlier attempt wrote some chunks. They differ only if the splitting code has changed since.
     await collectionOf(ChunkModel).bulkWrite(
       chunks.map((chunk) => ({ replaceOne: { filter: { _id: chunk._id }, replacement: chunk, upsert: true } })),
       { ordered: false },
@@ -61,12 +61,12 @@ export async function writeChunks(
   }
 }
 
-/** Writes chunks of generations that were never written before. */
+/** Inserts chunks of generations that were never written before. */
 export async function insertChunks(chunks: readonly Chunk[]): Promise<void> {
   if (chunks.length > 0) await collectionOf(ChunkModel).insertMany([...chunks], { ordered: false });
 }
 
-/** One generation, in reading order. */
+/** The chunks of one generation, in reading order. */
 export async function listChunks(orgId: string, sourceId: string, generation: number): Promise<Chunk[]> {
   return collectionOf(ChunkModel)
     .find({ org_id: orgId, source_id: sourceId, generation })
@@ -74,7 +74,7 @@ export async function listChunks(orgId: string, sourceId: string, generation: nu
     .toArray();
 }
 
-/** Removes the chunks of a source, all but those of the generation to keep. Safe to repeat. */
+/** Deletes the chunks of a source, except those of the generation `keep`. Idempotent. */
 export async function removeChunks(orgId: string, sourceId: string, keep?: number): Promise<void> {
   await collectionOf(ChunkModel).deleteMany({
     org_id: orgId,
@@ -83,7 +83,7 @@ export async function removeChunks(orgId: string, sourceId: string, keep?: numbe
   });
 }
 
-/** Removes these generations of a source. Safe to repeat. */
+/** Deletes the chunks of these generations of a source. Idempotent. */
 export async function removeGenerations(
   orgId: string,
   sourceId: string,
@@ -94,18 +94,18 @@ export async function removeGenerations(
 
 const readChunk = readerOf(ChunkModel);
 
-/** The chunks that exist now, of these ids, in this organization and mode: what an index proposes beyond is not shown. */
+/** The existing chunks with these ids in this organization and mode; stale candidates of the index are dropped. */
 export async function findChunks(orgId: string, mode: Mode, ids: readonly string[]) {
   const found = await Promise.all(ids.map((id) => readChunk(id)));
   return found.flatMap((chunk) => (chunk?.org_id === orgId && chunk.mode === mode ? [chunk] : []));
 }
 
-/** Removes the chunks of sources that are gone. Safe to repeat. */
+/** Deletes the chunks of deleted sources. Idempotent. */
 export async function removeAllChunks(orgId: string, sourceIds: readonly string[]): Promise<void> {
   await collectionOf(ChunkModel).deleteMany({ org_id: orgId, source_id: { $in: sourceIds } });
 }
 
-/** How many chunks each generation of each source of a type has. */
+/** The number of chunks in each generation of each source of a type. */
 export async function countChunks(
   orgId: string,
   mode: Mode,

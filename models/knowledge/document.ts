@@ -1,4 +1,4 @@
-/** Uploaded documents: their records, their bytes (GridFS) and what was taken out of the knowledge base. */
+/** Uploaded documents: their records, their bytes (GridFS) and their removal. */
 import { randomInt } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -24,35 +24,37 @@ export const DocumentModel = defineModel(
     filename: string,
     file_type: oneOf(fileTypes),
     mime_type: string,
-    /** Bytes. */
+    /** In bytes. */
     file_size: number,
     sha256: string,
     status: oneOf(documentStatuses),
-    /** Why it failed, for people. */
+    /** Why the processing failed, as a sentence for members. */
     error: optional(string),
     segments: list(string),
     /** Absent: the default of documents. */
     authority: optional(oneOf(authorities)),
     uploaded_by: string,
-    /** Counts processings; a worker that holds an older one writes nothing. */
+    /** Increments each time the document is to be processed; a worker with an older generation writes nothing. */
     generation: number,
-    /** The generation whose chunks answer questions; absent until the first was indexed. */
+    /** The generation whose chunks answer questions; absent until the first one is indexed. */
     live_generation: optional(number),
-    /** Counts the attempts that write index rows, each its own: see `batchOf`. */
+    /** Counts the attempts that write index rows; each attempt writes a batch of its own (`batchOf`). */
     attempt: optional(number),
-    /** The attempt that works on `generation`; one that another has overtaken publishes nothing. */
+    /** The attempt that works on `generation`; an earlier attempt can no longer publish. */
     claimed: optional(number),
-    /** The attempt whose rows answer. */
+    /** The attempt that wrote the live index rows. */
     live_attempt: optional(number),
     chunk_count: number,
-    /** Counts changes of segments and authority, so that the index can tell whether it has seen the last. */
+    /**
+     * Increments with each change of segments or authority, so that the index can detect whether its copy is current.
+     */
     tags_version: number,
-    /** Its place in the allowance of its organization and mode; absent on documents stored before there were slots. */
+    /** The document's slot in the quota of its organization and mode; absent on documents from before slots existed. */
     slot: optional(number),
     created_at: date,
     updated_at: date,
     indexed_at: optional(date),
-    /** The model that made the vectors of all passages of the live generation; absent: some lack theirs. */
+    /** The model that made the vectors of the live generation; absent while some passages have no vector. */
     embedded_by: optional(string),
     embedded_at: optional(date),
     pending: pendingField,
@@ -75,7 +77,7 @@ export type Document = RecordOf<typeof DocumentModel>;
 const readDocument = readerOf(DocumentModel);
 
 export async function findDocument(orgId: string, modes: readonly Mode[], docId: string): Promise<Document | null> {
-  // By the primary key alone, which many requests can share a query for; whose it is is looked at here.
+  // Reads by primary key, so that many requests can share a query; the organization is checked afterwards.
   const found = await readDocument(docId);
   return found && found.org_id === orgId && modes.includes(found.mode) ? found : null;
 }
@@ -91,7 +93,7 @@ const readSource = readerOf(DocumentModel, [
   'created_at',
 ]);
 
-/** Those of these documents that are of this organization and mode, as far as an answer needs them. */
+/** The given documents that belong to the organization and mode, with the fields that an answer needs. */
 export async function findSources(orgId: string, mode: Mode, docIds: readonly string[]) {
   const found = await Promise.all(docIds.map((id) => readSource(id)));
   return found.flatMap((document) => (document?.org_id === orgId && document.mode === mode ? [document] : []));
@@ -101,7 +103,7 @@ export async function findDocumentByHash(orgId: string, mode: Mode, sha256: stri
   return collectionOf(DocumentModel).findOne({ org_id: orgId, mode, sha256 });
 }
 
-/** Newest first; `before` is the `_id` of the last entry of the page before. */
+/** Newest first; `before` is the `_id` of the last entry of the previous page. */
 export async function listDocuments(
   orgId: string,
   modes: readonly Mode[],
@@ -115,7 +117,7 @@ export async function listDocuments(
     .toArray();
 }
 
-/** What an organization has, as far as storing one more needs to know. */
+/** The existing documents, with the fields that the quota check needs. */
 export type Standing = Pick<Document, 'slot' | 'status'>[];
 
 export async function listStanding(orgId: string, mode: Mode): Promise<Standing> {
@@ -124,7 +126,7 @@ export async function listStanding(orgId: string, mode: Mode): Promise<Standing>
     .toArray();
 }
 
-/** All of an organization and mode, the oldest first. */
+/** All documents of an organization and mode, oldest first. */
 export async function listAllDocuments(orgId: string, mode: Mode): Promise<Document[]> {
   return collectionOf(DocumentModel).find({ org_id: orgId, mode }).sort({ _id: 1 }).toArray();
 }
@@ -134,9 +136,11 @@ export async function countDocuments(orgId: string, modes: readonly Mode[]): Pro
 }
 
 /**
- * Stores a new document if the allowance has room. Storing is one write that takes a free slot: of two uploads that race for
- * the last one, the unique index refuses one; a process that is killed holds nothing. Null when the organization already has
- * these bytes. `standing`: what was there a moment ago; it is read again when the write is refused.
+ * Stores a new document if the quota has room; null when the organization already has these bytes.
+ *
+ * Storing is one write that takes a free slot. If two uploads race for the last slot, the unique index refuses one of
+ * them, and a crashed process holds no slot. `standing`: the documents as read a moment ago; they are read again when
+ * the write is refused.
  * @throws Problem SANDBOX_LIMIT, BETA_LIMIT_REACHED
  */
 export async function createDocument(
@@ -153,14 +157,14 @@ export async function createDocument(
       limit,
       standing.map(({ slot }) => slot),
     );
-    // A random one, so that uploads that race seldom choose the same slot.
+    // A random slot, so that concurrent uploads seldom choose the same one.
     const stored = { ...document, slot: free.slot(randomInt(free.count)) };
     try {
       await DocumentModel.create(stored);
       return stored;
     } catch (error) {
       if (!isDuplicate(error)) throw error;
-      // Another upload stored these bytes, or took the slot.
+      // Another upload stored the same bytes, or took the slot.
       if (await findDocumentByHash(org_id, mode, sha256)) return null;
       standing = await listStanding(org_id, mode);
     }
@@ -184,8 +188,8 @@ export async function tagDocument(
 }
 
 /**
- * Deletes a document with its chunks, and leaves a `Removal` for the rest; null when it is already gone. The removal is
- * stored first: a process that dies after that write leaves the deletion to the workflow that the removal starts.
+ * Deletes a document with its chunks, and stores a `Removal` for the rest; null when it is already deleted. The removal
+ * is stored first, so that after a crash the workflow that it starts completes the deletion.
  */
 export async function removeDocument(
   orgId: string,
@@ -200,17 +204,17 @@ export async function removeDocument(
   const decided = await recordRemoval(removal);
   const deleted = await deleteDocument(orgId, docId);
   await removeChunks(orgId, docId);
-  // When both had been done before, another request deleted the document at the same time.
+  // Both were done before when another request deleted the document at the same time.
   return decided || deleted ? removal : null;
 }
 
-/** Deletes the record alone; false when it is gone. */
+/** Deletes only the record; false when there is none. */
 export async function deleteDocument(orgId: string, docId: string): Promise<boolean> {
   const { deletedCount } = await collectionOf(DocumentModel).deleteOne({ _id: docId, org_id: orgId });
   return deletedCount === 1;
 }
 
-/** Asks for the bytes to be read again. Null when there is no such document or it is being processed right now. */
+/** Requests a new processing of the stored bytes. Null when there is no such document, or it is being processed. */
 export async function restartDocument(
   orgId: string,
   modes: readonly Mode[],
@@ -232,13 +236,13 @@ export async function restartDocument(
   );
 }
 
-/** The claim of an attempt, which overtakes those before it. */
+/** The update by which an attempt claims a document, replacing earlier attempts. */
 const claim = (fields: Partial<Document>) => [
   { $set: { ...fields, attempt: { $add: [{ $ifNull: ['$attempt', 0] }, 1] } } },
   { $set: { claimed: '$attempt' } },
 ];
 
-/** Takes a generation for processing; null when it is already done with, or the document is gone. Safe to repeat. */
+/** Claims a generation for processing; null when it is already processed, or the document is deleted. Idempotent. */
 export async function claimDocument(
   orgId: string,
   docId: string,
@@ -252,20 +256,22 @@ export async function claimDocument(
   );
 }
 
-/** Whether another document of the organization is being processed, or waits for it in the backlog. */
+/** Whether another document of the organization is being processed. */
 export async function isCrowded({ org_id, _id }: Pick<Document, 'org_id' | '_id'>): Promise<boolean> {
   const other = { org_id, _id: { $ne: _id }, status: 'processing' } as const;
   return (await collectionOf(DocumentModel).findOne(other, { projection: { _id: 1 } })) !== null;
 }
 
-/** Takes a generation for indexing what is stored of it; null when a later one was asked for, or the document is gone. */
+/**
+ * Claims a generation for indexing its stored chunks; null when a newer one was requested, or the document is deleted.
+ */
 export async function claimIndexing(orgId: string, docId: string, generation: number): Promise<Document | null> {
   return collectionOf(DocumentModel).findOneAndUpdate({ _id: docId, org_id: orgId, generation }, claim({}), {
     returnDocument: 'after',
   });
 }
 
-/** Ends a generation that can never be read. */
+/** Marks a generation as failed, because a retry cannot succeed. */
 export async function failDocument(
   orgId: string,
   docId: string,
@@ -280,8 +286,8 @@ export async function failDocument(
 }
 
 /**
- * Lets a generation answer, with the rows of the attempt that claimed it last; null for any other attempt, and when the
- * document is gone or a newer generation was asked for. Safe to repeat.
+ * Publishes a generation with the index rows of the attempt that claimed it last. Null for any other attempt, and when
+ * the document is deleted or a newer generation was requested. Idempotent.
  */
 export async function publishDocument(
   { org_id, _id, generation, claimed }: Pick<Document, 'org_id' | '_id' | 'generation' | 'claimed'>,
@@ -307,7 +313,7 @@ export async function publishDocument(
 
 const buckets = new WeakMap<object, InstanceType<typeof mongoose.mongo.GridFSBucket>>();
 
-/** One per connection: a bucket looks after its indexes on its first upload, which costs four round trips. */
+/** One bucket per connection, because its first upload checks indexes, which costs four round trips. */
 function bucket() {
   const db = mongoose.connection.db!;
   const known = buckets.get(db);
@@ -317,7 +323,6 @@ function bucket() {
   return made;
 }
 
-/** Stores a document's bytes under its id. */
 export async function writeBytes(docId: string, bytes: Readable): Promise<void> {
   await pipeline(bytes, bucket().openUploadStreamWithId(docId as never, docId));
 }
@@ -326,7 +331,7 @@ export function readBytes(docId: string): Readable {
   return bucket().openDownloadStream(docId as never);
 }
 
-/** Safe to repeat. */
+/** Idempotent. */
 export async function removeBytes(docId: string): Promise<void> {
   try {
     await bucket().delete(docId as never);
@@ -335,10 +340,13 @@ export async function removeBytes(docId: string): Promise<void> {
   }
 }
 
-/** Ids of stored bytes older than `before` that no document owns: an upload that died between bytes and record. */
+/**
+ * Ids of stored bytes older than `before` that belong to no document, because an upload crashed before it stored the
+ * record.
+ */
 export async function listOrphanedBytes(before: Date, limit: number): Promise<string[]> {
   const files = mongoose.connection.db!.collection<{ _id: string; uploadDate: Date }>(`${filesBucket}.files`);
-  // An hourly look, at which nearly every file is old enough to be asked about.
+  // Runs once an hour, and nearly every file is older than `before`, so a scan is acceptable.
   const found = await files
     .aggregate<{ _id: string }>(
       [

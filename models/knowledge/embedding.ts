@@ -1,6 +1,6 @@
 /**
- * Which sources still lack vectors by the present model. `embedded_by` of a document or page names the model that made the
- * vectors of all passages of its live generation; publishing a generation removes it.
+ * Which sources lack vectors of the current embedding model. `embedded_by` of a document or page names the model of the
+ * vectors of its live generation; publishing a generation removes it.
  */
 import type mongoose from 'mongoose';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
@@ -14,7 +14,7 @@ import { modes, type Mode } from '../rules/access/keys.ts';
 
 export type Owner = { org_id: string; mode: Mode };
 
-/** The intent to embed what an organization and mode lack. */
+/** Holds the intent to start the embedding workflow of an organization and mode. */
 export const EmbeddingWorkModel = defineModel(
   'EmbeddingWork',
   'embedding_work',
@@ -29,8 +29,8 @@ export const EmbeddingWorkModel = defineModel(
 export type EmbeddingWork = RecordOf<typeof EmbeddingWorkModel>;
 
 /**
- * Has the passages embedded that now lack vectors: the sweeper starts or wakes the workflow. Call it once the sources are
- * published. However many are, one intent waits, so that many uploads at once cost one signal.
+ * Requests vectors for all passages that lack them: the sweeper starts or signals the workflow. Call it after sources
+ * are published. One intent is stored for any number of sources, so that many uploads at once cost one signal.
  */
 export async function wakeEmbedding({ org_id, mode }: Owner, now: Date): Promise<void> {
   const work = embedPassagesWork(org_id, mode);
@@ -42,12 +42,12 @@ export async function wakeEmbedding({ org_id, mode }: Owner, now: Date): Promise
   );
 }
 
-/** A source that lacks vectors, as it was read. */
+/** A source that lacks vectors. */
 export type Lacking = Owner & {
   _id: string;
   live_generation: number;
   segments: string[];
-  /** The one that holds, its type's default included. */
+  /** The effective tier, including the default of the source type. */
   authority: Authority;
   tags_version: number;
 };
@@ -70,8 +70,8 @@ const lacking = (model: string): mongoose.mongo.Filter<Stored> => ({
 });
 
 /**
- * Documents first, then pages that answer, then those of a set that a crawl is building, which will answer when it is whole.
- * Pages that a running crawl has read wait for a while, see `embed_after`.
+ * Sources that lack vectors: documents first, then live pages, then pages of a set that a crawl is building. Pages of a
+ * running crawl wait until `embed_after`.
  */
 export async function listLacking(
   { org_id, mode }: Owner,
@@ -97,7 +97,7 @@ export async function listLacking(
   return found;
 }
 
-/** Whether an organization and mode has sources that lack vectors, those included that wait for the end of their crawl. */
+/** Whether any source lacks vectors, including pages that wait for the end of their crawl. */
 export async function lacksVectors({ org_id, mode }: Owner, model: string): Promise<boolean> {
   const filter = { ...lacking(model), org_id, mode };
   const lacks = async (records: ReturnType<typeof documents>): Promise<boolean> =>
@@ -105,7 +105,10 @@ export async function lacksVectors({ org_id, mode }: Owner, model: string): Prom
   return (await lacks(documents())) || (await lacks(pages()));
 }
 
-/** Notes that all passages of a generation have vectors; false when another one answers by now, or the source is gone. */
+/**
+ * Notes that all passages of a generation have vectors; false when another generation is live now, or the source is
+ * deleted.
+ */
 export async function markEmbedded(
   { _id, org_id, live_generation }: Pick<Lacking, '_id' | 'org_id' | 'live_generation'>,
   model: string,
@@ -116,7 +119,7 @@ export async function markEmbedded(
   return matchedCount === 1;
 }
 
-/** Has a source embedded again: its vectors are not what the record says. */
+/** Requests new vectors for a source, because the stored ones do not match its record. */
 export async function unmarkEmbedded(orgId: string, sourceId: string): Promise<void> {
   const gone = { $unset: { embedded_by: 1, embedded_at: 1 } } as const;
   await recordsOf(sourceId).updateOne({ _id: sourceId, org_id: orgId }, gone);
@@ -124,7 +127,7 @@ export async function unmarkEmbedded(orgId: string, sourceId: string): Promise<v
 
 const recordsOf = (sourceId: string) => (sourceId.startsWith('page_') ? pages() : documents());
 
-/** The sources of which the record says that they have vectors by a model. */
+/** The sources that are marked as embedded by this model. */
 export async function listEmbedded({ org_id, mode }: Owner, model: string): Promise<Set<string>> {
   const read = async (records: ReturnType<typeof documents>) =>
     records.find({ embedded_by: model, org_id, mode }, { projection: { _id: 1 } }).toArray();
@@ -132,7 +135,7 @@ export async function listEmbedded({ org_id, mode }: Owner, model: string): Prom
   return new Set([...some, ...others].map(({ _id }) => _id));
 }
 
-/** Whose sources lack vectors. */
+/** The organizations and modes with sources that lack vectors. */
 export async function listLackingOwners(model: string): Promise<Owner[]> {
   const owners = new Map<string, Owner>();
   for (const records of [documents(), pages()]) {
@@ -145,15 +148,15 @@ export async function listLackingOwners(model: string): Promise<Owner[]> {
   return [...owners.values()];
 }
 
-/** How many published pages of a crawl lack vectors. */
+/** The number of published pages of a crawl that lack vectors. */
 export async function countPagesLacking({ org_id, mode }: Owner, crawlId: string, model: string): Promise<number> {
   return pages().countDocuments({ ...lacking(model), org_id, mode, crawl_id: crawlId });
 }
 
-/** Sources of each kind that are counted at most: a count of more takes longer, and says no more. */
+/** The maximum number of sources of each kind that are counted; a higher count takes longer and is no more useful. */
 const countedSources = 10_000;
 
-/** How many passages lack vectors, of all organizations. */
+/** The number of passages that lack vectors, in all organizations. */
 export async function countPassagesLacking(model: string): Promise<number> {
   const count = async (records: ReturnType<typeof documents>): Promise<number> => {
     const [sum] = await records

@@ -1,6 +1,7 @@
 /**
- * Unanswered questions of customers, one record a wording, grouped by what they mean; forgotten half a year after they were last asked.
- * A record knows which customers asked it, as hashes, so that the words go when nobody else's are left.
+ * Knowledge gaps: unanswered questions of customers. There is one record per wording; wordings with the same meaning
+ * share a group. A record expires half a year after the question was last asked. It stores hashes of the customers who
+ * asked, so that the wording is deleted with the last of them.
  */
 import { createHash } from 'node:crypto';
 import type mongoose from 'mongoose';
@@ -23,12 +24,15 @@ import { modes, type Mode } from '../rules/access/keys.ts';
 export type GapNear = { chunk_id: string; score: number };
 
 const keepSeconds = 180 * 86_400;
-/** A wording that so many have asked is nobody's alone: further customers are only counted. Some 100 KB a record. */
+/**
+ * The maximum number of stored askers, about 100 KB. A wording that so many people use identifies nobody, so further
+ * customers are only counted.
+ */
 const maxAskers = 1_000;
 
 /**
- * A customer who asked, how often, and with which message the last time. Both are hashes of ids, which are nobody's once the
- * customer is forgotten.
+ * A customer who asked the question: how often, and in which message last. Both ids are hashed, and cannot be resolved
+ * once the customer is deleted.
  */
 const gapAsker = embedded({
   customer: string,
@@ -41,22 +45,22 @@ const GapModel = defineModel(
   'Gap',
   'gaps',
   {
-    /** `gap_` and a hash over organization, mode and wording, so that asking again counts the same record. */
+    /** `gap_` and a hash over organization, mode and wording, so that the same wording is counted in one record. */
     _id: string,
     org_id: string,
     mode: oneOf(modes),
     group: string,
     question: string,
-    /** How often it was asked, by whomever. */
+    /** How often the question was asked, by customers and API keys. */
     count: number,
-    /** Of customers, the first `MAX_ASKERS` of them; who asks with a key is nobody in particular. */
+    /** The first `maxAskers` customers who asked. Questions through an API key have no customer. */
     askers: list(gapAsker),
     first_asked: date,
     last_asked: date,
     why_missing: oneOf(gapReasons),
-    /** The passages that came nearest when it was asked last: chunk ids and scores. */
+    /** The nearest passages when the question was last asked. */
     near: optional(mixed<GapNear[]>()),
-    /** What the question means: numbers of four bytes. Vectors of two models are never compared. */
+    /** The question's vector, as 32-bit floats. Vectors of different models are never compared. */
     vector: optional(bytes),
     vector_model: optional(string),
     status: oneOf(gapStatuses),
@@ -65,13 +69,13 @@ const GapModel = defineModel(
     { fields: { org_id: 1, mode: 1, last_asked: -1 } },
     { fields: { last_asked: 1 }, expireAfterSeconds: keepSeconds },
     { fields: { 'askers.customer': 1, _id: 1 } },
-    // Those that nobody has asked any more, which are about to be removed.
+    // Gaps without a customer left, which are about to be deleted.
     { fields: { org_id: 1, count: 1 }, partialFilterExpression: { count: 0 } },
   ],
 );
 export type Gap = RecordOf<typeof GapModel>;
 
-/** The record of a wording; how it is spaced and capitalised does not matter. */
+/** The record id of a wording; blanks and case are normalised. */
 function gapId(orgId: string, mode: Mode, question: string): string {
   const wording = question.trim().toLowerCase().replace(/\s+/g, ' ');
   const hash = createHash('sha256')
@@ -80,7 +84,7 @@ function gapId(orgId: string, mode: Mode, question: string): string {
   return `gap_${hash.slice(0, 26)}`;
 }
 
-/** Who asked: a customer, with a message. */
+/** The customer who asked, and the message. */
 export type Asker = { customerId: string; messageId: string };
 export type QuestionVector = { model: string; vector: Float32Array };
 export type Asked = {
@@ -92,10 +96,10 @@ export type Asked = {
   meaning?: QuestionVector | undefined;
 };
 
-/** Questions that a new one is compared with, those asked last: each a dot product of 512 numbers. */
+/** How many questions a new one is compared with, the latest first; each comparison is a dot product of 512 numbers. */
 const comparedGaps = 2_000;
 
-/** The group of the question that asks the same, by meaning. */
+/** The group of the most similar known question, by embeddings; undefined when none is similar enough. */
 export async function findGroup(
   orgId: string,
   mode: Mode,
@@ -113,15 +117,15 @@ export async function findGroup(
   );
 }
 
-/** A copy, since numbers of four bytes must stand at an address that four divides. */
+/** Copies the bytes, because a Float32Array needs an offset that is a multiple of four. */
 const readVector = ({ buffer }: mongoose.mongo.Binary): Float32Array =>
   new Float32Array(Uint8Array.from(buffer).buffer);
 const writeVector = (vector: Float32Array): Buffer => Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
 
-/** Ids are random, so nothing but the id itself leads from it to its hash. */
+/** Ids are random, so a hash cannot be traced back without knowing the id. */
 const hashOf = (id: string): string => createHash('sha256').update(id).digest('base64url').slice(0, 22);
 
-/** A question that nobody has asked before. */
+/** The record of a new question, and the fields that are updated when it is asked again. */
 function freshGap(orgId: string, mode: Mode, asked: Asked) {
   const { question, group, why: why_missing, now, near, meaning } = asked;
   const vector = meaning && { vector: writeVector(meaning.vector), vector_model: meaning.model };
@@ -139,7 +143,7 @@ function freshGap(orgId: string, mode: Mode, asked: Asked) {
   return { told, fresh };
 }
 
-/** Counts an unanswered question of a key. One that was resolved and is asked again is open again. */
+/** Counts an unanswered question that came through an API key. A resolved question becomes open again. */
 export async function recordGap(orgId: string, mode: Mode, asked: Asked): Promise<void> {
   const { told, fresh } = freshGap(orgId, mode, asked);
   const first = {
@@ -150,13 +154,13 @@ export async function recordGap(orgId: string, mode: Mode, asked: Asked): Promis
 }
 
 /**
- * The end of an aggregation that counts an unanswered question of a customer for each record it has come to; see
- * `recordCustomerGap`. An asker's message counts once, however often its answer is attempted.
+ * Aggregation stages that count an unanswered question of a customer; see `recordCustomerGap`. Each message counts
+ * once, however often its answer is attempted.
  */
 export function countingGap(orgId: string, mode: Mode, asked: Asked, asker: Asker): mongoose.PipelineStage[] {
   const { told, fresh } = freshGap(orgId, mode, asked);
   const by: GapAsker = { customer: hashOf(asker.customerId), message: hashOf(asker.messageId), count: 1 };
-  // Gaps that were stored before askers were have none.
+  // Older records have no `askers`.
   const again = [{ $set: { askers: { $ifNull: ['$askers', []] } } }, { $set: countedAgain(told, by) }];
   return [
     { $replaceWith: { $literal: { ...fresh, askers: [by] } } },
@@ -169,7 +173,7 @@ type Told = Pick<
   'org_id' | 'mode' | 'group' | 'question' | 'last_asked' | 'why_missing' | 'near' | 'vector' | 'vector_model'
 >;
 
-/** The fields of a gap that is asked once more. */
+/** The updated fields of a question that is asked again. */
 function countedAgain(told: Told, by?: GapAsker) {
   const status = { $cond: [{ $eq: ['$status', 'resolved'] }, 'open', '$status'] };
   const literal = Object.fromEntries(Object.entries(told).map(([field, value]) => [field, { $literal: value }]));
@@ -193,8 +197,9 @@ function askersWith(by: GapAsker) {
 }
 
 /**
- * Takes a customer out of what it asked, and removes the words that nobody else has asked. Safe to repeat, also when it was
- * interrupted. Call it once the customer's messages are gone, without which nothing is counted.
+ * Removes a customer from all gaps, and deletes the wordings that nobody else has asked. Idempotent, also after an
+ * interruption. Call it after the customer's messages are deleted, because a question is only counted while its message
+ * exists.
  */
 export async function forgetGaps(orgId: string, customerId: string): Promise<void> {
   const customer = hashOf(customerId);
@@ -205,19 +210,20 @@ export async function forgetGaps(orgId: string, customerId: string): Promise<voi
   await collectionOf(GapModel).updateMany({ 'askers.customer': customer, org_id: orgId }, [
     { $set: { askers: those('$ne'), count: { $subtract: ['$count', times] } } },
   ]);
-  // Also what somebody else left who was interrupted here. One that is asked again meanwhile stays.
+  // Also deletes what an interrupted earlier call left. A question that is asked again meanwhile has a higher count and
+  // stays.
   await collectionOf(GapModel).deleteMany({ org_id: orgId, count: 0 });
 }
 
-/** How many wordings a customer has asked in vain. */
+/** How many unanswered wordings a customer has asked. */
 export async function countGapsOf(orgId: string, customerId: string): Promise<number> {
   return collectionOf(GapModel).countDocuments({ 'askers.customer': hashOf(customerId), org_id: orgId });
 }
 
-/** `count`: how often this customer asked it. */
+/** `count`: how often this customer asked the question. */
 export type CustomerGap = Pick<Gap, '_id' | 'question' | 'count' | 'why_missing'>;
 
-/** What a customer has asked in vain, by id, from behind `after` on. */
+/** A customer's unanswered questions after the id `after`, sorted by id. */
 export async function listGapsOf(
   orgId: string,
   customerId: string,
@@ -245,7 +251,10 @@ export type GapGroup = Omit<Gap, '_id' | 'org_id' | 'group' | 'askers' | 'vector
   gap_ids: string[];
 };
 
-/** Groups, those asked last first, and how many there are. A group is as open as its most open wording. */
+/**
+ * A page of gap groups, the most recently asked first, and their total number. The status of a group is that of its
+ * most open wording.
+ */
 export async function listGaps(
   orgId: string,
   modes: readonly Mode[],
@@ -283,7 +292,7 @@ export async function listGaps(
   };
 }
 
-/** Gives how many of these there were. */
+/** Returns how many of the gaps exist. */
 export async function setGapStatus(
   orgId: string,
   modes: readonly Mode[],

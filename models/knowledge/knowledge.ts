@@ -1,4 +1,4 @@
-/** What may answer: passages, which are chunks joined with their sources, as both are now. */
+/** Passages: chunks joined with their sources, as MongoDB has both now. */
 import { findChunks, type Chunk } from './chunk.ts';
 import { findSources } from './document.ts';
 import { findPageSources } from './page.ts';
@@ -16,11 +16,12 @@ type AnsweringSource = {
 };
 
 /**
- * The passages of these chunk ids that exist, are of this organization and mode, and belong to their source's live
- * generation. Segments and authority are the source's own, so a change of either holds at once.
+ * The passages with these chunk ids that exist in this organization and mode, and belong to the live generation of
+ * their source. Segments and authority come from the source's record, so a change applies at once.
  */
 export async function findPassages(orgId: string, mode: Mode, chunkIds: readonly string[]): Promise<Passage[]> {
-  // A chunk's id begins with its source's, so both can be read at the same time; the source's prefix tells its kind.
+  // A chunk id begins with its source's id, so that chunks and sources are read in parallel. The prefix tells documents
+  // from pages.
   const sourceIds = [...new Set(chunkIds.map((id) => id.slice(0, id.indexOf(':'))))];
   const isPage = (id: string): boolean => id.startsWith('page_');
   const [chunks, documents, pages] = await Promise.all([

@@ -1,6 +1,6 @@
 /**
- * Copies of what an organization has in test mode into live mode, as it asked for when it went live. The record stays, so that
- * members see what became of it; each document and page is taken over once, however often its workflow runs.
+ * Copies of an organization's knowledge from test to live mode, requested when it goes live. The record is kept, so
+ * that members see the result. Each document and page is copied once, however often the workflow runs.
  */
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
@@ -8,7 +8,10 @@ import { date, embedded, flag, list, number, oneOf, optional, string, type Value
 import { pendingField, pendingIndex } from '../base/pending.ts';
 import { modes } from '../rules/access/keys.ts';
 
-/** A document or page that was not taken over, and why. Its name is not kept, since it must be gone when that is deleted. */
+/**
+ * A document or page that was not copied, with the reason. Its name is not stored, because it would remain after the
+ * document is deleted.
+ */
 const leftOut = embedded({
   id: string,
   reason: string,
@@ -23,13 +26,13 @@ export const LiveCopyModel = defineModel(
     org_id: string,
     /** The mode that is copied to. */
     mode: oneOf(modes),
-    /** The member who asked for it. */
+    /** The user id of the member who requested the copy. */
     requested_by: string,
     requested_at: date,
-    /** Absent once it is finished, so that a unique index allows an organization one at a time. */
+    /** Absent once finished, so that a unique index allows one running copy per organization. */
     running: flag,
     finished_at: optional(date),
-    /** What was taken over, once it is finished. */
+    /** How many were copied; set when finished. */
     documents: optional(number),
     pages: optional(number),
     left_out: optional(list(leftOut)),
@@ -43,7 +46,7 @@ export const LiveCopyModel = defineModel(
 );
 export type LiveCopy = RecordOf<typeof LiveCopyModel>;
 
-/** Null when one is under way already. */
+/** Null when another copy is running. */
 export async function createLiveCopy(copy: LiveCopy & { running: true }): Promise<LiveCopy | null> {
   try {
     await LiveCopyModel.create(copy);
@@ -58,12 +61,11 @@ export async function findLiveCopy(orgId: string, copyId: string): Promise<LiveC
   return collectionOf(LiveCopyModel).findOne({ _id: copyId, org_id: orgId });
 }
 
-/** The one that was asked for last. */
 export async function latestLiveCopy(orgId: string): Promise<LiveCopy | null> {
   return collectionOf(LiveCopyModel).findOne({ org_id: orgId }, { sort: { _id: -1 } });
 }
 
-/** Writes down what came of it. Safe to repeat. */
+/** Stores the result. Idempotent. */
 export async function finishLiveCopy(
   orgId: string,
   copyId: string,

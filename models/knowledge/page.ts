@@ -1,4 +1,7 @@
-/** Pages that a crawl made knowledge of. Which set answers (the old one, or the one a replacing crawl has built) is theirs. */
+/**
+ * Crawled web pages as knowledge sources. While a replacing crawl builds a new set of pages, `live` tells the answering
+ * set from the new one.
+ */
 import { removeChunks } from './chunk.ts';
 import { collectionOf, defined, defineModel, readerOf, type RecordOf } from '../base/define.ts';
 import { boolean, date, list, number, oneOf, optional, string, text } from '../rules/base/fields.ts';
@@ -16,40 +19,40 @@ export const PageModel = defineModel(
     _id: string,
     org_id: string,
     mode: oneOf(modes),
-    /** Canonical; one page an address, in each set. */
+    /** Canonical; unique within a set. */
     url: string,
     title: text,
-    /** Whether it may answer; false while the set it belongs to is being built. */
+    /** Whether the page belongs to the live set; false while its set is being built. */
     live: boolean,
-    /** The crawl that saw it last. */
+    /** The crawl that read the page last. */
     crawl_id: string,
-    /** The crawl that took its last generation; ids of crawls grow with time. */
+    /** The crawl that claimed the newest generation; ids of crawls grow with time. */
     claimed_by: optional(string),
     segments: list(string),
     /** Absent: the default of pages. */
     authority: optional(oneOf(authorities)),
     tags_version: number,
     generation: number,
-    /** The generation whose chunks answer questions; absent until the first was indexed. */
+    /** The generation whose chunks answer questions; absent until the first one is indexed. */
     live_generation: optional(number),
-    /** Counts the attempts at putting its rows back into the index, each of which writes its own: see `batchOf`. */
+    /** Counts the attempts to write index rows again; each attempt writes a batch of its own (`batchOf`). */
     attempt: optional(number),
-    /** The attempt that copies it from test mode, until that is published. */
+    /** The attempt that copies the page from test mode, until it is published. */
     claimed: optional(number),
-    /** The attempt whose rows answer; absent when they are those that its crawl wrote. */
+    /** The attempt that wrote the live index rows; absent when the crawl wrote them. */
     live_attempt: optional(number),
     chunk_count: number,
     content_sha256: string,
-    /** What the site said of its version, sent back when it is fetched again. */
+    /** HTTP validators that the site sent; they are sent back at the next fetch. */
     etag: optional(string),
     last_modified: optional(string),
     crawled_at: date,
     created_at: date,
     updated_at: date,
-    /** The model that made the vectors of all passages of the live generation; absent: some lack theirs. */
+    /** The model that made the vectors of the live generation; absent while some passages have no vector. */
     embedded_by: optional(string),
     embedded_at: optional(date),
-    /** It waits for its vectors until then, while its crawl runs; the crawl's end removes this. */
+    /** The page is not embedded before this time while its crawl runs; the end of the crawl unsets it. */
     embed_after: optional(date),
     pending: pendingField,
   },
@@ -63,7 +66,7 @@ export const PageModel = defineModel(
 );
 export type Page = RecordOf<typeof PageModel>;
 
-/** What the API shows and changes: published pages of the live set. */
+/** Matches the published pages of the live set, which are the ones that the API shows and changes. */
 export const visible = (orgId: string, among: readonly Mode[]) => ({
   org_id: orgId,
   mode: { $in: among },
@@ -83,13 +86,13 @@ const readSource = readerOf(PageModel, [
   'live_generation',
 ]);
 
-/** Those of these pages that are of this organization and mode and may answer, as far as an answer needs them. */
+/** The given pages that belong to the live set of the organization and mode, with the fields that an answer needs. */
 export async function findPageSources(orgId: string, mode: Mode, pageIds: readonly string[]) {
   const found = await Promise.all(pageIds.map((id) => readSource(id)));
   return found.flatMap((page) => (page?.org_id === orgId && page.mode === mode && page.live ? [page] : []));
 }
 
-/** Newest first; `before` is the `_id` of the last entry of the page before. */
+/** Newest first; `before` is the `_id` of the last entry of the previous page. */
 export async function listPages(
   orgId: string,
   among: readonly Mode[],
@@ -107,7 +110,7 @@ export async function countPages(orgId: string, among: readonly Mode[]): Promise
   return collectionOf(PageModel).countDocuments(visible(orgId, among));
 }
 
-/** All that answer in an organization and mode, the oldest first. */
+/** All published live pages of an organization and mode, oldest first. */
 export async function listVisiblePages(orgId: string, mode: Mode): Promise<Page[]> {
   return collectionOf(PageModel)
     .find(visible(orgId, [mode]))
@@ -116,8 +119,8 @@ export async function listVisiblePages(orgId: string, mode: Mode): Promise<Page[
 }
 
 /**
- * Begins to copy a page into live mode, as an attempt of its own whose index rows have a name of their own; null when live mode
- * has a page of its address already, or a crawl is about to publish one. An attempt that died left the same page.
+ * Begins to copy a page into live mode, as a new attempt with its own batch of index rows. A repeated call continues
+ * with the same page. Null when live mode already has a page with this address, or a crawl is about to publish one.
  */
 export async function beginPageCopy(page: Page, now: Date): Promise<(Page & { attempt: number }) | null> {
   const { org_id, url, title, crawl_id, segments, authority, content_sha256, etag, last_modified, crawled_at } = page;
@@ -131,16 +134,16 @@ export async function beginPageCopy(page: Page, now: Date): Promise<(Page & { at
   );
   const copy = await collectionOf(PageModel).findOneAndUpdate(
     { ...place, crawl_id, ...unpublishedCopy },
-    // The index is told by `claimed` that rows of this name are about to answer.
+    // `claimed` tells the index reconciliation that this batch may still be published.
     [{ $set: { attempt: { $add: [{ $ifNull: ['$attempt', 0] }, 1] } } }, { $set: { claimed: '$attempt' } }],
     { returnDocument: 'after' },
   );
   return copy && { ...copy, attempt: copy.attempt! };
 }
-/** A crawl that takes it counts its generation on. */
+/** Matches a copy that no crawl has claimed; a crawl's claim increments the generation. */
 const unpublishedCopy = { generation: 1, live_generation: { $exists: false } };
 
-/** Lets a copy answer; false when another attempt or a crawl has overtaken this one, or the page was deleted. */
+/** Publishes a copy; false when another attempt or a crawl has replaced this one, or the page was deleted. */
 export async function publishPageCopy(
   { _id, org_id, attempt }: Page & { attempt: number },
   chunkCount: number,
@@ -173,8 +176,8 @@ export async function tagPage(
 }
 
 /**
- * Deletes a page with its chunks, and leaves a `Removal` for the rest; null when it is already gone. The removal is stored
- * first: a process that dies after that write leaves the deletion to the workflow that the removal starts.
+ * Deletes a page with its chunks, and stores a `Removal` for the rest; null when it is already deleted. The removal is
+ * stored first, so that after a crash the workflow that it starts completes the deletion.
  */
 export async function removePage(
   orgId: string,
@@ -192,23 +195,23 @@ export async function removePage(
   const decided = await recordRemoval(removal);
   const deleted = await deletePages(orgId, [pageId]);
   await removeChunks(orgId, pageId);
-  // When both had been done before, another request deleted the page at the same time.
+  // Both were done before when another request deleted the page at the same time.
   return decided || deleted > 0 ? removal : null;
 }
 
-/** A page as it was when it was looked at. */
+/** A page as it was read earlier, for optimistic locking. */
 export type SeenPage = Pick<
   Page,
   '_id' | 'url' | 'live' | 'crawl_id' | 'generation' | 'live_generation' | 'live_attempt'
 >;
 
-/** All pages of an organization and mode, published or not, as far as reconciling needs them. */
+/** All pages of an organization and mode, published or not, with the fields that reconciling needs. */
 export async function listSets(orgId: string, mode: Mode): Promise<SeenPage[]> {
   const projection = { url: 1, live: 1, crawl_id: 1, generation: 1, live_generation: 1, live_attempt: 1 };
   return collectionOf(PageModel).find({ org_id: orgId, mode }, { projection }).toArray();
 }
 
-/** Those of these pages that exist. */
+/** The ids of the given pages that exist. */
 export async function findPageIds(orgId: string, pageIds: readonly string[]): Promise<Set<string>> {
   const found = await collectionOf(PageModel)
     .find({ org_id: orgId, _id: { $in: pageIds } }, { projection: { _id: 1 } })
@@ -216,7 +219,7 @@ export async function findPageIds(orgId: string, pageIds: readonly string[]): Pr
   return new Set(found.map(({ _id }) => _id));
 }
 
-/** No crawl has seen it since, and none has begun a generation of it. */
+/** Matches the page only if no crawl has read it, or claimed a generation of it, since it was read. */
 const asSeen = (orgId: string, { _id, live, crawl_id, generation, live_generation }: SeenPage) => ({
   _id,
   org_id: orgId,
@@ -226,20 +229,23 @@ const asSeen = (orgId: string, { _id, live, crawl_id, generation, live_generatio
   live_generation: live_generation ?? { $exists: false },
 });
 
-/** Takes a generation, so that none which was begun before can be published any more; false when the page is not as seen. */
+/**
+ * Claims a new generation, so that no earlier one can be published any more; false when the page has changed since it
+ * was read.
+ */
 export async function supersede(orgId: string, page: SeenPage): Promise<boolean> {
   const { modifiedCount } = await collectionOf(PageModel).updateOne(asSeen(orgId, page), { $inc: { generation: 1 } });
   return modifiedCount === 1;
 }
 
-/** Deletes a page that is still as it was seen; false when it is not. */
+/** Deletes a page; false when it has changed since it was read. */
 export async function removePageAsSeen(orgId: string, page: SeenPage): Promise<boolean> {
   const { deletedCount } = await collectionOf(PageModel).deleteOne(asSeen(orgId, page));
   if (deletedCount === 1) await dropPageLinks([page._id]);
   return deletedCount === 1;
 }
 
-/** Deletes pages with their links; returns how many there were. */
+/** Deletes pages with their links; returns how many pages existed. */
 export async function deletePages(orgId: string, pageIds: readonly string[]): Promise<number> {
   const { deletedCount } = await collectionOf(PageModel).deleteMany({ org_id: orgId, _id: { $in: pageIds } });
   await dropPageLinks(pageIds);

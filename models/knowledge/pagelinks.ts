@@ -1,18 +1,18 @@
 /**
- * Where pages link to within their site: a site that answers "unchanged" sends no links, and what lies behind must be
- * visited all the same. Apart from the pages, which are read by every question.
+ * Links of pages within their site. When a site answers "unchanged" (304), the response has no links, but the linked
+ * pages must still be visited. They are a collection of their own, because every question reads the page records.
  */
 import type { ClientSession } from 'mongoose';
 import { collectionOf, defineModel } from '../base/define.ts';
 import { list, string } from '../rules/base/fields.ts';
 
 const PageLinksModel = defineModel('PageLinks', 'page_links', {
-  /** The page's. */
+  /** The page's id. */
   _id: string,
   urls: list(string),
 });
 
-/** Kept of one page; navigation and contents of a large site are some hundred. */
+/** The maximum number of stored links of a page; navigation and contents of a large site have some hundred. */
 const maxKeptLinks = 1_000;
 
 export async function savePageLinks(pages: readonly { _id: string; links: readonly string[] }[]): Promise<void> {
@@ -25,7 +25,7 @@ export async function savePageLinks(pages: readonly { _id: string; links: readon
   );
 }
 
-/** By the page's id. */
+/** The links by page id. */
 export async function findPageLinks(pageIds: readonly string[]): Promise<Map<string, string[]>> {
   const found = await collectionOf(PageLinksModel)
     .find({ _id: { $in: [...pageIds] } })
@@ -33,7 +33,6 @@ export async function findPageLinks(pageIds: readonly string[]): Promise<Map<str
   return new Map(found.map(({ _id, urls }) => [_id, urls]));
 }
 
-/** Removes what is kept of these pages. */
 export async function dropPageLinks(pageIds: readonly string[], session?: ClientSession): Promise<void> {
   await collectionOf(PageLinksModel).deleteMany({ _id: { $in: [...pageIds] } }, session ? { session } : {});
 }

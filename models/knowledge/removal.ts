@@ -1,6 +1,6 @@
 /**
- * Sources (documents, pages) that are deleted, and whose traces are still to be removed. A removal is the decision to delete:
- * it is stored before anything is deleted, and the workflow that it starts removes all that is left, the source's record included.
+ * Removals of sources (documents, pages). A removal is the stored decision to delete a source. It is stored before
+ * anything is deleted, and its workflow deletes everything that is left, including the source's record.
  */
 import type { ClientSession } from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
@@ -9,7 +9,7 @@ import { date, oneOf, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 
-/** Under the source's id; gone when all traces are. */
+/** The id is the source's. The record is deleted when everything of the source is. */
 export const RemovalModel = defineModel(
   'Removal',
   'removals',
@@ -24,7 +24,7 @@ export const RemovalModel = defineModel(
 );
 export type Removal = RecordOf<typeof RemovalModel>;
 
-/** Stores a removal; false when one of this source stands already. */
+/** Stores a removal; false when the source already has one. */
 export async function recordRemoval(removal: Removal): Promise<boolean> {
   try {
     await RemovalModel.create(removal);
@@ -35,7 +35,7 @@ export async function recordRemoval(removal: Removal): Promise<boolean> {
   }
 }
 
-/** Stores removals that start no workflow: the end of a crawl carries them out. One that is stored already stays as it is. */
+/** Stores removals without a workflow; the end of a crawl carries them out. Existing ones stay unchanged. */
 export async function recordRemovals(
   removals: readonly Omit<Removal, 'pending'>[],
   session?: ClientSession,
@@ -49,7 +49,7 @@ export async function recordRemovals(
   );
 }
 
-/** Those that start no workflow of their own. */
+/** Removals without a workflow of their own. */
 export async function listRemovals(orgId: string, mode: Mode): Promise<Removal[]> {
   return collectionOf(RemovalModel)
     .find({ org_id: orgId, mode, pending: { $exists: false } })

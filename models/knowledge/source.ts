@@ -1,4 +1,4 @@
-/** What documents and pages have in common as sources of answers: whose they are, and their tags. */
+/** What documents and pages have in common as sources of answers: owner, generations and tags. */
 import { collectionOf, everyRecord } from '../base/define.ts';
 import { deleteDocument, DocumentModel } from './document.ts';
 import { deletePages, PageModel } from './page.ts';
@@ -10,20 +10,20 @@ export type Source = Generations & {
   org_id: string;
   mode: Mode;
   segments: string[];
-  /** The one that holds, its type's default included. */
+  /** The effective tier, including the default of the source type. */
   authority: Authority;
-  /** Counts changes of the tags. */
+  /** Increments with each change of segments or authority. */
   tags_version: number;
   chunk_count: number;
   /** Counts the attempts that write index rows. */
   attempt?: number;
 };
 
-/** Whose sources there are that answer. */
+/** The organizations and modes that have published sources. */
 export async function listOwners(): Promise<{ org_id: string; mode: Mode }[]> {
   const owners = new Map<string, { org_id: string; mode: Mode }>();
   for (const model of [DocumentModel, PageModel] as const) {
-    // The maintenance asks for it, which then looks at each of these records anyway.
+    // Only maintenance calls this, and it reads each of these records anyway, so a scan is acceptable.
     const found = await collectionOf<Owned>(model as never)
       .aggregate<{ _id: { org_id: string; mode: Mode } }>(
         [{ $match: { live_generation: { $exists: true } } }, { $group: { _id: { org_id: '$org_id', mode: '$mode' } } }],
@@ -35,7 +35,7 @@ export async function listOwners(): Promise<{ org_id: string; mode: Mode }[]> {
   return [...owners.values()];
 }
 
-/** Everything in one organization and mode, also what does not answer yet, as far as the index has to agree with it. */
+/** All sources of an organization and mode, published or not, with the fields that the index must match. */
 export async function listStanding({ org_id, mode }: { org_id: string; mode: Mode }): Promise<Standing[]> {
   const numbers = { generation: 1, claimed: 1, live_generation: 1, live_attempt: 1, chunk_count: 1 };
   const projection = { ...numbers, live: 1, segments: 1, authority: 1 };
@@ -68,13 +68,13 @@ type Owned = Source & { _id: string; live: boolean };
 
 const isPage = (sourceId: string): boolean => sourceId.startsWith('page_');
 
-/** Deletes the record of a source. Safe to repeat. */
+/** Deletes the record of a source. Idempotent. */
 export async function deleteSource(orgId: string, sourceId: string): Promise<void> {
   if (isPage(sourceId)) await deletePages(orgId, [sourceId]);
   else await deleteDocument(orgId, sourceId);
 }
 
-/** Null when the source is gone. */
+/** Null when the source is deleted. */
 export async function findSource(orgId: string, sourceId: string): Promise<Source | null> {
   const filter = { _id: sourceId, org_id: orgId };
   if (isPage(sourceId)) {
@@ -86,8 +86,8 @@ export async function findSource(orgId: string, sourceId: string): Promise<Sourc
 }
 
 /**
- * Begins to write the rows of the generation that answers anew, as an attempt of its own: gives the source as it was, and the
- * name of the rows. Null when another generation answers, or the source is gone.
+ * Begins to write the index rows of the live generation again, as a new attempt. Returns the source, and the name of
+ * the batch to write. Null when another generation is live, or the source is deleted.
  */
 export async function beginRows(
   orgId: string,
@@ -105,7 +105,10 @@ export async function beginRows(
   return counted && { source, batch: batchOf(generation, counted.attempt) };
 }
 
-/** Lets rows answer in the place of those that `source` had; false when others do by now, or the source is gone. */
+/**
+ * Makes a batch live in place of the batch that `source` had; false when another batch is live now, or the source is
+ * deleted.
+ */
 export async function publishRows(orgId: string, sourceId: string, source: Source, batch: string): Promise<boolean> {
   const { live_generation, live_attempt } = source;
   const { modifiedCount } = await recordsOf(sourceId).updateOne(
@@ -120,5 +123,5 @@ export async function publishRows(orgId: string, sourceId: string, source: Sourc
   return modifiedCount === 1;
 }
 
-/** Documents or pages, as far as they are alike. */
+/** The collection of a source, by the prefix of its id. */
 const recordsOf = (sourceId: string) => collectionOf<Owned>((isPage(sourceId) ? PageModel : DocumentModel) as never);

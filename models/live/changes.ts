@@ -1,20 +1,24 @@
 /**
- * What sockets have to learn at once, whichever process did it: frames that were appended, and records that ended, such as a
- * revoked session or a removed conversation. It only reports; what was missed while nobody listened is in the collections.
+ * A change stream of what sockets must learn at once, whichever process did it: appended frames, and ended records such
+ * as a revoked session or a removed conversation. It only notifies; a listener that missed a notification reads the
+ * collections.
  */
 import mongoose from 'mongoose';
 import { FrameModel, type Frame } from './frame.ts';
 
-/** Records whose end is reported: their collection, and the field that is set when one ends without being removed. */
+/**
+ * A collection whose ended records are reported. `endedBy`: the field that is set when a record ends without being
+ * deleted.
+ */
 export type WatchedRecords = { collection: string; endedBy?: string };
 
 export type Change = { kind: 'frame'; frame: Frame } | { kind: 'ended'; collection: string; id: string };
 
-/** Changes from the moment in which `opened` settles, in the order in which they were committed. */
+/** The changes since `opened` settled, in commit order. */
 export type Changes = {
-  /** Settles when changes are listened to, with one that came at once. Call it once, before `next`. */
+  /** Starts listening, and returns a change that came at once. Call it once, before `next`. */
   opened(): Promise<Change | null>;
-  /** Waits for the next one. The driver resumes by itself after a lost connection; rejects when it cannot. */
+  /** Waits for the next change. The driver resumes after a lost connection; rejects when it cannot. */
   next(): Promise<Change>;
   close(): Promise<void>;
 };

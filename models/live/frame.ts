@@ -1,34 +1,34 @@
 /**
- * The frame log: what the sockets of a stream show, numbered, in order, without gaps. A stream is anything that sockets
- * follow, named by the id of its record: a conversation, a room, a dashboard. API processes tail the log. It is no history:
- * a slice keeps elsewhere what is worth keeping.
+ * The frame log: the frames of a stream, numbered from 1 without gaps, which API processes send to sockets. A stream is
+ * named by the id of the record that sockets follow: a conversation, a room, a dashboard. It is not the history:
+ * features store lasting data elsewhere.
  */
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, mixed, number, optional, string } from '../rules/base/fields.ts';
 import { isDuplicate } from '../base/connect.ts';
 
-/** `transient`: worth nothing once the frame that follows it is there. */
+/** `transient`: the frame is useless once the next one is there. */
 export type NewFrame = { type: string; body?: Record<string, unknown>; key?: string; transient?: boolean };
 
 const dayMs = 86_400_000;
-/** Longer than anybody waits for what a transient frame announces. */
+/** The retention period of transient frames, in days: longer than anybody waits for what they announce. */
 const transientDays = 2;
 
 export const FrameModel = defineModel(
   'Frame',
   'frames',
   {
-    /** `<stream>:<seq>`: the same number is never given twice. */
+    /** `<stream>:<seq>`, so that a number is never given twice. */
     _id: string,
     org_id: string,
     /** The id of the record that sockets follow. */
     stream: string,
-    /** Counts a stream's frames from 1. */
+    /** Numbers a stream's frames from 1. */
     seq: number,
     type: string,
     /** The frame's other members, as they are sent. */
     body: mixed<Record<string, unknown>>(),
-    /** Of a frame that must be there once, however often it is appended. */
+    /** The idempotency key of a frame that may be appended only once. */
     key: optional(string),
     at: date,
     expires_at: optional(date),
@@ -47,7 +47,7 @@ export async function lastSeq(stream: string): Promise<number> {
   return last?.seq ?? 0;
 }
 
-/** A stream's frames after this number, in order, at most `limit`. */
+/** A stream's frames after this number, in order. */
 export async function framesAfter(stream: string, seq: number, limit: number): Promise<Frame[]> {
   return collectionOf(FrameModel)
     .find({ stream, seq: { $gt: seq } })
@@ -56,12 +56,12 @@ export async function framesAfter(stream: string, seq: number, limit: number): P
     .toArray();
 }
 
-/** How many frames the log holds after this number, up to that one. */
+/** The number of stored frames with numbers above `after`, up to `upTo`. */
 export async function countFrames(stream: string, after: number, upTo: number): Promise<number> {
   return collectionOf(FrameModel).countDocuments({ stream, seq: { $gt: after, $lte: upTo } });
 }
 
-/** Whether a keyed frame has been appended. */
+/** Whether a frame with this idempotency key was appended. */
 export async function hasFrame(stream: string, key: string): Promise<boolean> {
   return (await collectionOf(FrameModel).findOne({ stream, key }, { projection: { _id: 1 } })) !== null;
 }
@@ -71,24 +71,37 @@ export class Superseded extends Error {
   override readonly name = 'Superseded';
 }
 
-/** Appends to one stream's log. Keeps the last number it knows, so an append that meets no other writer is one insert. */
+/**
+ * Appends to one stream's log. It remembers the last number, so that an append without a concurrent writer is one
+ * insert.
+ */
 export type FrameWriter = {
-  /** The frame's number; of a keyed frame that was there before, that one's. @throws Superseded when `holds` says no. */
+  /**
+   * Returns the frame's number; for a frame whose key exists already, the number of the earlier one. @throws Superseded
+   * when `holds` returns false.
+   */
   append(frame: NewFrame): Promise<number>;
-  /** Several in their order, in one command when no other writer is met; gives the last one's number. */
+  /**
+   * Appends several frames in order, with one command when there is no concurrent writer; returns the number of the
+   * last one.
+   */
   appendAll(frames: readonly NewFrame[]): Promise<number>;
 };
 
-/** Where frames are appended, and how long those that are not transient are kept; without an end, forever. */
+/**
+ * The stream to append to, and the expiry of its frames that are not transient; without an expiry they are kept
+ * forever.
+ */
 export type FrameLog = { orgId: string; stream: string; keptUntil(at: Date): { expires_at?: Date } };
 
 export type WriterOptions = {
   /**
-   * Whether this writer still has the right to write, asked whenever another one has written. A writer that was believed
-   * dead learns that it was replaced before it can write between its successor's frames: the successor has written first.
+   * Whether this writer still has the right to write; called whenever another writer has written. So a writer that was
+   * taken for dead learns that it was replaced before it can write between the frames of its successor, which has
+   * written first.
    */
   holds?: () => Promise<boolean>;
-  /** The log's last number, read before the right to write was taken: then `holds` need not be asked to begin with. */
+  /** The log's last number, read before the right to write was taken; then the first append need not call `holds`. */
   after?: number;
 };
 
@@ -133,7 +146,7 @@ export function frameWriter(
       const inserted = await insertOrdered(left.map((frame, index) => frameOf(frame, from + index)));
       if (inserted > 0) last = known += inserted;
       if (inserted === left.length) break;
-      // Another writer has taken the number, or the keyed frame was there before.
+      // Another writer has taken the number, or the key exists already.
       const standing = await seqOf(left[inserted]?.key);
       if (standing === undefined) known = undefined;
       else last = standing;
@@ -145,7 +158,7 @@ export function frameWriter(
   return { appendAll, append: (frame) => appendAll([frame]) };
 }
 
-/** How many were stored, in their order, before one whose number or key is taken. */
+/** Inserts in order until a number or key is taken, and returns how many were inserted. */
 async function insertOrdered(frames: Frame[]): Promise<number> {
   try {
     if (frames.length === 1) await collectionOf(FrameModel).insertOne(frames[0]!);
