@@ -203,7 +203,7 @@ export async function isAnswerBegun(message: Message): Promise<boolean> {
   return message.quiet !== true || (await findAnswer(message.org_id, message._id)) !== null;
 }
 
-/** Stores how many tool calls were made for a message. While the first one runs, the answer waits. */
+/** Stores the number of tool calls for a message, so that a later attempt at the answer reads the calls made before. */
 export async function noteCalls(orgId: string, messageId: string, calls: number): Promise<void> {
   await collectionOf(MessageModel).updateOne({ _id: messageId, org_id: orgId }, { $max: { calls } });
 }

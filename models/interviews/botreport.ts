@@ -1,6 +1,7 @@
 /**
- * What services report of their bots: each report once, stored before it is acknowledged, together with the intent to tell
- * the interview's workflow. It only says that there is news; the workflow asks the service itself.
+ * Reports of the meeting services about their bots. Each report is stored once, before it is acknowledged, together
+ * with the intent to signal the interview's workflow. A report only says that there is news; the workflow asks the
+ * service itself.
  */
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
@@ -8,7 +9,7 @@ import { date, oneOf, optional, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
 import { modes } from '../rules/access/keys.ts';
 
-/** Services send a report again for a day. */
+/** The retention period, in days; services repeat a report for up to a day. */
 const keptDays = 3;
 export const reportExpiry = (now: Date): Date => new Date(now.getTime() + keptDays * 86_400_000);
 
@@ -16,7 +17,7 @@ export const BotReportModel = defineModel(
   'BotReport',
   'bot_reports',
   {
-    /** The service's id of the report, which stays the same when it is sent again. */
+    /** The service's id of the report, which is the same when it is repeated. */
     _id: string,
     org_id: string,
     mode: oneOf(modes),

@@ -1,6 +1,6 @@
 /**
- * Interviews. The workflow of an interview owns its state; this record is its projection, and what members configure. One
- * that is being removed is found by nobody.
+ * Interviews. The workflow of an interview owns its state; the record holds a projection of the state, and what members
+ * configure. An interview that is being removed is hidden from all queries.
  */
 import { removeResume } from './resume.ts';
 import { closeRoom, removeRoom, type RoomOrder } from './room.ts';
@@ -28,25 +28,27 @@ import type { Question } from '../rules/interviews/questions.ts';
 import { endReasonOf } from '../rules/interviews/room.ts';
 import { interviewLanguages } from '../rules/language/language.ts';
 
-/** What the workflow of an interview says of it. */
+/** The state of an interview with its status changes, as its workflow reports them. */
 export type Projection = { orgId: string; interviewId: string; state: InterviewState; moves: readonly Move[] };
-export type StoredMove = Omit<Move, 'at'> & { at: Date; /** What the member wrote. */ reason?: string };
+export type StoredMove = Omit<Move, 'at'> & { at: Date; /** The member's reason. */ reason?: string };
 export type Candidate = { name?: string; email?: string; resume_parsed: boolean; resume_error?: string };
 
 const questionsBy = ['rules_or_model', 'member'] as const;
 export type QuestionsBy = (typeof questionsBy)[number];
 
-/** What members may change before the start. */
+/** The fields that members may change before the start. */
 const config = {
   role_title: string,
   interview_mode: oneOf(interviewModes),
-  /** What questions and the room are written in; English where none is stored. */
+  /** The language of the questions and the room; English when absent. */
   language: optional(oneOf(interviewLanguages)),
   skills: list(string),
   evaluation_criteria: list(string),
   question_count: number,
   questions: list(mixed<Question>()),
-  /** Those that were made here follow a resume that is added later; those that a member wrote or changed stay. */
+  /**
+   * Generated questions are replaced when a resume is added later; questions that a member wrote or changed are kept.
+   */
   questions_by: oneOf(questionsBy),
   meeting_url: optional(string),
   scheduled_at: optional(date),
@@ -62,11 +64,11 @@ export const InterviewModel = defineModel(
     _id: string,
     org_id: string,
     mode: oneOf(modes),
-    /** The role's title in lower case: interviews for the same role are related. */
+    /** The normalised title of the role; interviews with the same one are related. */
     role_key: string,
     created_by: string,
     status: oneOf(interviewStatuses),
-    /** Of the last move. */
+    /** The number of the last status change. */
     seq: number,
     state: mixed<InterviewState>(),
     history: list(mixed<StoredMove>()),
@@ -74,11 +76,11 @@ export const InterviewModel = defineModel(
     evaluation: optional(mixed<Evaluation>()),
     scorecards: optional(list(mixed<Scorecard>())),
     decision: optional(mixed<{ decision: Decision; notes: string | null; decided_by: string; decided_at: Date }>()),
-    /** The last mail to its candidate about its time. */
+    /** The last mail to the candidate about the interview's time. */
     invited: optional(mixed<Invitation>()),
     created_at: date,
     updated_at: date,
-    /** Its removal is decided. */
+    /** Set when the removal is decided; not everything may be removed yet. */
     removing: flag,
     pending: pendingField,
   },
@@ -113,7 +115,7 @@ export async function findInterview(orgId: string, interviewId: string): Promise
   return collectionOf(InterviewModel).findOne(standing(orgId, interviewId));
 }
 
-/** The newest first, after the one with this id. */
+/** The interviews before the id `after`, newest first. */
 export async function listInterviews(
   orgId: string,
   status: InterviewStatus | undefined,
@@ -129,7 +131,7 @@ export async function listInterviews(
   return collectionOf(InterviewModel).find(which).sort({ _id: -1 }).limit(limit).toArray();
 }
 
-/** Other interviews of the same candidate or for the same role, the newest first. */
+/** Other interviews of the same candidate or for the same role, newest first. */
 export async function listRelated(
   { _id, org_id, role_key, candidate }: Interview,
   limit: number,
@@ -149,8 +151,8 @@ type ConfigChange = { [F in keyof InterviewConfig]?: InterviewConfig[F] | undefi
 };
 
 /**
- * Changes the configuration of an interview that has not started. Null when there is none in such a state. `intent`: to tell
- * its workflow.
+ * Changes the configuration of an interview that has not started; null when there is none in such a state. `intent`:
+ * signals its workflow.
  */
 export async function configureInterview(
   orgId: string,
@@ -166,7 +168,7 @@ export async function configureInterview(
   );
 }
 
-/** Notes the last mail to the candidate; one with a lower number changes nothing. */
+/** Stores the last mail to the candidate, unless one with the same or a higher sequence number is stored. */
 export async function noteInvited(orgId: string, interviewId: string, invited: Invitation): Promise<void> {
   await collectionOf(InterviewModel).updateOne(
     { ...standing(orgId, interviewId), 'invited.sequence': { $not: { $gte: invited.sequence } } },
@@ -174,7 +176,7 @@ export async function noteInvited(orgId: string, interviewId: string, invited: I
   );
 }
 
-/** Notes an intent. Null when there is no such interview. */
+/** Stores an intent in an interview. Null when there is no such interview. */
 export async function noteIntent(orgId: string, interviewId: string, intent: Intent): Promise<Interview | null> {
   return collectionOf(InterviewModel).findOneAndUpdate(
     standing(orgId, interviewId),
@@ -184,10 +186,11 @@ export async function noteIntent(orgId: string, interviewId: string, intent: Int
 }
 
 /**
- * Writes what the workflow says, its state and the moves that are not known to be stored, and closes the room of an interview
- * that is over. A state that is older than the stored one changes nothing, and a move is stored once, so that it may be written
- * again, and by several. `newer`: nor does one of the same move, which knows less than what the workflow stored after it. Null
- * when it changes nothing, or there is no such interview any more.
+ * Stores the workflow's state and new status changes, and closes the room of an interview that is over.
+ *
+ * Idempotent, also for several concurrent writers: a state older than the stored one changes nothing, and each status
+ * change is stored once. `newer`: when true, a state of the same status change changes nothing either, because the
+ * workflow may have stored a fuller one. Null when nothing changed, or the interview does not exist any more.
  */
 export async function projectInterview(
   { orgId, interviewId, state, moves }: Projection,
@@ -216,7 +219,7 @@ export async function projectInterview(
   return written;
 }
 
-/** Adds to a move what the member wrote who asked for it. */
+/** Adds the member's reason to a status change. */
 export async function setReason(orgId: string, interviewId: string, seq: number, reason: string): Promise<void> {
   await collectionOf(InterviewModel).updateOne(
     { ...standing(orgId, interviewId), 'history.seq': seq },
@@ -226,7 +229,7 @@ export async function setReason(orgId: string, interviewId: string, seq: number,
 
 type Result = Partial<Pick<Interview, 'qa_summary' | 'evaluation'>>;
 
-/** Stores what an evaluation gave. */
+/** Stores the results of an evaluation. */
 export async function storeResult(orgId: string, interviewId: string, result: Result, now: Date): Promise<void> {
   await collectionOf(InterviewModel).updateOne(standing(orgId, interviewId), { $set: { ...result, updated_at: now } });
 }
@@ -245,7 +248,7 @@ export async function decideInterview(
 }
 
 /**
- * Puts a member's scorecard in place of the one that the same member gave before. Null when there is no such interview in a
+ * Stores a member's scorecard in place of the same member's earlier one. Null when there is no such interview in a
  * state that allows it.
  */
 export async function storeScorecard(orgId: string, interviewId: string, card: Scorecard): Promise<Interview | null> {
@@ -259,7 +262,7 @@ export async function storeScorecard(orgId: string, interviewId: string, card: S
   );
 }
 
-/** Whose bot this is. */
+/** The interview that has this bot. */
 export async function findByBot({
   kind,
   id,
@@ -271,8 +274,8 @@ export async function findByBot({
 }
 
 /**
- * Decides the removal: from here on nobody finds the interview, and what it says of the candidate is gone from its record.
- * Null when there is none.
+ * Decides the removal: from now on the interview is hidden, and the candidate's data is removed from its record. Null
+ * when there is no such interview.
  */
 export async function beginInterviewRemoval(
   orgId: string,
@@ -299,7 +302,7 @@ export async function beginInterviewRemoval(
   );
 }
 
-/** Removes what belongs to an interview and is kept elsewhere. Safe to repeat. */
+/** Deletes the interview's data in other collections. Idempotent. */
 export async function removeInterviewContents(interviewId: string): Promise<void> {
   await removeSegments(interviewId);
   await removeRoom(interviewId);
@@ -307,7 +310,7 @@ export async function removeInterviewContents(interviewId: string): Promise<void
   await eraseCopies([interviewId]);
 }
 
-/** What the room of an interview is opened with. */
+/** The data with which an interview's room is opened. */
 export const orderOf = ({
   _id,
   org_id,
@@ -328,7 +331,7 @@ export const orderOf = ({
   ...(candidate.name === undefined ? {} : { candidate_name: candidate.name }),
 });
 
-/** Says in the interview that its resume was read, or why not; an earlier one that was read goes on to count then. */
+/** Stores that the resume was read, or the error. After an error, a resume that was read earlier stays in use. */
 export async function noteResume(
   { _id, org_id }: Pick<Interview, '_id' | 'org_id'>,
   outcome: { read: true } | { error: string },
@@ -341,7 +344,7 @@ export async function noteResume(
   return (await collectionOf(InterviewModel).updateOne(standing(org_id, _id), change)).matchedCount === 1;
 }
 
-/** Puts questions in place of those that stood there, unless it has started or somebody has changed them meanwhile. */
+/** Replaces the questions, unless the interview has started or the questions changed meanwhile. */
 export async function personalize(
   { _id, org_id, questions }: Pick<Interview, '_id' | 'org_id' | 'questions'>,
   made: readonly Question[],
@@ -353,7 +356,7 @@ export async function personalize(
   );
 }
 
-/** What is left of an interview that is being removed: the state, in which its bots are. */
+/** The record of an interview that is being removed. Its state has the bots that must leave. */
 export async function findRemoved(
   orgId: string,
   interviewId: string,
@@ -364,7 +367,7 @@ export async function findRemoved(
   );
 }
 
-/** Removes the record of an interview whose removal was decided. */
+/** Deletes the record of an interview whose removal was decided. */
 export async function forgetInterview(orgId: string, interviewId: string): Promise<void> {
   await collectionOf(InterviewModel).deleteOne({ _id: interviewId, org_id: orgId, removing: true });
 }

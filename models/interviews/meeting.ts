@@ -1,6 +1,6 @@
 /**
- * Meetings. A meeting belongs to the person who made it, who stands where an organization stands elsewhere; nobody else
- * finds it. One that is being removed is found by nobody.
+ * Meetings. A meeting belongs to the person who created it, whose user id is stored where other records have the
+ * organization's; nobody else finds it. A meeting that is being removed is hidden from all queries.
  */
 import { removeSegments } from './transcript.ts';
 import { eraseCopies } from '../base/copies.ts';
@@ -14,7 +14,7 @@ import { transcriptBounds, transcriptSize, type TranscriptSize } from '../rules/
 const startedBy = ['creation', 'speech', 'member'] as const;
 
 export type StoredSummary = SummaryText & {
-  /** The transcript it was made of. */
+  /** The version of the transcript that was summarized. */
   version: number;
   generated_by: 'extractive' | 'model';
   generated_at: Date;
@@ -25,31 +25,34 @@ export const MeetingModel = defineModel(
   'meetings',
   {
     _id: string,
-    /** The owner's user id: what starts workflows names an organization here. */
+    /** The owner's user id; the workflows' intents need the field under this name. */
     org_id: string,
     mode: oneOf(['live']),
     title: string,
-    /** Whether a person chose the title; otherwise it follows the transcript. */
+    /** Whether a person chose the title; otherwise it is derived from the transcript. */
     title_given: boolean,
-    /** The version of the transcript that the title was made of. */
+    /** The version of the transcript from which the title was derived. */
     title_version: number,
     status: oneOf(meetingStatuses),
     settings: mixed<MeetingSettings>(),
     ttl_days: number,
     started_at: date,
-    /** Who says when it began: whoever made the meeting, else the first thing said; until something is said, it is when it was made. */
+    /** What set `started_at`: the creation, the first speech, or a member. */
     started_by: oneOf(startedBy),
     ended_at: optional(date),
     expires_at: date,
     updated_at: date,
-    /** What was taken in, at least as much as is stored: a request that died may have stored less. */
+    /**
+     * The admitted size of the transcript. It may exceed what is stored, because a request may have crashed after it
+     * was admitted.
+     */
     size: transcriptSize,
-    /** Names of those who spoke. */
+    /** The names of the speakers. */
     speakers: list(string),
     summaries: optional(mixed<Partial<Record<SummaryMode, StoredSummary>>>()),
-    /** The organization of its owner that is told of it; without one, the owner's only one. */
+    /** The owner's organization that is notified; absent: the owner's only organization. */
     told_org: optional(string),
-    /** Its removal is decided. */
+    /** Set when the removal is decided; not everything may be removed yet. */
     removing: flag,
     pending: pendingField,
   },
@@ -72,7 +75,7 @@ export async function findMeeting(owner: string, meetingId: string): Promise<Mee
   return collectionOf(MeetingModel).findOne(standing(owner, meetingId));
 }
 
-/** A person's meetings, the newest first, after the one with this id. */
+/** A person's meetings before the id `after`, newest first. */
 export async function listMeetings(owner: string, limit: number, after: string | undefined): Promise<Meeting[]> {
   return collectionOf(MeetingModel)
     .find({ org_id: owner, removing: { $exists: false }, ...(after === undefined ? {} : { _id: { $lt: after } }) })
@@ -95,7 +98,10 @@ export async function renameMeeting(
   );
 }
 
-/** Sets these alone, so that two who change others lose nothing. Null when no such meeting is active. */
+/**
+ * Changes only the given settings, so that concurrent changes of different settings are all kept. Null when no such
+ * meeting is active.
+ */
 export async function changeSettings(
   owner: string,
   meetingId: string,
@@ -110,7 +116,9 @@ export async function changeSettings(
   );
 }
 
-/** Ends a meeting; one that has ended keeps its end. Null when there is none. `intent`: to tell of it, once. */
+/**
+ * Ends a meeting; a meeting that has ended keeps its end. Null when there is none. `intent`: announces the end, once.
+ */
 export async function endMeeting(
   owner: string,
   meetingId: string,
@@ -127,7 +135,9 @@ export async function endMeeting(
   return before && { meeting: before, ended: false };
 }
 
-/** Makes room for further speech. Null when there is no such meeting, `full` when there is no room. */
+/**
+ * Reserves room for further speech. Null when there is no such meeting, `full` when its transcript has reached a limit.
+ */
 export async function admitSpeech(
   owner: string,
   meetingId: string,
@@ -155,8 +165,7 @@ export async function admitSpeech(
   return (await findMeeting(owner, meetingId)) ? 'full' : null;
 }
 
-/** Sets the title that a transcript of this version gives, unless a person or a later version has given one. */
-/** The meeting began when the first thing was said, unless a member has said when. */
+/** Sets the start of the meeting to its first speech, unless a member has set it. */
 export async function noteSpeechAt(meetingId: string, at: Date): Promise<void> {
   const begun = { $cond: [{ $eq: ['$started_by', 'speech'] }, { $min: ['$started_at', at] }, at] };
   await collectionOf(MeetingModel).updateOne({ _id: meetingId, started_by: { $ne: 'member' } }, [
@@ -164,6 +173,7 @@ export async function noteSpeechAt(meetingId: string, at: Date): Promise<void> {
   ]);
 }
 
+/** Sets the title derived from this version of the transcript, unless a person or a later version has set one. */
 export async function setMadeTitle(meetingId: string, title: string, version: number): Promise<void> {
   await collectionOf(MeetingModel).updateOne(
     { _id: meetingId, title_given: false, title_version: { $lte: version }, removing: { $exists: false } },
@@ -171,7 +181,7 @@ export async function setMadeTitle(meetingId: string, title: string, version: nu
   );
 }
 
-/** Keeps a summary, unless one of a later transcript is kept; false then. `intent`: to tell of it. */
+/** Stores a summary; false when one of a later transcript is stored. `intent`: announces the summary. */
 export async function keepSummary(
   meetingId: string,
   mode: SummaryMode,
@@ -191,8 +201,8 @@ export async function keepSummary(
 }
 
 /**
- * Decides the removal: from here on nobody finds the meeting, and what it said of anybody is gone from its record. False
- * when there is none. `intent`: to wake the workflow that removes what is left.
+ * Decides the removal: from now on the meeting is hidden, and what was said is removed from its record. Null when there
+ * is none. `intent`: signals the workflow that deletes the rest.
  */
 export async function beginRemoval(meetingId: string, owner?: string, intent?: Intent): Promise<Meeting | null> {
   return collectionOf(MeetingModel).findOneAndUpdate(
@@ -206,13 +216,13 @@ export async function beginRemoval(meetingId: string, owner?: string, intent?: I
   );
 }
 
-/** Removes what belongs to a meeting and is kept elsewhere. Safe to repeat. */
+/** Deletes the meeting's data in other collections. Idempotent. */
 export async function removeMeetingContents(meetingId: string): Promise<void> {
   await removeSegments(meetingId);
   await eraseCopies([meetingId]);
 }
 
-/** Removes the record of a meeting whose removal was decided. */
+/** Deletes the record of a meeting whose removal was decided. */
 export async function forgetMeeting(meetingId: string): Promise<void> {
   await collectionOf(MeetingModel).deleteOne({ _id: meetingId, removing: true });
 }

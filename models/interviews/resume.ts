@@ -1,12 +1,12 @@
 /**
- * Resumes of candidates: their text, one an interview. The file itself is read once and never stored. Whether it could be read,
- * and why not, stands in the interview.
+ * The texts of candidates' resumes, one per interview. The file is read once and never stored. Whether it could be read
+ * is stored in the interview.
  */
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, string } from '../rules/base/fields.ts';
 
 export const ResumeModel = defineModel('Resume', 'resumes', {
-  /** The interview's. */
+  /** The interview's id. */
   _id: string,
   org_id: string,
   filename: string,
@@ -18,7 +18,7 @@ export type Resume = RecordOf<typeof ResumeModel>;
 export const findResume = (interviewId: string): Promise<Resume | null> =>
   collectionOf(ResumeModel).findOne({ _id: interviewId });
 
-/** Keeps the text, in place of an earlier one. */
+/** Stores the text in place of an earlier one. */
 export async function storeResume({ _id, ...fields }: Resume): Promise<void> {
   await collectionOf(ResumeModel).replaceOne({ _id }, fields, { upsert: true });
 }

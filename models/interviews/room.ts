@@ -1,7 +1,7 @@
 /**
- * Rooms in which interviews take place, one an interview, under the interview's id. A room keeps where the interview is; what
- * is said there is the transcript's, and what sockets show is the frame log's. A link is a secret of its role: it is looked up
- * by its hash, and kept sealed so that members can read it again.
+ * The rooms in which interviews take place: one per interview, with the same id. A room stores the progress of the
+ * interview; what is said is in the transcript, and the frame log has what sockets show. Each role has a secret link,
+ * which is found by its hash and stored encrypted so that members can see it again.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
@@ -25,47 +25,56 @@ import {
 
 export type Pass = { role: RoomRole; hash: string; sealed: string };
 const dayMs = 86_400_000;
-/** For so long sockets can be given what they missed, and an old link is told that it is over. */
+/**
+ * The retention period of an ended room and its frames, in days. Until then, sockets can catch up, and an old link says
+ * that the interview is over.
+ */
 const keptDays = 7;
 
 export const RoomModel = defineModel(
   'Room',
   'rooms',
   {
-    /** The interview's. */
+    /** The interview's id. */
     _id: string,
     org_id: string,
     mode: oneOf(modes),
     interview_mode: oneOf(interviewModes),
-    /** What the room itself says is said in it; English unless told. */
+    /** The language of the room's own messages; English when absent. */
     language: optional(oneOf(interviewLanguages)),
     role_title: string,
     candidate_name: optional(string),
     questions: list(mixed<Question>()),
     passes: list(mixed<Pass>()),
-    /** Absent while the interview is scheduled: its links are known, and nobody is let in. */
+    /** Absent while the interview is scheduled: its links exist, but nobody is let in. */
     opened_at: optional(date),
-    /** When the candidate agreed to the recording. Nothing is recorded before. */
+    /** When the candidate agreed to the recording; nothing is recorded before. */
     consented_at: optional(date),
     refused_at: optional(date),
-    /** Of a `solo` interview: the number of the question that is open, from 1; one more than there are when all are answered. */
+    /**
+     * In a `solo` interview, the number of the current question, from 1. After the last answer, it is one more than the
+     * number of questions.
+     */
     open: number,
-    /** Answers in their order: which message answered which question. */
+    /** Which message answered which question, in order. */
     answers: list(mixed<{ message_id: string; question: number }>()),
-    /** The questions that an interviewer has asked. */
+    /** The ids of the questions that the interviewer has asked. */
     asked: list(string),
-    /** What was taken in, at least as much as is stored: a request that died may have stored nothing. */
+    /** The admitted size. It may exceed what is stored, because a request may have crashed after it was admitted. */
     size: embedded({
       messages: number,
       characters: number,
     }),
-    /** Why the room itself is done; the interview's workflow decides when it ends. */
+    /** Why the interview should end; its workflow decides when it ends. */
     finished: optional(oneOf(endReasons)),
     ended_at: optional(date),
     end_reason: optional(oneOf(endReasons)),
-    /** When the record goes, some time after the end. */
+    /** When the record expires, some days after the end. */
     expires_at: optional(date),
-    /** To have the interview's workflow read what was agreed, refused or ended here, until it was asked for the move. */
+    /**
+     * Intents to signal the interview's workflow after a consent, a refusal or an end; kept until the workflow has been
+     * asked for the status change.
+     */
     pending: pendingField,
   },
   [{ fields: { 'passes.hash': 1 }, unique: true }, { fields: { expires_at: 1 }, expireAfterSeconds: 0 }, pendingIndex],
@@ -87,11 +96,11 @@ export type RoomOrder = Pick<
   '_id' | 'org_id' | 'mode' | 'interview_mode' | 'language' | 'role_title' | 'candidate_name' | 'questions'
 >;
 
-/** Opens the room of an interview, with a link for each role; one that was opened before stays as it is. */
+/** Opens the room of an interview, with a link for each role. Idempotent. */
 export async function openRoom(order: RoomOrder, box: SecretBox, now: Date): Promise<Room> {
   const { _id, ...fields } = order;
   await prepareRoom(order, box);
-  // What was configured after the links were made counts.
+  // The configuration may have changed since the links were created.
   await rooms().updateOne(
     { ...standing(_id), opened_at: { $exists: false } },
     { $set: defined({ ...fields, opened_at: now }) as Partial<Room> },
@@ -99,7 +108,7 @@ export async function openRoom(order: RoomOrder, box: SecretBox, now: Date): Pro
   return (await findRoom(_id))!;
 }
 
-/** Makes the links of an interview's room before it opens, once. */
+/** Creates the room with its links before it opens. Idempotent. */
 export async function prepareRoom(order: RoomOrder, { seal }: SecretBox): Promise<Room> {
   const passes = roomRoles.map((role): Pass => {
     const token = randomBytes(24).toString('base64url');
@@ -117,7 +126,7 @@ export async function prepareRoom(order: RoomOrder, { seal }: SecretBox): Promis
 
 export const findRoom = (roomId: string): Promise<Room | null> => rooms().findOne({ _id: roomId });
 
-/** The room that a link leads to, and as whom; null for one that leads nowhere. */
+/** The room and the role of a link; null for an unknown link. */
 export async function findByToken(token: string): Promise<{ room: Room; role: RoomRole } | null> {
   const hash = hashOf(token);
   const room = await rooms().findOne({ 'passes.hash': hash });
@@ -125,7 +134,7 @@ export async function findByToken(token: string): Promise<{ room: Room; role: Ro
   return room && role ? { room, role } : null;
 }
 
-/** The links of a room, for the members of its organization. */
+/** The tokens of the links of a room, for the organization's members. */
 export const tokensOf = (
   { _id, passes }: Pick<Room, '_id' | 'passes'>,
   { open }: SecretBox,
@@ -135,7 +144,7 @@ export const tokensOf = (
     string
   >;
 
-/** Which of these rooms have ended, or are gone. */
+/** The given rooms that have ended or do not exist. */
 export async function endedAmong(roomIds: readonly string[]): Promise<string[]> {
   const found = await rooms()
     .find({ _id: { $in: [...roomIds] }, ended_at: { $exists: false } }, { projection: { _id: 1 } })
@@ -144,7 +153,7 @@ export async function endedAmong(roomIds: readonly string[]): Promise<string[]> 
   return roomIds.filter((id) => !open.has(id));
 }
 
-/** The candidate agreed. Null when the room has ended, or the candidate refused before. */
+/** Stores the candidate's consent. Null when the room has ended, or the candidate refused before. */
 export async function consent(roomId: string, now: Date, intent: Intent): Promise<Room | null> {
   await rooms().updateOne(
     { ...standing(roomId), consented_at: { $exists: false }, refused_at: { $exists: false } },
@@ -153,7 +162,7 @@ export async function consent(roomId: string, now: Date, intent: Intent): Promis
   return rooms().findOne({ ...standing(roomId), consented_at: { $exists: true } });
 }
 
-/** The candidate did not agree. Null when the room has ended, or the candidate agreed before. */
+/** Stores the candidate's refusal. Null when the room has ended, or the candidate agreed before. */
 export async function refuseConsent(roomId: string, now: Date, intent: Intent): Promise<Room | null> {
   return rooms().findOneAndUpdate(
     { ...standing(roomId), consented_at: { $exists: false } },
@@ -162,15 +171,15 @@ export async function refuseConsent(roomId: string, now: Date, intent: Intent): 
   );
 }
 
-/** Opens the first question. */
+/** Makes the first question the current one. */
 export async function beginQuestions(roomId: string): Promise<Room | null> {
   await rooms().updateOne({ ...standing(roomId), open: 0 }, { $set: { open: 1 } });
   return rooms().findOne(standing(roomId));
 }
 
 /**
- * Takes a message as the answer to the question that is open; the next one is open then. Null when that question is not open
- * any more, because this message or another one has answered it, or the room is over. `intent`: stored with the last answer.
+ * Stores a message as the answer to the current question, and moves on to the next question. Null when the question was
+ * answered already, or the room is over. `intent`: stored with the last answer.
  */
 export async function takeAnswer(room: Room, messageId: string, intent: Intent): Promise<Room | null> {
   const { _id, open, questions } = room;
@@ -185,7 +194,7 @@ export async function takeAnswer(room: Room, messageId: string, intent: Intent):
   );
 }
 
-/** Makes room for a message. False when the room is full. */
+/** Reserves room for a message; false when the transcript has reached a limit. */
 export async function admitMessage(roomId: string, characters: number): Promise<boolean> {
   const { matchedCount } = await rooms().updateOne(
     {
@@ -198,12 +207,12 @@ export async function admitMessage(roomId: string, characters: number): Promise<
   return matchedCount === 1;
 }
 
-/** Notes that an interviewer has asked a question. */
+/** Stores that the interviewer has asked a question. */
 export async function noteAsked(roomId: string, questionId: string): Promise<void> {
   await rooms().updateOne({ _id: roomId }, { $addToSet: { asked: questionId } });
 }
 
-/** Somebody ends the interview. The first reason counts. */
+/** Stores why the interview should end; the first reason is kept. */
 export async function finishRoom(roomId: string, reason: EndReason, intent: Intent): Promise<Room | null> {
   await rooms().updateOne(
     { ...standing(roomId), finished: { $exists: false } },
@@ -212,14 +221,13 @@ export async function finishRoom(roomId: string, reason: EndReason, intent: Inte
   return rooms().findOne({ _id: roomId });
 }
 
-/** Notes that the interview's workflow was asked for the moves that these intents are for. */
+/** Removes intents for which the interview's workflow was asked for the status change. */
 export async function settleMoves({ _id, pending = [] }: Pick<Room, '_id' | 'pending'>): Promise<void> {
   if (pending.length === 0) return;
   const keys = pending.map(({ key }) => key!);
   await rooms().updateOne({ _id }, { $pull: { pending: { key: { $in: keys } } } });
 }
 
-/** Writes to the room's frame log. */
 export const roomWriter = (room: Pick<Room, '_id' | 'org_id'>, clock: () => Date): FrameWriter =>
   frameWriter(
     {
@@ -230,7 +238,7 @@ export const roomWriter = (room: Pick<Room, '_id' | 'org_id'>, clock: () => Date
     clock,
   );
 
-/** Ends a room: everybody in it is told why, and its links lead nowhere any more. Safe to repeat. */
+/** Ends a room: everybody in it is told why, and its links stop working. Idempotent. */
 export async function closeRoom(roomId: string, reason: EndReason, clock: () => Date): Promise<void> {
   const room = await rooms().findOne(standing(roomId));
   if (!room) return;
@@ -245,7 +253,7 @@ export async function closeRoom(roomId: string, reason: EndReason, clock: () => 
   });
 }
 
-/** Removes a room with what its sockets showed. Safe to repeat. */
+/** Deletes a room with its frames. Idempotent. */
 export async function removeRoom(roomId: string): Promise<void> {
   await rooms().deleteOne({ _id: roomId });
   await collectionOf(FrameModel).deleteMany({ stream: roomId });

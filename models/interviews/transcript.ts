@@ -1,6 +1,7 @@
 /**
- * What was said in meetings and interviews: a document for each segment, so that hours of speech are no large document.
- * A segment is stored once and never changes, so the number of segments is the version of a transcript.
+ * Transcripts of meetings and interviews. Each segment is a document of its own, so that hours of speech do not exceed
+ * MongoDB's document size. A segment is stored once and never changes, so the number of segments is the version of a
+ * transcript.
  */
 import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
 import { string } from '../rules/base/fields.ts';
@@ -16,7 +17,7 @@ export const SegmentModel = defineModel(
     _id: string,
     /** The id of the meeting or the interview. */
     stream: string,
-    /** Sorts segments of the same moment in the order in which they were sent. */
+    /** Sorts segments with the same time in the order in which they were sent. */
     place: string,
     ...saidFields,
   },
@@ -26,7 +27,7 @@ export type Segment = RecordOf<typeof SegmentModel>;
 
 const idOf = (stream: string, id: string): string => `${stream}:${id}`;
 
-/** Those of these segments that are not stored yet, each id once. */
+/** The given segments that are not stored yet, without duplicate ids. */
 export async function unstored(stream: string, said: readonly Said[]): Promise<Said[]> {
   const first = [...new Map(said.toReversed().map((one) => [one.id, one])).values()].toReversed();
   const stored = await collectionOf(SegmentModel)
@@ -36,7 +37,7 @@ export async function unstored(stream: string, said: readonly Said[]): Promise<S
   return first.filter(({ id }) => !known.has(id));
 }
 
-/** Stores segments; one whose id is stored already stays as it is. */
+/** Stores segments; a segment whose id is stored already stays unchanged. */
 export async function storeSegments(stream: string, said: readonly Said[]): Promise<void> {
   if (said.length === 0) return;
   const batch = newId('segment');
@@ -56,17 +57,17 @@ export async function storeSegments(stream: string, said: readonly Said[]): Prom
   }
 }
 
-/** The version of a transcript. */
+/** The number of segments, which is the version of the transcript. */
 export async function countSegments(stream: string): Promise<number> {
   return collectionOf(SegmentModel).countDocuments({ stream });
 }
 
-/** A whole transcript in the order in which it was spoken; `limit`: only its first segments. */
+/** The transcript in spoken order. `limit`: reads only the first segments; 0 reads all. */
 export async function readTranscript(stream: string, limit = 0): Promise<Segment[]> {
   return collectionOf(SegmentModel).find({ stream }).sort({ at: 1, place: 1 }).limit(limit).toArray();
 }
 
-/** The last pieces of a transcript, in their order. */
+/** The last segments of a transcript, in order. */
 export async function readLast(stream: string, count: number): Promise<Segment[]> {
   const last = await collectionOf(SegmentModel).find({ stream }).sort({ at: -1, place: -1 }).limit(count).toArray();
   return last.toReversed();
@@ -75,7 +76,7 @@ export async function readLast(stream: string, count: number): Promise<Segment[]
 export const findSegment = (stream: string, id: string): Promise<Segment | null> =>
   collectionOf(SegmentModel).findOne({ _id: idOf(stream, id) });
 
-/** Removes segments with these ids, or all. Safe to repeat. */
+/** Deletes the given segments, or all. Idempotent. */
 export async function removeSegments(stream: string, said?: readonly Said[]): Promise<void> {
   const which = said === undefined ? {} : { _id: { $in: said.map(({ id }) => idOf(stream, id)) } };
   await collectionOf(SegmentModel).deleteMany({ stream, ...which });

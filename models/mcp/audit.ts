@@ -1,6 +1,6 @@
 /**
- * What happened with an organization's tools: appended, never changed, each event bound to the one before it by its hash.
- * Writers of several processes meet at the number of the next event, which only one of them gets.
+ * The audit log of an organization's tools. Events are appended and never changed, and each one contains the hash of
+ * the event before it. Writers in several processes compete for the number of the next event, which is unique.
  */
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
@@ -26,7 +26,7 @@ import {
 } from '../rules/mcp/audit.ts';
 import { authScopes, outcomes, riskTiers, type Outcome } from '../rules/mcp/tool.ts';
 
-/** `_id`: of an event that may be reported again; it is appended once. */
+/** `_id`: set for an event that may be reported again, so that it is appended once. */
 export type AuditEntry = Omit<AuditEvent, '_id' | 'seq' | 'prev' | 'hash' | 'mac' | 'ts'> & { _id?: string };
 
 export const AuditModel = defineModel(
@@ -38,9 +38,9 @@ export const AuditModel = defineModel(
     mode: oneOf(modes),
     ts: date,
     kind: oneOf(auditKinds),
-    /** A signature of place and hash, so that nobody without the secret key can append an event. */
+    /** A signature of number and hash, so that nobody without the secret key can append an event. */
     mac: string,
-    /** A user's, a key's or a customer's id; `agent`. */
+    /** The id of a user, a key or a customer; or `agent`. */
     actor: string,
     action: string,
     tool: optional(string),
@@ -61,8 +61,9 @@ export const AuditModel = defineModel(
 export type AuditEvent = RecordOf<typeof AuditModel>;
 
 /**
- * What is known of an organization's chain, signed: where it ended when the last event was appended (`head`), so that an end that
- * was cut off is missed, and how far it was found intact (`checked`), so that a check need not read it all again.
+ * The signed checkpoint of an organization's audit chain. `head`: the end of the chain after the last event, so that a
+ * truncated chain is detected. `checked`: how far the chain was found intact, so that a check need not read all of it
+ * again.
  */
 const signedMark = embedded({ seq: linkFields.seq, hash: linkFields.hash, mac: string });
 type Signed = ValueOf<typeof signedMark>;
@@ -89,14 +90,17 @@ const isSigned = (orgId: string, name: 'head' | 'checked', mark: Signed, keys: K
   keys.verify('audit checkpoints', markText(orgId, name, mark), mark.mac) === true;
 
 /**
- * A writer of audit events. Events of one organization follow each other in this process; another process that was faster
- * makes it read the end of the chain anew.
+ * A writer of audit events. In this process, the events of an organization are queued. When another process was faster,
+ * the writer reads the end of the chain again.
  */
 export function auditWriter({ clock, secrets }: { clock: () => Date; secrets: Keys }) {
   const heads = new Map<string, Mark>();
   const queues = new Map<string, Promise<unknown>>();
 
-  /** The end of the chain. Where it was cut off, the events that are gone leave a gap, which every check finds. */
+  /**
+   * The end of the chain. If the chain was truncated, the checkpoint counts, so that the missing events leave a gap
+   * that every check finds.
+   */
   async function readHead(orgId: string): Promise<Mark> {
     const [last, checkpoint] = await Promise.all([
       collectionOf(AuditModel).findOne({ org_id: orgId }, { sort: { seq: -1 }, projection: { seq: 1, hash: 1 } }),
@@ -106,7 +110,7 @@ export function auditWriter({ clock, secrets }: { clock: () => Date; secrets: Ke
     if (last) return head && head.seq > last.seq ? head : last;
     if (head) return head;
     const start = { seq: 0, hash: chainStart };
-    // Before the first event, so that events without a checkpoint are a sign that somebody removed it.
+    // Stored before the first event, so that events without a checkpoint show that somebody deleted the checkpoint.
     await checkpoints().updateOne(
       { _id: orgId },
       { $setOnInsert: { head: signed(orgId, 'head', start, secrets) } },
@@ -128,7 +132,7 @@ export function auditWriter({ clock, secrets }: { clock: () => Date; secrets: Ke
           { _id: orgId, 'head.seq': { $lt: mark.seq } },
           { $set: { head: signed(orgId, 'head', mark, secrets) } },
         );
-        // Few organizations write at a time; a process that serves many forgets them all now and then.
+        // Few organizations write at the same time, so clearing the cache now and then is cheap.
         if (heads.size > 10_000) heads.clear();
         heads.set(orgId, mark);
         return event;
@@ -158,7 +162,7 @@ export function auditWriter({ clock, secrets }: { clock: () => Date; secrets: Ke
 }
 export type AuditWriter = ReturnType<typeof auditWriter>;
 
-/** Times are hashed as they are written in replies. */
+/** Times are hashed in their ISO 8601 form. */
 const hashOf = (event: Omit<AuditEvent, 'hash' | 'mac'>): string =>
   sha256(linkText({ ...event, ts: event.ts.toISOString() } as Omit<Link, 'hash'>));
 
@@ -171,7 +175,7 @@ export type AuditFilter = {
   to?: Date | undefined;
 };
 
-/** Events, the newest first, from before `after` (an event's number) on. */
+/** Events with a number below `after`, newest first. */
 export async function listAudit(
   orgId: string,
   { modes: shown, tool, outcome, conversation_id, from, to }: AuditFilter,
@@ -193,15 +197,18 @@ export async function listAudit(
     .toArray();
 }
 
-/** `checked`: the events that are known to be intact, from the first on; `read`: how many of them were read by this check. */
+/**
+ * `checked`: the number of events known to be intact, from the first one on. `read`: how many of them this check has
+ * read.
+ */
 export type Verified = { intact: boolean; checked: number; read: number; first_broken?: Break };
 
 /**
- * Checks the chain of an organization, both modes, and names the first link that does not hold. It begins where the last check
- * ended, unless the `whole` chain is to be read again.
+ * Checks the audit chain of an organization, both modes, and returns the first broken event. It starts where the last
+ * check ended, unless the `whole` chain is to be read.
  */
 export async function verifyAudit(orgId: string, secrets: Keys, { whole = false } = {}): Promise<Verified> {
-  // The end that has to be there is read before the events that lead to it.
+  // The checkpoint is read first, so that the events appended meanwhile do not matter.
   const checkpoint = await checkpoints().findOne({ _id: orgId });
   if (!checkpoint) {
     const event = await collectionOf(AuditModel).findOne({ org_id: orgId }, { projection: { _id: 1 } });
@@ -222,7 +229,8 @@ export async function verifyAudit(orgId: string, secrets: Keys, { whole = false 
   for await (const { ts, mac, ...event } of events) {
     const next = checkLink(state, { ...event, ts: ts instanceof Date ? ts.toISOString() : ts } as Link, sha256);
     if (isBreak(next)) return said(next);
-    // Events that were checked before are proven by the checkpoint: their key may be gone.
+    // The signing key of an event may have been removed from the configuration. Events up to the signed checkpoint were
+    // checked before, so they count as signed.
     const isOwn = secrets.verify('audit', eventText(orgId, event), mac) ?? event.seq <= (checked?.seq ?? 0);
     if (!isOwn) return said({ seq: event.seq, reason: 'unsigned' });
     const crossed = [head, ...(checked ? [checked] : [])].map((mark) => checkMark(next, mark)).find(Boolean);
@@ -235,7 +243,10 @@ export async function verifyAudit(orgId: string, secrets: Keys, { whole = false 
   return said();
 }
 
-/** Whether the event up to which the chain was checked is still there as it was; without it an end that is cut off is not missed. */
+/**
+ * Whether the last checked event is missing or altered. Otherwise a truncated chain would go unnoticed, because the
+ * check starts after this event.
+ */
 async function lostAt(orgId: string, { seq, hash }: Mark): Promise<Break | undefined> {
   const event = await collectionOf(AuditModel).findOne({ org_id: orgId, seq });
   if (!event) return { seq, reason: 'missing' };
@@ -258,8 +269,8 @@ async function keepChecked(orgId: string, mark: Mark, secrets: Keys): Promise<vo
 }
 
 /**
- * Signs the checkpoints with the newest key, and moves them to the end of each chain that is intact: then nothing needs the key
- * that its events were signed with. Gives the organizations whose chain is not. Safe to repeat.
+ * Signs the checkpoints with the newest key, and moves them to the end of each intact chain, so that older keys are no
+ * longer needed. Returns the organizations whose chain is broken. Idempotent.
  */
 export async function resignAudits(secrets: SecretBox): Promise<{ resigned: number; broken: string[] }> {
   const done = { resigned: 0, broken: [] as string[] };

@@ -1,6 +1,6 @@
 /**
- * Calls of tools, each from the agent's wish to its outcome. Every move is one compare-and-set after the table of
- * models/rules/mcp/call.ts, so of two who decide, claim or end a call at once only one does.
+ * Tool calls, each from the agent's request to its outcome. Every transition is one compare-and-set by the table of
+ * models/rules/mcp/call.ts, so that only one of several concurrent transitions succeeds.
  */
 import type mongoose from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
@@ -32,38 +32,38 @@ export const ToolCallModel = defineModel(
     mode: oneOf(modes),
     conv_id: string,
     customer_id: string,
-    /** The customer's message it is made for, and which call for it this is, from 1. */
+    /** The customer's message that the call is made for, and the number of the call within it, from 1. */
     message_id: string,
     ordinal: number,
-    /** The session that the message came with; a message by mail has none. */
+    /** The session of the message; mails have none. */
     session_id: optional(string),
     tool_name: string,
     risk_tier: oneOf(riskTiers),
     auth_scope: oneOf(authScopes),
-    /** What was approved when the agent chose it. */
+    /** The pin of the approved tool when the agent chose it. */
     pin: string,
-    /** JSON, for the reason in models/mcp/server.ts. */
+    /** JSON text, because MongoDB would read member names with `$` as operators. */
     arguments: string,
     arguments_sha256: string,
     state: oneOf(callStates),
     awaited: optional(oneOf(awaitedOnes)),
     ask_until: optional(date),
-    /** The hash of what was agreed to. */
+    /** The hash of the approved arguments. */
     agreed_sha256: optional(string),
     decided_by: optional(string),
-    /** JSON: what the tool asks back, and what the customer has answered (`CallQuestions`). */
+    /** JSON of `CallQuestions`: the tool's questions, and the customer's answers so far. */
     questions: optional(string),
-    /** How often it has asked back. */
+    /** How often the tool has asked questions. */
     rounds: optional(number),
-    /** How often it waited for the limit of calls. */
+    /** How often the call was delayed by the rate limit. */
     held_back: number,
-    /** Which attempt sends it, and until when nobody takes it over; the sender moves this time forward while it lives. */
+    /** The attempt that sends the call, and the end of its lease; the sender extends the lease while it is alive. */
     attempt: optional(string),
     sending_until: optional(date),
     outcome: optional(oneOf(outcomes)),
-    /** Whether it is not known if the call had its effect. */
+    /** True when it is unknown whether the call had its effect. */
     unknown: optional(boolean),
-    /** JSON. */
+    /** The result as JSON. */
     result: optional(string),
     created_at: date,
     ended_at: optional(date),
@@ -71,7 +71,7 @@ export const ToolCallModel = defineModel(
     pending: pendingField,
   },
   [
-    // An attempt at a turn that runs again meets the call that was made before.
+    // A repeated attempt at an answer finds the call that was made before.
     { fields: { message_id: 1, ordinal: 1 }, unique: true },
     { fields: { conv_id: 1, _id: 1 } },
     { fields: { customer_id: 1 } },
@@ -85,10 +85,10 @@ export type ToolCall = RecordOf<typeof ToolCallModel>;
 export const readQuestions = ({ questions }: ToolCall): CallQuestions | undefined =>
   questions === undefined ? undefined : (JSON.parse(questions) as CallQuestions);
 
-/** Names one question of a call among all that its tool asks back: the round, and its place in it. */
+/** The id of one question of a call: the round, and the question's number in it. */
 export const questionIdOf = ({ rounds = 0 }: ToolCall, number: number): string => `${rounds}.${number}`;
 
-/** Null when an earlier attempt at the turn has made this call. */
+/** Null when an earlier attempt at the answer has made this call. */
 export async function createToolCall(call: ToolCall): Promise<ToolCall | null> {
   try {
     await collectionOf(ToolCallModel).insertOne(call);
@@ -112,12 +112,12 @@ export async function callState(orgId: string, callId: string): Promise<CallStat
   return found?.state;
 }
 
-/** The calls made for a message, in their order. */
+/** The calls for a message, in order. */
 export async function callsFor(orgId: string, messageId: string): Promise<ToolCall[]> {
   return collectionOf(ToolCallModel).find({ message_id: messageId, org_id: orgId }).sort({ ordinal: 1 }).toArray();
 }
 
-/** The messages of a conversation for which a call has not ended. */
+/** The unfinished calls of a conversation, by the message that waits for them. */
 export async function messagesHeldUp(orgId: string, convId: string): Promise<Map<string, ToolCall>> {
   const open = await collectionOf(ToolCallModel)
     .find({ org_id: orgId, conv_id: convId, state: { $ne: 'ended' } })
@@ -129,7 +129,7 @@ type Changes = Partial<Pick<ToolCall, 'awaited' | 'ask_until' | 'agreed_sha256' 
   Partial<Pick<ToolCall, 'sending_until'>> &
   Partial<Pick<ToolCall, 'outcome' | 'unknown' | 'result' | 'ended_at' | 'questions' | 'rounds'>>;
 
-/** Does a move; null when the call's state (or `only`) does not allow it. */
+/** Performs a transition with compare-and-set; null when the state of the call (or `only`) does not allow it. */
 export async function moveCall(
   orgId: string,
   callId: string,
@@ -147,17 +147,20 @@ export async function moveCall(
   );
 }
 
-/** Whether a call is being sent by somebody who has given a sign of life. */
+/** Whether an attempt with an unexpired lease is sending the call. */
 export const isBeingSent = ({ state, sending_until }: ToolCall, now: Date): boolean =>
   state === 'calling' && sending_until !== undefined && sending_until > now;
 
-/** A call that this attempt was sending, which gives no more signs of life. */
+/** Matches a call whose sending attempt let its lease expire. */
 export const abandonedBy = (attempt: string, now: Date) => ({
   attempt,
   $or: [{ sending_until: { $exists: false } }, { sending_until: { $lte: now } }],
 });
 
-/** Takes a read over from an attempt that has died, so that it may be sent again. */
+/**
+ * Takes a reading call over from a crashed attempt, so that it is sent again; false when the attempt is alive or
+ * another one was faster.
+ */
 export async function resend(
   call: ToolCall,
   by: Required<Pick<ToolCall, 'attempt' | 'sending_until'>>,
@@ -170,7 +173,7 @@ export async function resend(
   return matchedCount === 1;
 }
 
-/** The sender's sign of life. */
+/** Extends the sender's lease. */
 export async function keepSending(call: ToolCall, attempt: string, sending_until: Date): Promise<void> {
   await collectionOf(ToolCallModel).updateOne(
     { _id: call._id, org_id: call.org_id, state: 'calling', attempt },
@@ -185,8 +188,8 @@ export async function countHeldBack(orgId: string, callId: string): Promise<void
 export type Decided = { call: ToolCall } | { refusal: Refusal };
 
 /**
- * Stores somebody's decision on a call, once, together with the intent to go on with it. What is agreed to are the arguments
- * as they are; whoever sends them later compares.
+ * Stores a decision on a call once, together with the intent to continue. The current arguments are what is approved;
+ * the sender compares them later.
  */
 export async function decideCall(
   call: ToolCall,
@@ -209,8 +212,9 @@ export async function decideCall(
 }
 
 /**
- * Stores the customer's answer to one question of a tool, once, together with the intent to go on: with the call when it was
- * the last one, or else with the next question. `before`: the questions as they were when it was answered.
+ * Stores the customer's answer to one question of a tool once, together with the intent to continue: with the call
+ * after the last answer, or with the next question. `before`: the stored questions when the customer answered, for
+ * optimistic locking.
  */
 export async function answerQuestion(
   call: ToolCall,
@@ -235,7 +239,7 @@ export async function answerQuestion(
   return moved ? { call: moved } : { refusal: 'decided' };
 }
 
-/** Calls that wait for a member, the newest first, from before `after` on. */
+/** Calls that wait for a member, older than `after`, newest first. */
 export async function listApprovals(
   orgId: string,
   shown: readonly Mode[],
@@ -255,7 +259,10 @@ export async function listApprovals(
     .toArray();
 }
 
-/** Leaves word with every call of an organization that has not ended; gives those calls. */
+/**
+ * Stores an intent in every unfinished call of an organization, so that their workflows check them again. Returns the
+ * calls with their intents.
+ */
 export async function nudgeCalls(orgId: string, intentOf: (call: ToolCall) => Intent): Promise<[ToolCall, Intent][]> {
   const open = await collectionOf(ToolCallModel)
     .find({ org_id: orgId, state: { $ne: 'ended' } })

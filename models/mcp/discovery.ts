@@ -1,9 +1,12 @@
-/** What a tool server listed when it was asked last: it enables nothing, and spares who approves a tool to send its schemas. */
+/**
+ * The latest list of a tool server's tools. It enables nothing; a member who approves a tool refers to it and need not
+ * send the schemas.
+ */
 import { collectionOf, defineModel } from '../base/define.ts';
 import { date, number, string } from '../rules/base/fields.ts';
 import type { ExaminedTool } from '../rules/mcp/tool.ts';
 
-/** `tools`: JSON, for the reason in models/mcp/server.ts. */
+/** `tools`: JSON text, because MongoDB would read member names with `$` as operators. */
 const DiscoveryModel = defineModel('ToolDiscovery', 'tool_discoveries', {
   _id: string,
   connection: number,
@@ -19,7 +22,7 @@ export async function keepDiscovery(orgId: string, connection: number, tools: Ex
   );
 }
 
-/** What this connection's server listed last; undefined when it was not asked yet. */
+/** The tools that this connection's server listed last; undefined when it was not asked yet. */
 export async function lastDiscovery(
   orgId: string,
   connection: number,

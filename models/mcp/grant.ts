@@ -1,6 +1,6 @@
 /**
- * Sign-ins in progress at the authorization server of a tool server. Each serves once, within ten minutes. Only a hash of the
- * `state` is stored, and what the browser must not learn is sealed.
+ * Sign-ins in progress at the authorization server of a tool server (OAuth). Each can be finished once, within ten
+ * minutes. Only a hash of the `state` is stored, and what the browser must not see is encrypted.
  */
 import type { ToolServer } from './server.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
@@ -9,26 +9,26 @@ import { sealedRecords } from '../base/reseal.ts';
 import type { SecretBox } from '../base/secretbox.ts';
 import type { Mode } from '../rules/access/keys.ts';
 
-/** What the API and a worker hand to each other. JSON. */
+/** The data that API and worker pass to each other, as JSON. */
 export type GrantContent = {
   /**
-   * The server as it is about to be stored. That happens when the sign-in has come so far: settings with which nobody can
-   * sign in replace none that work.
+   * The server to store once the sign-in has succeeded, so that settings with which the sign-in fails never replace
+   * working ones.
    */
   server: Pick<ToolServer, '_id' | 'connection' | 'endpoint_url' | 'auth_type' | 'oauth' | 'scopes_wanted'>;
-  /** The parameter by which the browser that comes back is known. */
+  /** The OAuth `state` parameter, by which the returning browser is recognised. */
   state: string;
-  /** Who asked for it, for the audit. */
+  /** Who started the sign-in, for the audit. */
   actor: string;
   mode: Mode;
-  /** What the library needs to finish: PKCE verifier, client, what was discovered. */
+  /** The OAuth library's state: PKCE verifier, client, discovered metadata. */
   kept?: object;
-  /** Where a person has to agree. */
+  /** The URL at which a person must agree. */
   address?: string;
-  /** What the browser came back with. */
+  /** The parameters of the returning browser. */
   code?: string;
   iss?: string;
-  /** `oauth_state` of the server, when it is signed in without a person. */
+  /** The server's `oauth_state`, when no person had to agree. */
   signed_in?: string;
 };
 
@@ -41,13 +41,15 @@ const ToolGrantModel = defineModel(
     /** SHA-256 of the `state` parameter, hexadecimal. */
     _id: string,
     org_id: string,
-    /** The connection that it is for. */
+    /** The connection of the server that the sign-in is for. */
     connection: number,
-    /** SHA-256 of the cookie of the member's browser that began it; a key begins it outside of any browser. */
+    /**
+     * SHA-256 (hexadecimal) of the cookie of the browser that started the sign-in; absent when an API key started it.
+     */
     browser: optional(string),
-    /** Sealed JSON: `GrantContent`. */
+    /** Encrypted JSON of `GrantContent`. */
     sealed: string,
-    /** Whether the browser has come back. */
+    /** Whether the browser has returned. */
     returned: boolean,
     expires_at: date,
   },
@@ -74,8 +76,8 @@ export async function keepGrant(
 }
 
 /**
- * The sign-in that the browser comes back from, once; null when it is unknown, used, too old, or another browser's.
- * `browser`: the hash of its cookie.
+ * The sign-in of a returning browser, once. Null when it is unknown, used, expired, or another browser's. `browser`:
+ * the hash of the browser's cookie.
  */
 export async function returnGrant(id: string, browser: string | undefined, now: Date): Promise<ToolGrant | null> {
   const unbound = { browser: { $exists: false } };
@@ -86,18 +88,17 @@ export async function returnGrant(id: string, browser: string | undefined, now: 
   );
 }
 
-/** Replaces what is known of a sign-in; nothing when it is over. */
+/** Replaces the data of a sign-in; does nothing when it is over. */
 export async function sealGrant(id: string, content: GrantContent, secrets: SecretBox): Promise<void> {
   const sealed = sealedContent(id, content, secrets);
   await collectionOf(ToolGrantModel).updateOne({ _id: id }, { $set: { sealed } });
 }
 
-/** Takes a sign-in that came back, so that its code is used once. */
+/** Removes and returns a sign-in whose browser has returned, so that its code is used once. */
 export async function takeGrant(orgId: string, id: string): Promise<ToolGrant | null> {
   return collectionOf(ToolGrantModel).findOneAndDelete({ _id: id, org_id: orgId, returned: true });
 }
 
-/** A sign-in in progress. */
 export async function readGrant(orgId: string, id: string): Promise<ToolGrant | null> {
   return collectionOf(ToolGrantModel).findOne({ _id: id, org_id: orgId });
 }

@@ -1,4 +1,4 @@
-/** Hashes by which tools, arguments and audit events are recognised: SHA-256, hexadecimal. */
+/** Hashes that identify tools, arguments and audit events: SHA-256, hexadecimal. */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../rules/mcp/canonical.ts';
 import { pinText } from '../rules/mcp/discovery.ts';
@@ -6,6 +6,6 @@ import type { ListedTool } from '../rules/mcp/tool.ts';
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 export const pinOf = (tool: ListedTool): string => sha256(pinText(tool));
-/** Of what a call sends: the tool as it was approved and its exact arguments. */
+/** The hash of a call: the tool, its approved pin and the exact arguments. */
 export const argumentsHash = (toolName: string, pin: string, given: Readonly<Record<string, unknown>>): string =>
   sha256(canonicalJson({ tool: toolName, pin, arguments: given }));

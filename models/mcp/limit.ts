@@ -1,4 +1,4 @@
-/** How many calls an organization's tools get in a minute, counted in MongoDB for all processes together. */
+/** Rate limits of tool calls per minute, counted in MongoDB for all processes together. */
 import { collectionOf, defineModel } from '../base/define.ts';
 import { date, number, string } from '../rules/base/fields.ts';
 
@@ -15,7 +15,7 @@ const WindowModel = defineModel(
 
 const minuteMs = 60_000;
 
-/** Counts one call of what `name` stands for. `waitMs`: how long until the next minute, when this one is used up. */
+/** Counts one call of the limit `name`. `waitMs`: set when the limit is used up; the time until the next minute. */
 export async function takeCall(name: string, limit: number, now: Date): Promise<{ waitMs?: number }> {
   const minute = Math.floor(now.getTime() / minuteMs);
   const end = (minute + 1) * minuteMs;

@@ -1,6 +1,6 @@
 /**
- * The tool server that an organization has connected, and what was approved of it. Secrets are sealed, and never leave but to
- * the server they are for.
+ * The tool server of an organization, with the approved tools. Secrets are encrypted, and are only sent to the server
+ * that they belong to.
  */
 import { cached } from '../base/cached.ts';
 import { isDuplicate } from '../base/connect.ts';
@@ -32,7 +32,7 @@ const oauthSettings = embedded({
   grant_type: oneOf(grantTypes),
   token_url: optional(string),
   client_id: optional(string),
-  /** Sealed. */
+  /** Encrypted. */
   client_secret: optional(string),
   scopes: optional(list(string)),
 });
@@ -41,31 +41,37 @@ export type OAuthSettings = ValueOf<typeof oauthSettings>;
 export const ToolServerModel = defineModel('ToolServer', 'tool_servers', {
   /** The organization's id. */
   _id: string,
-  /** Counts changes, of the tokens too, so that nobody puts back older ones; 0 while there is no server. */
+  /**
+   * For optimistic locking: increments with each change, including token refreshes, so that stale tokens never replace
+   * newer ones. 0 while there is no server.
+   */
   version: number,
   /**
-   * Grows with each change of the address or the credentials: connections of an earlier one are not used any more. It
-   * begins at a random number, so that a server that is connected after another was removed is not taken for that one.
+   * Increments with each change of the address or the credentials, so that open connections with older ones are no
+   * longer used. It begins at a random number, so that a new server is not mistaken for a removed one.
    */
   connection: number,
   server_label: text,
   endpoint_url: string,
   auth_type: oneOf(authTypes),
-  /** Sealed. */
+  /** Encrypted. */
   access_token: optional(string),
   oauth: optional(oauthSettings),
-  /** Sealed JSON: what the sign-in at the authorization server has given; see clients/mcp/oauth.ts. */
+  /** Encrypted JSON: the tokens and client of the sign-in; see clients/mcp/oauth.ts. */
   oauth_state: optional(string),
-  /** What the server has asked for beyond what was agreed to, with that; the next sign-in asks for all of it. */
+  /**
+   * The scopes that the server requires beyond those agreed to, together with the latter; the next sign-in asks for all
+   * of them.
+   */
   scopes_wanted: optional(list(string)),
-  /** Until when one process renews the tokens; the others wait for what it gets. */
+  /** The end of the lease while one process renews the tokens; the others wait for the result. */
   renewing_until: optional(date),
   protocol_version: optional(string),
-  /** Which conversations its tools are for; absent: those of both modes. */
+  /** The conversations that may use the tools; absent: those of both modes. */
   environment: optional(oneOf(environments)),
   enabled: boolean,
   rate_limit_per_min: number,
-  /** JSON, since schemas have members such as `$ref`, which MongoDB reads as operators. */
+  /** JSON text, because schemas have members such as `$ref`, which MongoDB would read as operators. */
   tools: string,
   last_discovered_at: optional(date),
   created_at: date,
@@ -74,7 +80,7 @@ export const ToolServerModel = defineModel('ToolServer', 'tool_servers', {
 type Stored = RecordOf<typeof ToolServerModel>;
 export type ToolServer = Omit<Stored, 'tools'> & { tools: ApprovedTool[] };
 
-/** Of a secret of an organization's tool server. */
+/** The place that a secret of an organization's tool server is bound to. */
 export const toolSecretPlace = (
   orgId: string,
   field: 'access_token' | 'oauth.client_secret' | 'oauth_state',
@@ -99,12 +105,12 @@ export async function findToolServer(orgId: string): Promise<ToolServer | null> 
 
 const recent = cached(findToolServer);
 
-/** As it was within the last second; for turns, which all ask for it. */
+/** The tool server, cached for less than a second, because every answer reads it. */
 export async function recentToolServer(orgId: string): Promise<ToolServer | null> {
   return recent.read(orgId);
 }
 
-/** Stores it if nobody changed it since `version` was read (0: there was none); false when somebody did. */
+/** Stores the server with optimistic locking: false when it changed since `version` was read (0: there was none). */
 export async function saveToolServer(server: ToolServer, version: number): Promise<boolean> {
   const stored: Stored = { ...server, version: version + 1, tools: JSON.stringify(server.tools) };
   recent.forget(server._id);
@@ -128,7 +134,7 @@ export async function removeToolServer(orgId: string): Promise<boolean> {
   return deletedCount === 1;
 }
 
-/** Keeps what the authorization server gave, sealed; nothing when the connection is another one by now. */
+/** Stores the encrypted tokens of a sign-in; does nothing when the connection has changed. */
 export async function keepOAuthState(orgId: string, connection: number, sealed: string): Promise<void> {
   await collectionOf(ToolServerModel).updateOne(
     { _id: orgId, connection },
@@ -136,13 +142,16 @@ export async function keepOAuthState(orgId: string, connection: number, sealed: 
   );
 }
 
-/** Turns at renewing the tokens of this connection: a refresh token that is used twice ends the whole grant at many servers. */
+/**
+ * The lease for renewing the tokens of this connection. Many authorization servers revoke the whole grant when a
+ * refresh token is used twice.
+ */
 export const toolServerTurns = (orgId: string, connection: number, clock: () => Date) =>
   renewalTurns(ToolServerModel, { _id: orgId, connection }, { clock, also: { $inc: { version: 1 } } });
 
 /**
- * Forgets a sign-in that has ended; false when there is another one by now. `scopes`: what the next one asks for. `moved`: the
- * client's secret was given for another authorization server, so it is forgotten, too.
+ * Removes an ended sign-in; false when there is a newer one. `scopes`: the scopes of the next sign-in. `moved`: the
+ * client secret belongs to another authorization server, so it is removed too.
  */
 export async function forgetOAuthState(
   orgId: string,
@@ -161,7 +170,10 @@ export async function forgetOAuthState(
   return matchedCount === 1;
 }
 
-/** Has the next sign-in ask for no more than the server says then: the authorization server does not know what was asked for. */
+/**
+ * Removes the wanted scopes, because the authorization server does not know them; the next sign-in asks for what the
+ * server requires then.
+ */
 export async function forgetScopes(orgId: string, connection: number): Promise<void> {
   await collectionOf(ToolServerModel).updateOne(
     { _id: orgId, connection },
@@ -173,7 +185,7 @@ export async function noteDiscovered(orgId: string, at: Date): Promise<void> {
   await collectionOf(ToolServerModel).updateOne({ _id: orgId }, { $set: { last_discovered_at: at } });
 }
 
-/** Whether the server is still connected in this way, so that a call that is running may go on. */
+/** Whether the server is still enabled with this connection, so that a running call may continue. */
 export async function stillConnected(orgId: string, connection: number): Promise<boolean> {
   const found = await collectionOf(ToolServerModel).findOne(
     { _id: orgId, connection, enabled: true },
@@ -182,7 +194,7 @@ export async function stillConnected(orgId: string, connection: number): Promise
   return found !== null;
 }
 
-/** Suspends a tool that its server has changed; false when it is not approved any more in the form of this pin. */
+/** Suspends a tool whose definition the server has changed; false when the tool is no longer approved with this pin. */
 export async function suspendTool(orgId: string, toolName: string, pin: string, now: Date): Promise<boolean> {
   for (;;) {
     const server = await findToolServer(orgId);
