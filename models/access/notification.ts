@@ -64,7 +64,7 @@ export type Notice = Pick<Notification, 'key' | 'kind' | 'title' | 'body' | 'abo
   };
 
 /**
- * Notifies the users, once per key however often this is called. A user who has an unread notification with the same
+ * Notifies the users, once per `key` however often this is called. A user who has an unread notification with the same
  * `gathered` gets none; see `toldOf`.
  */
 export async function notify(orgId: string, userIds: readonly string[], notice: Notice, now: Date): Promise<void> {

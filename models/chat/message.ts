@@ -40,41 +40,41 @@ export const MessageModel = defineModel(
     at: date,
     /** The sender's own id for the message; a second message with the same id from the same sender is a duplicate. */
     client_message_id: optional(string),
-    /** Of a customer's message: the product in the signed session, and whether the customer is verified. */
+    /** Customers' messages only: the product in the signed session, and whether the customer is verified. */
     product_type: optional(string),
     verified: optional(boolean),
-    /** Of a customer's message: `waiting` until it is answered or left to a person. */
+    /** Customers' messages only: `waiting` until it is answered or left to a person. */
     state: optional(oneOf(['waiting', 'answered', 'left'])),
-    /** Of a customer's message: its session; mails have none. */
+    /** Customers' messages only: its session; mails have none. */
     session_id: optional(string),
-    /** Of a customer's message: the number of tool calls made for it. */
+    /** Customers' messages only: the number of tool calls made for it. */
     calls: optional(number),
-    /** Of a customer's message: the id of the answer. */
+    /** Customers' messages only: the id of the answer. */
     reply_id: optional(string),
-    /** Of a customer's message: the attempt that may write the answer, and the number of attempts so far. */
+    /** Customers' messages only: the attempt that may write the answer, and the number of attempts so far. */
     attempt: optional(string),
     attempts: optional(number),
     /**
-     * Of a customer's message: the attempt only answers if it is certain, so nothing of an answer has been shown yet.
+     * Customers' messages only: the attempt only answers if it is certain, so nothing of an answer has been shown yet.
      */
     quiet: optional(boolean),
-    /** Of an answer: the id of the customer's message. */
+    /** Answers only: the id of the customer's message. */
     answers: optional(string),
     sources: optional(mixed<MessageSource[]>()),
     has_context: optional(boolean),
-    /** Of an answer with context. `low`: it only offers passages that may help. */
+    /** Answers with context only. `low`: it only offers passages that may help. */
     confidence: optional(oneOf(['high', 'low'])),
     offers: optional(mixed<Offer[]>()),
-    /** Of an answer: the explanation for members of how it was made. */
+    /** Answers only: the explanation for members of how it was made. */
     record: optional(mixed<Record<string, unknown>>()),
-    /** Of a member's message: the sender, and whether it was shown to the customer. */
+    /** Members' messages only: the sender, and whether it was shown to the customer. */
     sender_id: optional(string),
     sender_name: optional(string),
     shown: optional(boolean),
-    /** Of a customer's message that came by mail. */
+    /** Set on a customer's message that came by mail. */
     mail: optional(mixed<MailOrigin>()),
     /**
-     * Of a reply of a member, or the agent's answer to a mail: it is not decided yet whether the customer gets it by
+     * Set on a member's reply, and on the agent's answer to a mail, until it is decided whether the customer gets it by
      * mail.
      */
     unmailed: flag,

@@ -61,7 +61,7 @@ export async function countSet(orgId: string, mode: Mode, live: boolean): Promis
   return collectionOf(PageModel).countDocuments({ org_id: orgId, mode, live, live_generation: { $exists: true } });
 }
 
-/** `standing`: the id of the existing page, whose address becomes `url`. A page that was deleted meanwhile stays deleted. */
+/** `standing`: the id of the existing page, whose address becomes `url`. A page deleted meanwhile stays deleted. */
 export type Claim = { url: string; standing: string | undefined } & Pick<Page, 'segments'> & {
     authority: Authority | undefined;
   };

@@ -55,7 +55,7 @@ function releaseOf(
   const id = newId('release');
   const sealed = secrets.seal(JSON.stringify(credentials), releasePlace(id));
   const expires_at = new Date(now.getTime() + keptMs);
-  // Credentials have no mode, but intents need one.
+  // Credentials belong to no mode, but every record with intents needs one.
   const fields = { _id: id, org_id, mode: 'live', provider, sealed, workspace, expires_at } as const;
   return {
     ...(defined(fields) as Omit<Release, 'pending'>),
@@ -80,7 +80,7 @@ export async function endConnection(
 ): Promise<(Release & { pending: Intent[] }) | null> {
   let release: (Release & { pending: Intent[] }) | null = null;
   await mongoose.connection.transaction(async (session) => {
-    // The transaction may be retried.
+    // MongoDB may run the transaction again, so the result is reset.
     release = null;
     const before = await disconnectIntegration(orgId, provider, sealing.now, session);
     if (before?.sealed === undefined || !givesBack.has(provider)) return;

@@ -256,7 +256,10 @@ export async function claimDocument(
   );
 }
 
-/** Whether another document of the organization is being processed. */
+/**
+ * Whether another document of the organization has the status `processing`, so that this one should wait in the
+ * backlog.
+ */
 export async function isCrowded({ org_id, _id }: Pick<Document, 'org_id' | '_id'>): Promise<boolean> {
   const other = { org_id, _id: { $ne: _id }, status: 'processing' } as const;
   return (await collectionOf(DocumentModel).findOne(other, { projection: { _id: 1 } })) !== null;

@@ -16,7 +16,7 @@ export type Change = { kind: 'frame'; frame: Frame } | { kind: 'ended'; collecti
 
 /** The changes since `opened` settled, in commit order. */
 export type Changes = {
-  /** Starts listening, and returns a change that came at once. Call it once, before `next`. */
+  /** Starts listening, and returns a change if one came at once. Call it once, before `next`. */
   opened(): Promise<Change | null>;
   /** Waits for the next change. The driver resumes after a lost connection; rejects when it cannot. */
   next(): Promise<Change>;

@@ -44,7 +44,7 @@ export function fenced(text: string): string {
   return `${fence}\n${text}\n${fence}`;
 }
 
-/** An issue's title and description. The description contains the ticket's id, by which a retry finds the issue. */
+/** An issue's title and description. The description contains the ticket's id, so that the issue can be found by it. */
 export function issueText(told: TicketTold): { title: string; description: string } {
   const { ticket, preview } = told;
   const about = preview === '' ? ticket.ticket_id : oneLine(preview);
@@ -58,7 +58,7 @@ export function issueText(told: TicketTold): { title: string; description: strin
   return { title, description: description.join('\n\n') };
 }
 
-/** The comment on an issue for a later event. `event N` identifies the event, so that a retry can find the comment. */
+/** The comment on an issue for a later event. `event N` tells readers which event of the ticket it is. */
 export function issueComment({ type, seq, ticket }: TicketTold): string {
   if (type === 'ticket.resolved') return `The ticket is resolved (event ${seq}).`;
   return `The customer was escalated to a person (event ${seq}):\n\n${fenced(descriptionOf(ticket))}`;

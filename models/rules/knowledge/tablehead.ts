@@ -10,7 +10,7 @@ type Row = readonly string[];
 type Form = 'flag' | 'address' | 'phone' | 'date' | 'time' | 'money' | 'measure' | 'number';
 
 /**
- * `names`: of the columns. `rows`: the number of header rows. `values`: whether each column mostly holds values.
+ * `names`: the column names. `rows`: the number of header rows. `values`: whether each column mostly holds values.
  * `forms`: the kinds of values in each column.
  */
 export type TableHead = { names: string[]; rows: number; values: boolean[]; forms: ReadonlySet<Form | undefined>[] };
@@ -195,7 +195,8 @@ function twoRowNames(upper: Row, lower: Row, below: readonly Row[]): string[] | 
   const distinct = new Set(given.map((name) => name.toLowerCase())).size === given.length;
   const formed = [...above, ...under].every((cell, at) => cell === '' || canName(cell, at % width, [], []));
   if (!grouped || !distinct || !formed) return undefined;
-  // A row of values has a first cell. When neither row is recognizable as a header by it, the rows below must confirm.
+  // An empty first cell shows that the lower row is a header, because a row of values has a first cell. Otherwise the
+  // rows below must confirm the header.
   return (corner !== '' && cornerUnder === '') || corner === cornerUnder || namesColumns(names, below, false)
     ? names
     : undefined;

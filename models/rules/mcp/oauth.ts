@@ -32,9 +32,9 @@ export const clientDocument = (publicUrl: string) => ({
 
 /** The endpoint that serves the knowledge base as a tool server. */
 export const knowledgePath = '/v1/mcp';
-/** Where its clients find the authorization metadata (RFC 9728). */
+/** The path at which clients of the knowledge server find its authorization metadata (RFC 9728). */
 export const resourceMetadataPath = `/.well-known/oauth-protected-resource${knowledgePath}`;
-/** No authorization server is named, because only secret keys are accepted. */
+/** No authorization server is named, because the knowledge server only accepts secret keys. */
 export const resourceDocument = (publicUrl: string) => ({
   resource: `${publicUrl}${knowledgePath}`,
   resource_name: 'Knowledge base',

@@ -73,8 +73,9 @@ function statusOfGithub(
  * The facts that must be sent to the issue.
  *
  * After an attempt without an answer, it is unknown whether the issue has the value in `sending`, so a different value
- * is sent again. `held`: some facts are held back, because the issue's own change of them is still being written into
- * the task and would be overwritten. A change that is not written within `inboundTriedForMs` is overruled.
+ * is sent again. `held`: true when some facts are held back, because the issue's own change of them is still being
+ * written into the task and would be overwritten. Such a change is overruled when it is not written within
+ * `inboundTriedForMs`.
  */
 export function differing(
   wanted: IssueFacts,
