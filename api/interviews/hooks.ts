@@ -1,6 +1,6 @@
-/** What meetings ask of slices that come after them; api/hooks.ts says who does it. Types only. */
+/** The hooks that meetings call and later slices implement; api/hooks.ts connects them. Types only. */
 
 export type InterviewHooks<Context> = {
-  /** Removes what was made of a meeting that a member deletes. */
+  /** Removes what other slices derived from a meeting that a member deletes. */
   meetingRemoved(ctx: Context, meetingId: string, userId: string): Promise<void>;
 };

@@ -1,4 +1,4 @@
-/** Interviews as members see them, and how the API asks an interview's workflow for a move. */
+/** Shows interviews to members, and asks an interview's workflow for status changes. */
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { command, earlierAnswer, illegalTransition, isGone, startSaved } from '../../workflows/start.ts';
@@ -55,24 +55,24 @@ export function checkAllowed({ status }: Pick<Interview, 'status'>, operation: O
   throw illegalTransition(message, transition);
 }
 
-/** A move that was made: its number, and the interview after it. */
+/** A status change that was made: its sequence number, and the interview after it. */
 type Moved = { seq: number; record: Interview };
 type Command = {
   orgId: string;
   interviewId: string;
   actor: string;
   cause?: string;
-  /** Of the request: a move that it has made before is not made again. */
+  /** The request's idempotency key: a status change that was made for it is not made again. */
   commandId?: string | undefined;
-  /** What has to hold, or to be stored, before the move is asked for. */
+  /** Runs before the status change is requested: checks preconditions or stores what the change needs. */
   prepare?: () => Promise<void>;
 };
-/** A model may be asked twice, for half a minute each. */
+/** Two attempts of a model at up to 30 seconds each, and room for the rest. */
 const evaluationDeadlineMs = 120_000;
 
 /**
- * Asks the workflow for a move, which decides. One that is not open is begun from its record: it was never started while
- * Temporal was away, or an operator has ended it.
+ * Asks the interview's workflow to change the status. The workflow decides. When no workflow is running (it was never
+ * started because Temporal was away, or an operator terminated it), a new one is started from the stored record.
  * @throws Problem NOT_FOUND, ILLEGAL_TRANSITION, CONFLICT, UNAVAILABLE
  */
 export async function commandInterview(
@@ -96,14 +96,14 @@ export async function commandInterview(
   return { seq: done.seq, record: await storeDone(ctx, orgId, interviewId, done) };
 }
 
-/** Stores what the workflow has decided, unless the workflow has done so already, or more. */
+/** Stores the state that the workflow decided, unless the workflow has stored this state or a newer one already. */
 async function storeDone({ clock }: Context, orgId: string, interviewId: string, { state, moves }: Done) {
   const written =
     state && moves && (await projectInterview({ orgId, interviewId, state, moves }, clock, { newer: true }));
   return written ?? foundInterview(orgId, interviewId);
 }
 
-/** Has the workflow read what a member has configured. */
+/** Makes the workflow read a member's changes of the configuration from the record. */
 export async function tellChanged(ctx: Context, orgId: string, interviewId: string, actor: string): Promise<void> {
   const options = { id: `reload:${randomUUID()}`, args: [{ actor }] as [{ actor: string }] };
   const ask = () => command(ctx, interviewWorkflowId(interviewId), reloadInterview, options);
@@ -121,7 +121,7 @@ async function asking<R>(
     return await ask();
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'CONFLICT') throw error;
-    // It may have ended while it was asked: then the record says why it refuses.
+    // The workflow may have ended just before this request; then the stored record gives the reason for the refusal.
     check(await foundInterview(orgId, interviewId));
     if (!isGone(error)) throw error;
     const intent = changedIntent(ctx, orgId, interviewId);
@@ -132,7 +132,7 @@ async function asking<R>(
   }
 }
 
-/** The intent to have the workflow read the record, which begins a workflow where none is open. */
+/** The intent to signal the workflow that the record changed; starts a workflow if none is running. */
 export const changedIntent = (ctx: Context, orgId: string, interviewId: string) =>
   intentFor(interviewWork(orgId, interviewId, 'changed'), ctx.clock());
 
@@ -152,19 +152,19 @@ type Given = {
 const numbered = (questions: readonly NewQuestion[]) =>
   questions.map(({ category, body }) => ({ question_id: newId('question'), category, body }));
 
-/** What is signed of questions that were made here: all of them, for this organization. */
+/** The text that is signed: the organization and all questions that this server wrote. */
 const questionsText = (orgId: string, questions: readonly NewQuestion[]): string =>
   JSON.stringify([orgId, ...questions.map(({ category, body }) => [category, body])]);
 const signingPurpose = 'questions made here';
 
-/** Goes with questions that nobody has stored yet, so that they are known again when an interview is created with them. */
+/** The signature shows later, when an interview is created with these questions, that this server wrote them. */
 export const signQuestions = (
   { secrets }: Pick<Context, 'secrets'>,
   orgId: string,
   questions: readonly NewQuestion[],
 ): string => secrets.sign(signingPurpose, questionsText(orgId, questions));
 
-/** Whether these are questions that were made here, as they were. */
+/** Whether this server wrote these questions and nobody has changed them since. */
 export const areMade = (
   { secrets }: Pick<Context, 'secrets'>,
   orgId: string,
@@ -177,7 +177,10 @@ export const areMade = (
 const isSame = (given: readonly NewQuestion[], standing: readonly NewQuestion[]): boolean =>
   questionsText('', given) === questionsText('', standing);
 
-/** What a caller asks for, as it is stored. `before`: what was configured already; `made`: whether its questions were made here. */
+/**
+ * The configuration to store for a request. `before`: the configuration so far; `made`: whether this server wrote the
+ * request's questions.
+ */
 export function configured(
   given: Given,
   now: Date,
@@ -202,20 +205,20 @@ export function configured(
     questions: questionsAs(given, { role_title, skills, criteria, count, language }, before),
     questions_by: questionsBy(given, made || isUsual(given, { role_title, skills, criteria, count, language }), before),
   };
-  // A draft names every field, and those of which nothing was said are null.
+  // A draft has every field; a field that nothing is known about is null.
   const [link, time] = [given.meeting_url ?? undefined, given.scheduled_at ?? undefined];
   const url = link === undefined ? before?.meeting_url : readMeetingUrl(link, 'meeting_url');
   const at = time === undefined ? before?.scheduled_at : readSchedule(time, now);
   return { ...rest, ...(url === undefined ? {} : { meeting_url: url }), ...(at ? { scheduled_at: at } : {}) };
 }
 
-/** The questions that are given, or new ones where something changed of which they were made. */
+/** The given questions. Without any, new ones when something changed that questions depend on, else the old ones. */
 function questionsAs(given: Given, order: Parameters<typeof questionsFor>[0], before: Interview | undefined) {
   if (given.questions) return numbered(given.questions);
   return before && !makesQuestions(given) ? before.questions : numbered(questionsFor(order));
 }
 
-/** Whether these are the questions that rules make of this, for callers that leave out the signature. */
+/** Whether the questions equal those that the rules write for this order. For callers that leave out the signature. */
 function isUsual({ questions }: Given, order: Parameters<typeof questionsFor>[0]): boolean {
   if (!questions) return false;
   const orders = [order, { ...order, experience_level: order.role_title }];
@@ -229,7 +232,7 @@ function questionsBy(given: Given, made: boolean, before: Interview | undefined)
   return questions && !made ? 'member' : 'rules_or_model';
 }
 
-/** Whether something changes of which questions are made, and none are given. */
+/** Whether new questions must be written: none are given, and a field changes that questions depend on. */
 export const makesQuestions = ({ questions, ...given }: Given): boolean =>
   questions === undefined &&
   [given.role_title, given.skills, given.evaluation_criteria, given.question_count, given.language].some(
@@ -243,7 +246,7 @@ export function readMeetingUrl(url: string, field: string): string {
   throw new Problem('VALIDATION', { details: [{ path: ['body', field], message }] });
 }
 
-/** A clock may be a little behind ours. */
+/** A caller's clock may be a minute behind ours. */
 const lateMs = 60_000;
 
 function readSchedule(text: string, now: Date): Date {
@@ -256,7 +259,6 @@ function readSchedule(text: string, now: Date): Date {
 
 const iso = (at: Date): string => at.toISOString();
 
-/** An interview in a list. */
 export function viewItem(record: Interview) {
   const { _id, candidate, decision, evaluation, status } = record;
   return {
@@ -273,7 +275,7 @@ export function viewItem(record: Interview) {
       ...(candidate.resume_error === undefined ? {} : { resume_error: candidate.resume_error }),
     },
     scheduled_at: record.scheduled_at ? iso(record.scheduled_at) : null,
-    // Scores are made before the interview is completed.
+    // Scores are stored before the interview is completed, but shown only then.
     overall_score: status === 'completed' ? (evaluation?.overall_score ?? null) : null,
     decision: decision ? { ...decision, decided_at: iso(decision.decided_at) } : null,
     created_at: iso(record.created_at),
@@ -296,16 +298,19 @@ const viewScorecard = ({ scores, updated_at, ...rest }: Scorecard) => ({
   updated_at: iso(updated_at),
 });
 
-/** Whether a service sends a bot into a call elsewhere. */
+/** Whether the interview takes place in an external call, to which a service sends a bot. */
 const isElsewhere = ({ config }: Pick<Context, 'config'>, { meeting_url }: Interview): boolean =>
   meeting_url !== undefined && config.meetingBots.apiKey !== undefined;
 
-/** The links into the room, from the moment the interview has a time; none where it takes place elsewhere, or is over. */
+/**
+ * The links into the room, from the moment the interview is scheduled. No links when it takes place in an external call
+ * or is over.
+ */
 async function viewRoom(ctx: Pick<Context, 'secrets' | 'config'>, record: Interview) {
   const { secrets, config } = ctx;
   const { publicUrl } = config;
   const isComing = record.status === 'scheduled' && !isElsewhere(ctx, record);
-  // Made when they are first shown: the room opens with the start.
+  // The room is created when its links are first shown; it opens when the interview starts.
   if (isComing) await prepareRoom(orderOf(record), secrets);
   const room = isComing || isRunning(record.status) ? await findRoom(record._id) : null;
   if (!room || room.ended_at) return {};
@@ -319,12 +324,11 @@ async function viewRoom(ctx: Pick<Context, 'secrets' | 'config'>, record: Interv
   };
 }
 
-/** Opens the room of an interview that was started, unless a service sends a bot into a call elsewhere. */
+/** Opens the room of an interview that has started, unless it takes place in an external call. */
 export async function openOwnRoom(ctx: Context, record: Interview): Promise<void> {
   if (!isElsewhere(ctx, record) && isRunning(record.status)) await openRoom(orderOf(record), ctx.secrets, ctx.clock());
 }
 
-/** An interview with its transcript and its evaluation. */
 export async function viewInterview(ctx: Pick<Context, 'secrets' | 'config'>, record: Interview) {
   const { state, status, qa_summary, evaluation } = record;
   const { failure } = state;

@@ -1,4 +1,4 @@
-/** Meetings as their owners see them, and what is done to them in more than one step. */
+/** Shows meetings to their owners, and changes meetings in more than one step. */
 import type { Context } from '../context.ts';
 import { startSaved } from '../../workflows/start.ts';
 import { peopleOf } from '../access/people.ts';
@@ -32,7 +32,6 @@ export const noMeeting = (): Problem => new Problem('NOT_FOUND', { message: 'The
 
 export const viewSegment = ({ at, ...rest }: Segment) => ({ ...rest, timestamp: at.toISOString() });
 
-/** A meeting in a list. */
 export function viewItem({ _id, title, status, started_at, ended_at, speakers, summaries }: Meeting) {
   return {
     meeting_id: _id,
@@ -45,7 +44,6 @@ export function viewItem({ _id, title, status, started_at, ended_at, speakers, s
   };
 }
 
-/** A meeting with its transcript. */
 export async function viewMeeting(record: Meeting) {
   const said = await readTranscript(record._id);
   const { segments, characters } = sizeOf(said);
@@ -68,7 +66,8 @@ export async function viewMeeting(record: Meeting) {
 }
 
 /**
- * Stores what was said, each segment once. Gives how many were new, and how many there are.
+ * Stores the segments of a transcript, each once. Returns how many of them were new, and how many the transcript has
+ * now.
  * @throws Problem NOT_FOUND, TOO_LARGE
  */
 export async function takeSpeech(
@@ -88,21 +87,21 @@ export async function takeSpeech(
     await storeSegments(meetingId, fresh);
     await noteSpeechAt(meetingId, new Date(Math.min(...fresh.map(({ at }) => at.getTime()))));
     if (!(await findMeeting(owner, meetingId))) {
-      // The meeting was deleted meanwhile; its removal may have passed by here already.
+      // The meeting was deleted meanwhile, and its removal may have missed these segments.
       await removeSegments(meetingId, fresh);
       throw noMeeting();
     }
   }
   const count = await countSegments(meetingId);
-  // Made again each time when the transcript has grown by half, so that a long meeting is not read for each sentence.
+  // The title is made again only when the transcript has grown by half, so that a long meeting is not read for each
+  // sentence.
   if (!record.title_given && count >= record.title_version * 1.5 && fresh.length > 0) await makeTitle(ctx, record);
   return { accepted: fresh.length, count };
 }
 
-/** How much of a transcript a title is made of, in segments. */
+/** A title is made from at most this many segments. */
 const titleSegments = 500;
 
-/** Gives a meeting the title that its transcript suggests. */
 export async function makeTitle(
   { intelligence }: Pick<Context, 'intelligence'>,
   { _id, title_given, started_at }: Meeting,
@@ -114,7 +113,7 @@ export async function makeTitle(
 }
 
 /**
- * The summary that is kept of the transcript as it is now, or a new one.
+ * The stored summary if it is of the current transcript, else a new one.
  * @throws Problem NO_TRANSCRIPT
  */
 export async function provideSummary(
@@ -136,7 +135,7 @@ export async function provideSummary(
   };
   const made = await ctx.intelligence.summarizeMeeting({ ...recorded, mode }, { about: { meeting_id: record._id } });
   const summary = { ...made, version: said.length, generated_at: ctx.clock() };
-  // A transcript's first summary is told of, whatever its length; making it again is not.
+  // Members are notified of a transcript's first summary of any length; a summary that is made again is not announced.
   const isFirst = !Object.values(record.summaries ?? {}).some((one) => one.version === summary.version);
   const about = {
     owner: record.org_id,

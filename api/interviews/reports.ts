@@ -1,4 +1,6 @@
-/** What services of meeting bots report: verified, stored once, and passed on to the interview's workflow. */
+/**
+ * Webhooks of meeting bot services: each report is verified, stored once, and passed on to the interview's workflow.
+ */
 import type { Context } from '../context.ts';
 import type { SignatureProvider } from '../access/auth.ts';
 import { launch } from '../../workflows/start.ts';
@@ -15,7 +17,7 @@ const services = {
   attendee: { header: 'x-webhook-signature', idOf: attendeeId, read: readAttendeeReport },
 } as const satisfies Record<Service, object>;
 
-/** Without our secret, nothing is taken. */
+/** Every report is refused while no webhook secret is configured. */
 const signedBy = (name: Service): SignatureProvider => ({
   name,
   header: services[name].header,
@@ -30,11 +32,14 @@ const signedBy = (name: Service): SignatureProvider => ({
 export const recall = signedBy('recall');
 export const attendee = signedBy('attendee');
 
-/** Stores a report and wakes the interview whose bot it is about. One that is known, or about nobody's bot, does nothing. */
+/**
+ * Stores a report and wakes the workflow of the interview whose bot it names. A repeated report, or one about an
+ * unknown bot, has no effect.
+ */
 export async function takeReport(ctx: Context, service: Service, id: string, body: Buffer): Promise<void> {
   const read = services[service].read(body);
   if (!read) {
-    // Nothing is stored of it, so that nothing waits for it.
+    // Nothing is stored, because no workflow waits for such a report.
     ctx.log.info({ service, report: id }, 'a report was ignored: it is about no bot, or has another form');
     return;
   }
@@ -58,7 +63,10 @@ export async function takeReport(ctx: Context, service: Service, id: string, bod
   await launch(ctx, BotReportModel, [work], ([intent]) => storeReport({ ...report, pending: [intent] }));
 }
 
-/** The interview that has this bot, or is sending it just now: the service may report before its answer has come. */
+/**
+ * The interview that has this bot or is just sending it. The service's first report may arrive before its reply to the
+ * request that sends the bot.
+ */
 async function interviewOf(kind: Service, { botId, sentWith }: Report) {
   const known = await findByBot({ kind, id: botId });
   if (known || !sentWith) return known;

@@ -1,6 +1,7 @@
 /**
- * Takes a resume: reads it in a process of its own (clients/files), keeps its text, and makes the questions personal while the
- * interview has not started. The file is never stored. That it cannot be read is an outcome, which blocks nothing.
+ * Takes a resume: reads it in a child process (clients/files), stores its text, and personalizes the questions while
+ * the interview has not started. The file itself is never stored. A resume that cannot be read is noted, and blocks
+ * nothing.
  */
 import type { Context } from '../context.ts';
 import type { UploadedFile } from '../http/upload.ts';
@@ -32,7 +33,7 @@ export async function takeResume(ctx: Context, interview: Interview, file: Uploa
     created_at: ctx.clock(),
   });
   if (questions.length > 0) await personalize(interview, questions, ctx.clock());
-  // Of an interview that was removed meanwhile nothing stays.
+  // The interview may have been removed meanwhile; then its resume is removed too.
   if (!(await noteResume(interview, { read: true }, ctx.clock()))) await removeResume(interview._id);
 }
 
@@ -51,7 +52,7 @@ async function readText(
   }
 }
 
-/** New questions that take up the resume; none where the interview has started, or a member wrote the ones that stand there. */
+/** New questions that refer to the resume. Empty when the interview has started, or a member wrote its questions. */
 async function personalQuestions(ctx: Context, interview: Interview, resume: string): Promise<Question[]> {
   if (next(interview.status, 'update') === undefined) return [];
   if (interview.questions_by === 'member') return [];
@@ -75,7 +76,7 @@ async function questionsWith(ctx: Context, interviewId: string, order: QuestionO
   return questions.map((question): Question => ({ question_id: newId('question'), ...question }));
 }
 
-/** The questions of a configuration that was changed, as the resume gives them; undefined when there is none. */
+/** New questions for a changed configuration, which refer to the resume. Undefined when the interview has no resume. */
 export async function questionsAnew(
   ctx: Context,
   interviewId: string,

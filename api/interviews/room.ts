@@ -1,7 +1,7 @@
 /**
- * What happens in a room: consent, questions, answers, the end. Everything is stored before it is shown, and each step can run
- * again: what a process that dies half-way has not shown is shown to whoever connects next (`mend`), and a move that it has not
- * asked for is asked for by the sweeper.
+ * What happens in a room: consent, questions, answers, the end. Everything is stored before it is shown, and each step
+ * is idempotent. When a process dies half-way, `mend` shows the missing frames at the next connection, and the sweeper
+ * requests the missing status change.
  */
 import { createHash } from 'node:crypto';
 import { commandInterview } from './interview.ts';
@@ -43,7 +43,7 @@ const over = (): Problem => new Problem('CONFLICT', { message: 'The interview is
 
 export type Spoken = { role: RoomRole; body: string; clientMessageId: string; questionId: string | undefined };
 
-/** The same message has the same id, however often it is sent. */
+/** A message that is sent again gets the same id. */
 const messageIdOf = ({ _id }: Room, { role, clientMessageId }: Spoken): string =>
   `msg_${createHash('sha256')
     .update(JSON.stringify([_id, role, clientMessageId]))
@@ -53,11 +53,14 @@ const messageIdOf = ({ _id }: Room, { role, clientMessageId }: Spoken): string =
 const speakerOf = (room: Room, role: RoomRole): string =>
   role === 'candidate' ? (room.candidate_name ?? 'Candidate') : 'Interviewer';
 
-/** Left with what is stored here until the workflow was asked for the move: a process may die in between. */
+/**
+ * The intent is stored with the change of the room and stays until the workflow has made the status change. If this
+ * process dies before, the sweeper delivers it.
+ */
 const told = (ctx: Context, orgId: string, roomId: string) =>
   intentFor(interviewWork(orgId, roomId, 'room'), ctx.clock());
 
-/** Asks the interview's workflow for a move; one that was made before is made. */
+/** Asks the interview's workflow for a status change. A change that was made before counts as success. */
 async function move(ctx: Context, room: Room, { operation, actor, cause }: RoomMove): Promise<void> {
   const { _id, org_id } = room;
   const reached = {
@@ -76,7 +79,7 @@ async function move(ctx: Context, room: Room, { operation, actor, cause }: RoomM
   await settleMoves(room);
 }
 
-/** The candidate agrees to the recording, or does not. @throws Problem */
+/** The candidate agrees to the recording or refuses it. @throws Problem */
 export async function decideConsent(ctx: Context, roomId: string, accepted: boolean): Promise<void> {
   const orgId = (await findRoom(roomId))?.org_id;
   if (orgId === undefined) throw over();
@@ -94,7 +97,7 @@ async function enter(ctx: Context, room: Room): Promise<void> {
   if (begun) await showQuestion(ctx, begun);
 }
 
-/** Brings what is shown up to what is stored: all of it that a process which died may have left undone. */
+/** Shows everything that is stored but not yet shown, which a process that died may have left behind. */
 export async function mend(ctx: Context, room: Room): Promise<void> {
   if (!room.consented_at) return;
   if (!(await hasFrame(room._id, 'joined'))) await enter(ctx, room);
@@ -111,7 +114,7 @@ export const questionFrame = ({ questions, open }: Pick<Room, 'questions' | 'ope
   return question && { question_id: question.question_id, index: open, total: questions.length, body: question.body };
 };
 
-/** Shows the open question, which belongs to the transcript like everything that is said. */
+/** Shows the open question and adds it to the transcript. */
 async function showQuestion(ctx: Context, room: Room): Promise<void> {
   const body = questionFrame(room);
   if (!body) return;
@@ -128,13 +131,13 @@ async function showQuestion(ctx: Context, room: Room): Promise<void> {
   await roomWriter(room, ctx.clock).append({ type: 'question', body, key: `question:${question_id}` });
 }
 
-/** Stores what was said. Of a room that was removed meanwhile nothing stays. */
+/** Stores a segment of the transcript, and removes it again if the room was removed meanwhile. */
 async function record(room: Room, said: Said): Promise<void> {
   await storeSegments(room._id, [said]);
   if (!(await findRoom(room._id))) await removeSegments(room._id, [said]);
 }
 
-/** Takes what somebody in the room says. What was said before is acknowledged again. @throws Problem */
+/** Takes a message from a participant of the room. A repeated message is only acknowledged again. @throws Problem */
 export async function takeSpoken(
   ctx: Context,
   roomId: string,
@@ -166,7 +169,7 @@ export async function takeSpoken(
     role: spoken.role,
     ...(open === undefined ? {} : { question_id: named ?? open }),
   });
-  // An answer to a question that was answered already, from another tab, adds to that one.
+  // A second answer to the same question, sent from another tab, adds to the first one.
   const answers = open !== undefined && (named === undefined || named === open);
   const after =
     answers && answered === undefined ? await takeAnswer(room, message_id, told(ctx, room.org_id, roomId)) : null;
@@ -179,14 +182,16 @@ export async function takeSpoken(
   return { message_id, again: false };
 }
 
-/** Notes which question an interviewer's message asks, where suggestions are made. */
+/**
+ * Notes which prepared question an interviewer's message asks; only in `copilot` interviews, which suggest questions.
+ */
 async function noteQuestion({ _id, interview_mode, questions, asked }: Room, { role, body }: Spoken): Promise<void> {
   if (interview_mode !== 'copilot' || role !== 'interviewer') return;
   const questionId = askedBy(questions, asked, body);
   if (questionId !== undefined) await noteAsked(_id, questionId);
 }
 
-/** Shows a message of the transcript, and tells its sender that it is stored. */
+/** Shows a stored message in the room, and acknowledges it to its sender. */
 async function showStored(ctx: Context, room: Room, messageId: string, clientMessageId?: string): Promise<void> {
   const key = `message:${messageId}`;
   if (await hasFrame(room._id, key)) return;
@@ -210,10 +215,10 @@ const ackOf = (message_id: string, client_message_id: string, to: RoomRole) => (
   key: `ack:${message_id}`,
 });
 
-/** How many pieces of what was said suggestions are made of: the last ones. */
+/** Suggestions are made from the last this many messages of the transcript. */
 const lastSaid = 30;
 
-/** Gives the interviewer of a `copilot` interview what might be asked now. Advice only: it may be lost. */
+/** Suggests next questions to the interviewer of a `copilot` interview. Best effort: a suggestion may be lost. */
 async function propose(ctx: Context, room: Room, after: string): Promise<void> {
   if (room.interview_mode !== 'copilot') return;
   const { questions, asked, language } = room;
@@ -233,7 +238,7 @@ async function propose(ctx: Context, room: Room, after: string): Promise<void> {
   );
 }
 
-/** Somebody ends the interview. @throws Problem */
+/** A participant ends the interview. @throws Problem */
 export async function endFromRoom(ctx: Context, roomId: string, role: RoomRole): Promise<void> {
   const room = await findRoom(roomId);
   if (!room || room.ended_at) throw over();

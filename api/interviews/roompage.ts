@@ -1,6 +1,6 @@
 /**
- * Serves the page of rooms. The page is the same for every link and public, with 404 for one that leads nowhere; whose link it
- * is, its socket finds out. The link is a secret, so the page names it to no other server.
+ * Serves the page of interview rooms. The page is the same for every link; an unknown link gets it with status 404. The
+ * socket finds out whose link it is. The link is a secret, so the page sends it to no other server.
  */
 import type { Router } from '@koa/router';
 import { onDemand } from '../http/ondemand.ts';
@@ -20,7 +20,7 @@ export function mountRoomPage(router: Router): void {
   const style = fileOf('text/css; charset=utf-8', readWeb('room/page.css'));
 
   router.get('/rooms/:token', async (koa) => {
-    // The page says itself that a link leads nowhere; its status tells programs.
+    // The page itself tells people that the link is unknown; the status tells programs.
     koa.status = (await findByToken(String(koa['params'].token))) ? 200 : 404;
     koa.type = 'text/html';
     koa.set('cache-control', 'no-store');

@@ -1,4 +1,7 @@
-/** A room as a stream of api/live: who may connect, where a socket begins, and what each frame does. */
+/**
+ * A room as a stream of api/live: who may connect, which frames a new socket gets first, and what each received frame
+ * does.
+ */
 import { decideConsent, endFromRoom, mend, questionFrame, roomOver, takeSpoken } from './room.ts';
 import type { Context } from '../context.ts';
 import { clientFrame, isRoomFrameType, type RoomFrame } from './contract/rooms.ts';
@@ -13,12 +16,12 @@ import { lastSeq } from '../../models/live/frame.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { noticeOf, type RoomRole } from '../../models/rules/interviews/room.ts';
 
-/** Tabs of everybody in one room; more are a mistake. Counted in each process. */
+/** The most sockets (tabs of all participants) in one room. Counted per process. */
 const socketsPerRoom = 20;
-/** The last pieces of a transcript that one frame carries. */
+/** A history frame carries at most this many of the last messages. */
 const historyLength = 400;
 
-/** The page tries again by itself, and comes in when the room is open. */
+/** The page reconnects by itself, so it gets in once the room is open. */
 const notBegun = (): Problem =>
   new Problem('UNAVAILABLE', { message: 'The interview has not begun yet; this page opens it when it begins.' });
 
@@ -30,7 +33,7 @@ export function createRoomStreams(ctx: Context, metrics: SocketMetrics): StreamK
 
   /** @throws Problem UNAUTHENTICATED when the room ended meanwhile. */
   async function greet(socket: StreamSocket, { roomId, role }: Guest, resumeFrom: number | undefined): Promise<void> {
-    // Read before the room, so that every frame that is not in what is told has a higher number.
+    // Read before the room, so that every frame that the greeting does not cover has a higher number.
     const last = await lastSeq(roomId);
     const [room, whole] = await Promise.all([
       findRoom(roomId),
@@ -85,7 +88,7 @@ export function createRoomStreams(ctx: Context, metrics: SocketMetrics): StreamK
     async open(socket, guest, { query }) {
       const room = await findRoom(guest.roomId);
       if (!room || room.ended_at) throw roomOver();
-      // A greeting must not wait for what is away; the next connection tries again.
+      // The greeting must not wait for an unreachable server; the next connection tries again.
       await mend(ctx, room).catch((error: unknown) =>
         ctx.log.warn({ err: error, interview_id: room._id }, 'a room was not caught up; it is at the next connection'),
       );
@@ -100,7 +103,7 @@ export function createRoomStreams(ctx: Context, metrics: SocketMetrics): StreamK
       else if (frame.type !== 'ping') await limit('other_frames', `${roomId}:${role}`);
       switch (frame.type) {
         case 'consent':
-          // An interviewer agrees by being there.
+          // An interviewer consents by joining, so only the candidate is asked.
           return role === 'candidate' ? decideConsent(ctx, roomId, frame.accepted) : undefined;
         case 'message': {
           const { body, client_message_id: clientMessageId, question_id: questionId } = frame;

@@ -1,4 +1,4 @@
-/** What travels when an interview is prepared: drafts, and questions for it. Zod only. */
+/** Zod schemas of the requests and replies that draft an interview and write questions for a role. */
 import { z } from 'zod';
 import { line, orgParams, timestamp } from '../../base/contract/common.ts';
 import { draftBounds, draftModes } from '../../../models/rules/interviews/draft.ts';

@@ -1,4 +1,4 @@
-/** What travels about interviews. Zod only. */
+/** Zod schemas of the requests and replies about interviews. */
 import { z } from 'zod';
 import { email } from '../../access/contract/auth.ts';
 import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
@@ -53,7 +53,7 @@ const config = {
     description: 'What questions that are made here, and the room itself, are written in; `en` unless told.',
   }),
 };
-/** Null is as good as nothing, so that a draft can be sent as it came. */
+/** Null counts as absent, so that a client can send a draft back unchanged. */
 export const createInterviewBody = z.strictObject({
   ...config,
   meeting_url: config.meeting_url.nullable(),
@@ -66,7 +66,7 @@ export const startBody = z
   .strictObject({ meeting_link: meetingUrl.optional(), candidate_name: line(200).optional() })
   .optional();
 export const cancelBody = z.strictObject({ reason: z.string().max(1_000).optional() }).optional();
-/** A form with one file; it has no other fields. */
+/** A multipart form with one file and no other fields. */
 export const resumeForm = z.strictObject({});
 export const decisionBody = z.strictObject({
   decision: z.enum(decisions),
@@ -198,5 +198,5 @@ export const interviewRecord = z
   .meta({ id: 'Interview' });
 export const interviewRemovedReply = z.object({ interview_id: id, deleted: z.literal(true) });
 
-/** The service's own message; its signature was verified before. */
+/** The body is the service's own message; its signature was verified before. */
 export const webhookReply = z.object({ received: z.literal(true) });

@@ -1,4 +1,4 @@
-/** What travels about meetings. Zod only. */
+/** Zod schemas of the requests and replies about meetings. */
 import { z } from 'zod';
 import { cursor, id, line, pageQuery, timestamp } from '../../base/contract/common.ts';
 import {

@@ -1,4 +1,4 @@
-/** What travels between a room and those who are in it: the frames of its socket in both directions. Zod only. */
+/** Zod schemas of the frames that a room's socket sends and receives. */
 import { z } from 'zod';
 import { id, timestamp } from '../../base/contract/common.ts';
 import { interviewModes } from '../../../models/rules/interviews/interview.ts';

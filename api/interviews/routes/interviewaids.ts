@@ -1,7 +1,4 @@
-/**
- * Preparing an interview: a draft from what somebody says, and questions for a role. Both only read and answer; nothing is
- * stored.
- */
+/** Routes that prepare an interview: a draft from a description, and questions for a role. They store nothing. */
 import { member } from '../../access/auth.ts';
 import * as contract from '../contract/interviewaids.ts';
 import { route } from '../../http/route.ts';
@@ -13,7 +10,7 @@ import { skillsIn } from '../../../models/rules/interviews/skills.ts';
 import { interviewLanguageOf } from '../../../models/rules/language/language.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 
-/** A resume of 200,000 characters and a description. */
+/** Room for a resume of 200,000 characters and a description. */
 const maxBytes = 2 * 1024 * 1024;
 
 export const interviewAidRoutes = [

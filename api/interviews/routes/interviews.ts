@@ -1,4 +1,7 @@
-/** Interviews of an organization: configured here, moved by their workflow, evaluated when they have ended. */
+/**
+ * Routes of an organization's interviews. They store the configuration; the interview's workflow makes the status
+ * changes.
+ */
 import { member, signature } from '../../access/auth.ts';
 import * as contract from '../contract/interviews.ts';
 import { launch, startSaved } from '../../../workflows/start.ts';
@@ -48,9 +51,9 @@ import { interviewWork } from '../../../models/rules/interviews/work.ts';
 
 const base = '/orgs/{orgId}/interviews';
 const one = `${base}/{interviewId}`;
-/** What an interview's workflow may answer. */
+/** Errors that an interview's workflow may answer. */
 const moves = ['ILLEGAL_TRANSITION', 'CONFLICT', 'UNAVAILABLE'] as const;
-/** Interviews of the same candidate or role that are shown. */
+/** At most this many interviews of the same candidate or role are shown. */
 const maxRelated = 100;
 
 export const interviewRoutes = [
@@ -197,7 +200,7 @@ export const interviewRoutes = [
         await tellChanged(ctx, orgId, interviewId, userId);
         await settleIntent(InterviewModel, record._id, intent);
       } catch (error) {
-        // What is stored counts; the sweeper tells its workflow.
+        // The stored configuration counts; the sweeper informs the workflow later.
         ctx.log.warn({ err: error, interview_id: interviewId }, 'the workflow reads the change later');
       }
       return viewInterview(ctx, await foundInterview(orgId, interviewId));
@@ -246,7 +249,7 @@ export const interviewRoutes = [
       };
       const order = { orgId, interviewId, actor: userId, commandId, prepare };
       const { record } = await commandInterview(ctx, 'start', order);
-      // The workflow opens it too; here it is, so that the answer has its links.
+      // The workflow opens the room too. It is opened here so that the reply contains its links.
       await openOwnRoom(ctx, record);
       return viewInterview(ctx, record);
     },
@@ -268,7 +271,7 @@ export const interviewRoutes = [
       const order = { orgId, interviewId, actor: userId, commandId };
       const { seq, record } = await commandInterview(ctx, 'cancel', order);
       if (!body?.reason) return viewInterview(ctx, record);
-      // Beside the workflow, through which nothing goes that somebody wrote.
+      // The reason is stored directly, because no text that people wrote passes through the workflow's history.
       await setReason(orgId, interviewId, seq, body.reason);
       return viewInterview(ctx, await foundInterview(orgId, interviewId));
     },
@@ -395,7 +398,7 @@ export const interviewRoutes = [
   }),
 ];
 
-/** A report is a few hundred bytes. */
+/** A report is usually a few hundred bytes. */
 const maxReportBytes = 256 * 1024;
 
 export const botReportRoutes = (

@@ -1,4 +1,7 @@
-/** Meetings: the person who made one, and nobody else, reads and changes it. How long it is kept is workflows/interviews/meeting.ts. */
+/**
+ * Routes of meetings. Only the user who created a meeting can read or change it. workflows/interviews/meeting.ts keeps
+ * its retention period.
+ */
 import { jwt } from '../../access/auth.ts';
 import * as contract from '../contract/meetings.ts';
 import { launch, startSaved } from '../../../workflows/start.ts';
@@ -32,7 +35,7 @@ import {
 import { momentOf } from '../../../models/rules/interviews/transcript.ts';
 import { meetingWork } from '../../../models/rules/interviews/work.ts';
 
-/** A thousand segments of usual length. */
+/** About a thousand segments of usual length. */
 const maxTranscriptBytes = 4 * 1024 * 1024;
 
 async function found(owner: string, meetingId: string): Promise<Meeting> {
@@ -49,7 +52,7 @@ function startOf(text: string, now: Date): Date {
     details: [{ path: ['body', 'started_at'], message: 'must not lie more than a day ahead' }],
   });
 }
-/** Clocks differ, and so do days. */
+/** One day, because clocks and time zones differ. */
 const maxAheadMs = 86_400_000;
 
 export const meetingRoutes = [
