@@ -1,4 +1,7 @@
-/** Mails about accounts, as far as they are asked for here: whether one can be sent, and how many go to one mailbox. */
+/**
+ * Checks and limits for mails about accounts: whether a mail server is configured, and how many mails go to one
+ * mailbox.
+ */
 import { createHash } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { consume, createRate } from '../http/limits.ts';
@@ -8,13 +11,13 @@ import { Problem } from '../../models/rules/base/errors.ts';
 
 const rate = perConfig((config) => createRate(config, 'account_mails'));
 
-/** @throws Problem NO_MAIL_SERVER when nothing could send a mail about an account. */
+/** @throws Problem NO_MAIL_SERVER when no mail server is configured that could send mails about accounts. */
 export function checkMails({ config }: Pick<Context, 'config'>): void {
   if (config.mail.server === undefined) throw new Problem('NO_MAIL_SERVER');
 }
 
 /**
- * Counts a mail to this mailbox, whoever asks for it, so that nobody's mailbox can be filled.
+ * Counts a mail to this mailbox, regardless of who requests it, so that nobody can flood a mailbox.
  * @throws Problem RATE_LIMITED
  */
 export async function countMail({ config }: Pick<Context, 'config'>, kind: AccountLetter['kind'], email: string) {

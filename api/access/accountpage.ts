@@ -1,6 +1,6 @@
 /**
- * Serves the page on which links from mails end. It is the same for everybody and public; the token of a link is behind `#` and
- * reaches the server only in the body of a request.
+ * Serves the page that links in account mails open. The page is public and the same for everybody. A link carries its
+ * token behind `#`, so the token reaches the server only in a request's body.
  */
 import type { Router } from '@koa/router';
 import { onDemand } from '../http/ondemand.ts';

@@ -1,7 +1,6 @@
 /**
- * Guards, which are data on a route, and the principals that they let in. authenticator.ts checks a guard and returns
- * the
- * principal.
+ * Guards, which routes declare as data, and the principals that guards admit. authenticator.ts checks a guard and
+ * returns the principal.
  */
 import type { Context } from '../context.ts';
 import { networkOf } from '../http/address.ts';
@@ -31,26 +30,26 @@ export const key = (scope: Scope, { keyOnly = false } = {}) =>
   ({ kind: 'key', scope, keyOnly }) as const satisfies Guard;
 /** Any secret key, asking about itself. */
 export const self = { kind: 'self' } as const satisfies Guard;
-/** Any secret key with this scope, where the path names no organization: the key's own is meant. */
+/** Any secret key with this scope, for paths without an organization: the key's own organization is used. */
 export const ownKey = (scope: Scope) => ({ kind: 'self', scope }) as const satisfies Guard;
 /** A customer with the token of a support session of `{orgId}`. */
 export const session = { kind: 'session' } as const satisfies Guard;
 
 /**
- * The service that `provider` stands for has signed the body; nothing of the body is parsed before that is verified.
+ * Requires that the service of `provider` has signed the body. Nothing of the body is parsed before the signature is
+ * verified.
  */
 export const signature = <S extends Sender>(provider: SignatureProvider<S>) =>
   ({ kind: 'signature', provider }) as const satisfies Guard;
 
-/** Who signed a request; `id` is what limits and idempotency count by. */
+/** The sender of a signed request. Rate limits and idempotency keys count per `id`. */
 export type Sender = { id: string };
-/** A service that signs what it sends. */
 export type SignatureProvider<S extends Sender = Sender> = {
-  /** `slack`, as counters and the API's description name it. */
+  /** For example `slack`; used in rate limit counters and in the OpenAPI document. */
   name: string;
   /** The header that holds the signature, in lower case. */
   header: string;
-  /** Who sent this. Throws `UNAUTHENTICATED` when the service did not sign it, or signed it too long ago. */
+  /** Verifies a request and returns its sender. Throws `UNAUTHENTICATED` when the signature is wrong or too old. */
   verify(request: SignedRequest, ctx: Context): Promise<S>;
 };
 
@@ -61,33 +60,33 @@ export type TenantPrincipal = Address & {
   kind: 'key' | 'member';
   /** The key's or the user's id. */
   actor: string;
-  /** A member's role; a key has none. */
+  /** A member's role. A key has no role. */
   role?: Role;
   orgId: string;
   environment: Environment;
-  /** The mode that writes go to and questions are asked in. */
+  /** The mode that the caller writes to and asks questions in. */
   mode: Mode;
-  /** The modes that a read of the whole organization may see. */
+  /** The modes that a caller may see when it reads the whole organization. */
   modes: Mode[];
-  /** Whether a live key was used before the organization is live. */
+  /** Whether this is a live key of an organization that is not live yet; such a key acts as a test key. */
   downgraded: boolean;
 };
 export type SelfPrincipal = TenantPrincipal & { record: Key; orgName: string };
 export type SessionPrincipal = Address & {
   kind: 'session';
   orgId: string;
-  /** The session's mode, which stays the same for its life. */
+  /** The session's mode, which never changes. */
   mode: Mode;
   modes: [Mode];
   sessionId: string;
   customerId: string;
-  /** Whether a backend or a signature has vouched for who the customer is. */
+  /** Whether a backend or a signature has confirmed the customer's identity. */
   verified: boolean;
-  /** The product that a search is limited to: signed with the session, or, for an embed, as the page claims. */
+  /** The product that searches are limited to. It is part of the session token; for an embed, the page claims it. */
   productType?: string;
-  /** What else the session was minted with; absent when there is nothing else. */
+  /** Further context that the session was minted with; absent when there is none. */
   context?: Readonly<Record<string, unknown>>;
-  /** When the session ends if nothing prolongs it. */
+  /** When the session expires unless it is prolonged. */
   expiresAt: Date;
 };
 export type SignaturePrincipal<S extends Sender = Sender> = Address & {
@@ -118,7 +117,7 @@ export type PrincipalOf<G extends Guard> = G extends { kind: 'open' }
             ? SignaturePrincipal<S>
             : TenantPrincipal;
 
-/** What rate limits and idempotency count by. */
+/** The id that rate limits and idempotency keys count per. */
 export function credentialId(principal: Principal): string {
   if (principal.kind === 'anonymous') return `address:${networkOf(principal.address)}`;
   if (principal.kind === 'session') return principal.sessionId;

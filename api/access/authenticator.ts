@@ -1,7 +1,7 @@
 /**
- * Finds out who calls and whether they may: the bearer credential or the signature becomes a principal, and the route's
- * guard is checked against it. A resource that the caller must not know about answers 404; a known caller who lacks a
- * scope or a role gets 403.
+ * Authenticates and authorizes a request: turns its bearer credential or signature into a principal, and checks the
+ * route's guard against the principal. A resource that the caller must not know about gives 404; a known caller without
+ * the needed scope or role gets 403.
  */
 import { LRUCache } from 'lru-cache';
 import type { Guard, Principal, SelfPrincipal, UserPrincipal } from './auth.ts';
@@ -28,7 +28,7 @@ export type Authenticator = (request: {
   signed: SignedRequest | undefined;
 }) => Promise<Principal>;
 
-/** Builds the check that every route runs. It holds this process's cache of keys. */
+/** Builds the check that every route runs. It caches keys in this process. */
 export function createAuthenticator(ctx: Context): Authenticator {
   const cachedKey = cached(async (token) => {
     const record = await findKeyByToken(token);
@@ -66,7 +66,7 @@ export function createAuthenticator(ctx: Context): Authenticator {
     };
   }
 
-  /** `orgId`: an organization to read at the same time; nothing is read for a token that is none of ours. */
+  /** `orgId`: an organization that is read in parallel with the user. A token that we did not sign causes no read. */
   async function byJwt(token: string, address: string, orgId: string | undefined) {
     const claims = await ctx.tokens.verify(token);
     if (!claims) throw unauthenticated('This login has expired or is not one of ours; log in again.');

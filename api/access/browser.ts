@@ -1,21 +1,21 @@
 /**
- * Ties what goes on at another service's page to the browser that began it, so that nobody finishes in somebody else's name:
- * the browser gets a cookie, of which only a hash is stored.
+ * Ties a sign-in or connection at another service to the browser that began it, so that nobody can complete it for
+ * somebody else. The browser gets a cookie, of which only a hash is stored.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Cookies } from '../http/route.ts';
 
-/** `name` and `value` of a cookie, and how long it lasts. */
+/** A cookie's name and value, and its lifetime in seconds. */
 export type BrowserCookie = { name: string; value: string; seconds: number };
-/** What it is for: each way of going to another service has cookies of its own. */
+/** Each kind of redirect to another service has its own cookies. */
 type Purpose = 'oidc' | 'connect';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Each journey has a cookie of its own, so that two tabs do not overwrite each other's. */
+/** Each redirect has its own cookie, so that two tabs do not overwrite each other's. */
 const cookieName = (purpose: Purpose, state: string): string => `${purpose}_${sha256(state).slice(0, 16)}`;
 
-/** A cookie for the browser that begins, and the hash to store with the `state` parameter. */
+/** The cookie to set in the browser, and the hash of its value to store with the `state` parameter. */
 export function bindBrowser(
   purpose: Purpose,
   state: string,
@@ -25,7 +25,10 @@ export function bindBrowser(
   return { cookie: { name: cookieName(purpose, state), value, seconds }, browser: sha256(value) };
 }
 
-/** The hash of the cookie that the browser comes back with, which serves once; undefined when it has none. */
+/**
+ * The hash of the cookie that the returning browser sends; undefined without a cookie. The cookie is deleted, so it
+ * works once.
+ */
 export function returningBrowser(cookies: Cookies, purpose: Purpose, state: string): string | undefined {
   const name = cookieName(purpose, state);
   const value = cookies.get(name);

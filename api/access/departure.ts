@@ -16,9 +16,9 @@ import { Problem } from '../../models/rules/base/errors.ts';
 import { memberDepartedWork } from '../../models/rules/access/work.ts';
 
 /**
- * The note stands before the member is gone: a process that dies in between leaves it to the sweeper. `keepKeysFor`: the owner
- * who takes over the keys that the member made.
- * @throws Problem what `removeMember` throws.
+ * The departure is stored before the member is removed, so the sweeper completes it when this process dies in between.
+ * `keepKeysFor`: the owner who takes over the keys that the member made.
+ * @throws Problem as `removeMember` does.
  */
 export async function takeOut(
   ctx: Context,
@@ -34,7 +34,8 @@ export async function takeOut(
   try {
     await removeMember(orgId, actor, userId);
   } catch (error) {
-    // Refused; whatever else failed may have taken the member out all the same.
+    // A Problem means that nothing was removed. After any other error the member may be removed, so the departure
+    // stays.
     if (error instanceof Problem) await forgetDeparture(departure._id);
     throw error;
   }

@@ -1,4 +1,7 @@
-/** Who takes an organization live: a person, and for an owner whom somebody can find again. */
+/**
+ * Who may take an organization live: an owner or admin who is logged in, and only if an owner has a verified e-mail
+ * address.
+ */
 import type { Context } from '../context.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import { listUsers } from '../../models/access/user.ts';
@@ -6,7 +9,10 @@ import type { Environment } from '../../models/rules/access/keys.ts';
 import { hasRole, type Role } from '../../models/rules/access/roles.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** `role`: that of a logged-in member; a key, whatever its scopes, has none. @throws Problem MISSING_ROLE, EMAIL_UNVERIFIED */
+/**
+ * `role`: the role of a logged-in member; undefined for a key, which may not change it. @throws Problem MISSING_ROLE,
+ * EMAIL_UNVERIFIED
+ */
 export async function checkEnvironmentChange(
   { config }: Pick<Context, 'config'>,
   { orgId, role }: { orgId: string; role?: Role | undefined },
@@ -16,7 +22,8 @@ export async function checkEnvironmentChange(
     throw new Problem('MISSING_ROLE', {
       message: 'Only an owner or admin, logged in to the dashboard, changes the environment.',
     });
-  // A live organization mails strangers in the name of the deployment; where addresses can be proven, somebody answers for it.
+  // A live organization sends mails to strangers through the deployment's server. So an owner must be identifiable,
+  // where the deployment can verify addresses at all.
   const provable = config.mail.server !== undefined || Object.keys(config.oidcProviders).length > 0;
   if (environment !== 'production' || !provable) return;
   const members = (await findOrganization(orgId))?.members ?? [];

@@ -1,6 +1,7 @@
 /**
- * Invites somebody into an organization: by mail where one can be sent, else by a link that whoever invites hands over. Only a mail
- * of the deployment's server proves the address; any other link lets in the account of that address, which stays unproven.
+ * Invites a person into an organization: by mail if one can be sent, else by a link that the inviter passes on. Only a
+ * link from a mail of the deployment's own server proves the address. Any other link admits the account with that
+ * address, and the address stays unverified.
  */
 import { countMail } from './accountmail.ts';
 import type { MemberPrincipal } from './auth.ts';
@@ -18,7 +19,10 @@ import { Problem } from '../../models/rules/base/errors.ts';
 
 const rate = perConfig((config) => createRate(config, 'invitations'));
 
-/** `link`: what is to be handed over, where no mail can be sent or its receiver wants none. @throws Problem MISSING_ROLE, ALREADY_MEMBER, RATE_LIMITED */
+/**
+ * `link`: for the inviter to pass on; set when no mail can be sent or the recipient has opted out. @throws Problem
+ * MISSING_ROLE, ALREADY_MEMBER, RATE_LIMITED
+ */
 export async function invite(
   ctx: Context,
   { orgId, org, role: own, userId }: MemberPrincipal,
@@ -56,7 +60,6 @@ export async function invite(
   return { invitation };
 }
 
-/** An invitation as members see it. */
 export function viewInvitation(invitation: Invitation, now: Date) {
   const { _id, status, created_at, expires_at, joined_at, ...rest } = invitation;
   return {

@@ -1,6 +1,7 @@
 /**
- * Federated sign-in: sends a browser to a configured identity provider (authorization code, state, nonce, PKCE S256)
- * and reads the identity that comes back. It decides nothing about accounts; api/access/routes/auth.ts does.
+ * Federated sign-in by OpenID Connect: redirects a browser to a configured identity provider (authorization code,
+ * state, nonce, PKCE S256) and reads the identity from the callback. api/access/routes/auth.ts decides which account
+ * belongs to it.
  */
 import * as client from 'openid-client';
 import { bindBrowser, type BrowserCookie } from './browser.ts';
@@ -11,28 +12,27 @@ import { keepState, stateSeconds, takeState } from '../../models/base/onetimesta
 import { readEmail } from '../../models/rules/access/email.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** The identity that a provider asserts. */
 export type FederatedPerson = {
   provider: string;
-  /** The `sub`, unique at this provider. */
+  /** The `sub` claim, unique within the provider. */
   subject: string;
   email: string;
-  /** Whether the provider says that this person owns the address. Nothing else counts as proof. */
+  /** Whether the provider says that the address is verified. Nothing else counts as proof. */
   emailVerified: boolean;
   name: string;
   picture?: string;
 };
 
-/** A provider's metadata is read again after this long; openid-client refreshes the signing keys itself. */
+/** A provider's metadata is cached for this long; openid-client refreshes the signing keys itself. */
 const discoveryMs = 3600_000;
 const timeoutSeconds = 10;
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** What the sign-in is finished with: the nonce and the PKCE verifier, which the browser must not learn. */
+/** The secrets that complete the sign-in: the nonce and the PKCE verifier. The browser must not learn them. */
 type Kept = { nonce: string; verifier: string };
 const purposeOf = (provider: string): string => `oidc:${provider}`;
 
-/** Makes the address to send a browser to, and the cookie that ties the sign-in to it. */
+/** The URL to redirect the browser to, and the cookie that ties the sign-in to this browser. */
 export async function beginSignIn(ctx: Context, provider: string): Promise<{ url: string; cookie: BrowserCookie }> {
   const configuration = await discover(ctx.config, provider);
   const state = client.randomState();
@@ -54,7 +54,7 @@ export async function beginSignIn(ctx: Context, provider: string): Promise<{ url
 }
 
 /**
- * Reads the identity that came back. `params` are the callback's query, `browser` is the hash of the cookie's value.
+ * Reads the identity from the callback. `params`: the callback's query; `browser`: the hash of the cookie's value.
  * @throws Problem FEDERATED_LOGIN_FAILED for anything forged, repeated, late or refused; UNAVAILABLE when the provider
  * does not answer.
  */
@@ -86,8 +86,7 @@ export async function finishSignIn(
       idTokenExpected: true,
     });
     const inToken = tokens.claims()!;
-    // Many providers keep the e-mail out of the ID token. It is then asked for at the userinfo endpoint, for the same
-    // subject.
+    // Many providers leave the e-mail out of the ID token; then the userinfo endpoint is asked for the same subject.
     return inToken['email'] === undefined
       ? { ...inToken, ...(await client.fetchUserInfo(configuration, tokens.access_token, inToken.sub)) }
       : inToken;
@@ -114,7 +113,7 @@ const metadata = perConfig((config: Config) => {
     if (standing && performance.now() - standing.readAt < discoveryMs) return standing.configuration;
     const { issuer, client_id, client_secret } = config.oidcProviders[provider]!;
     const url = new URL(issuer);
-    // Plain http would show codes and secrets to the network, so only a provider on this machine may use it.
+    // Over plain http, codes and secrets are readable on the network, so only a provider on this machine may use it.
     const execute = url.protocol === 'http:' && loopback.test(url.hostname) ? [client.allowInsecureRequests] : [];
     const configuration = client.discovery(url, client_id, client_secret, undefined, {
       execute,
@@ -139,7 +138,7 @@ async function discover(config: Config, provider: string): Promise<client.Config
   }
 }
 
-/** Missing or forged data in a provider's answer is a refusal; only a provider that does not answer is an outage. */
+/** Missing or forged data in a provider's reply is a refusal. Only a provider that does not reply is unavailable. */
 async function confirmed<T>(exchange: () => Promise<T>): Promise<T> {
   try {
     return await exchange();

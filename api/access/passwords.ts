@@ -1,21 +1,21 @@
 /**
- * Hashes and checks passwords (argon2id). Each hash takes 19 MiB and a CPU for a while, so the queue is bounded and the
- * rest is refused.
+ * Hashes and checks passwords (argon2id). Each hash takes 19 MiB and CPU time, so the queue is bounded and further
+ * requests are refused.
  */
 import * as argon2 from '@node-rs/argon2';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /** OWASP Password Storage Cheat Sheet, argon2id: 19 MiB, two passes, one lane. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
-/** Two of libuv's four threads, so that file reads and DNS look-ups still get theirs. */
+/** Hashes use two of libuv's four threads, so that file reads and DNS look-ups are not blocked. */
 const hashesAtOnce = 2;
-/** At about 30 ms a hash, the last in the queue waits some three seconds. */
+/** At about 30 ms a hash, the last one in the queue waits for about three seconds. */
 const mostWaiting = 200;
 
 export type Passwords = {
-  /** A PHC string, with its own salt. */
+  /** Returns a PHC string with its own salt. */
   hash(password: string): Promise<string>;
-  /** Costs the same when there is no stored hash, so that time does not tell which e-mails have an account. */
+  /** Takes the same time when there is no stored hash, so that timing does not reveal which e-mails have an account. */
   verify(stored: string | undefined, password: string): Promise<boolean>;
 };
 
@@ -33,10 +33,10 @@ export function createPasswords({ hash, verify }: Pick<typeof argon2, 'hash' | '
   };
 }
 
-/** The same characters typed on another keyboard are the same password (RFC 8265 asks for a normal form). */
+/** Different keyboards encode the same characters differently, so passwords are normalized first (RFC 8265). */
 const plain = (password: string) => password.normalize('NFKC');
 
-/** Lets `atOnce` run together and the next `maxWaiting` wait; throws `UNAVAILABLE` for the rest. */
+/** Runs at most `atOnce` works at a time and lets `maxWaiting` more wait; throws `UNAVAILABLE` for further ones. */
 export function createGate(atOnce: number, maxWaiting: number): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0;
   const waiting: (() => void)[] = [];
@@ -48,7 +48,7 @@ export function createGate(atOnce: number, maxWaiting: number): <T>(work: () => 
           headers: { 'Retry-After': '3' },
         });
       }
-      // The one that finishes hands its place to this one, so `running` stays as it is.
+      // A work that finishes hands its slot to this one, so `running` does not change.
       await new Promise<void>((resolve) => waiting.push(resolve));
     } else {
       running++;

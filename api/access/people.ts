@@ -1,4 +1,4 @@
-/** How accounts and organizations are shown, and what several routes do with accounts. */
+/** How accounts and organizations are shown, and the account functions that several routes share. */
 import type { Context } from '../context.ts';
 import { maxMemberships } from './contract/auth.ts';
 import { createAttempts } from '../http/attempts.ts';
@@ -15,7 +15,7 @@ export function viewUser(user: User) {
   return { userId: user._id, email: user.email, name: user.name, ...(user.picture ? { picture: user.picture } : {}) };
 }
 
-/** Users as those who may be assigned; unknown ids are left out. */
+/** Users as people whom something can be assigned to; unknown ids are left out. */
 export async function peopleOf(userIds: readonly string[]) {
   const users = await listUsers(userIds);
   return users.map(({ _id, name, email }) => ({ userId: _id, name, email }));
@@ -26,7 +26,7 @@ export async function memberships(userId: string) {
   return found.map((org) => ({ org_id: org._id, name: org.name, role: org.members[0]!.role }));
 }
 
-/** The answer to everything that signs somebody in. */
+/** The reply of every route that signs a user in. */
 export async function login(ctx: Context, user: User) {
   const [{ token, expiresAt }, organizations] = await Promise.all([
     ctx.tokens.sign(user._id, user.epoch),
@@ -43,7 +43,8 @@ export function newUser(
 }
 
 /**
- * The account whose password this is; undefined when it is wrong, or there is no such account, at the same cost.
+ * The account with this e-mail and password. Undefined when the password is wrong or there is no such account; both
+ * take the same time.
  * @throws Problem RATE_LIMITED after too many failures.
  */
 export async function authenticate(

@@ -1,4 +1,4 @@
-/** A user as that user sees them. */
+/** A user's profile as the user sees it. */
 import { memberships } from './people.ts';
 import { findUser, type User } from '../../models/access/user.ts';
 import { Problem } from '../../models/rules/base/errors.ts';

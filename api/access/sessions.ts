@@ -1,13 +1,10 @@
-/** Whom a session token speaks for. */
+/** Turns a session token into its principal. */
 import type { SessionPrincipal } from './auth.ts';
 import type { Context } from '../context.ts';
 import { recentSession } from '../../models/access/session.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/**
- * The principal of a session token.
- * @throws Problem UNAUTHENTICATED when the token is not ours, has expired or was revoked.
- */
+/** @throws Problem UNAUTHENTICATED when we did not sign the token, or it has expired or was revoked. */
 export async function readSession(
   ctx: Pick<Context, 'tokens'>,
   token: string,

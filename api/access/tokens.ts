@@ -27,15 +27,12 @@ import {
 
 const tokenDays = 7;
 /**
- * How long a key signs, in days, before the next one takes over: a key that leaked unnoticed is of use no longer than that, and there
- * are never more than two or three to publish.
+ * A key signs for this many days before the next key replaces it. This limits the use of a key that leaked unnoticed,
+ * and only two or three keys are published at a time.
  */
 export const signingKeyDays = 30;
 const dayMs = 86_400_000;
-/**
- * How long a process uses its copy of the keys before it reads them again, in ms. An unknown `kid` makes it read them
- * at once.
- */
+/** A process reads the keys again after this many ms. An unknown `kid` makes it read them at once. */
 const refreshMs = 60_000;
 /**
  * A new key is published this long before it signs, in ms, so that every process has it before it meets a token signed
@@ -43,9 +40,11 @@ const refreshMs = 60_000;
  * that differ.
  */
 const publishMs = 2 * refreshMs + 60_000;
-/** At most one read a second for unknown `kid`s, so that made-up tokens cannot overload the database. */
+/**
+ * Keys are read at most once a second because of unknown `kid`s, so that made-up tokens cannot overload the database.
+ */
 const unknownKidMs = 1_000;
-/** What a token is for. A token of the other kind is refused like one that is not ours. */
+/** The two kinds of tokens. A token of the other kind is refused as if we had not signed it. */
 const audiences = { login: 'dashboard', session: 'support-session' } as const;
 
 export type TokenDeps = { config: Config; clock: () => Date; secrets: SecretBox };
@@ -59,14 +58,14 @@ export type SessionClaims = {
   productType?: string;
 };
 export type Tokens = {
-  /** Signs a token for a user; `epoch` is the account's, see models/access/user.ts. */
+  /** Signs a login token. `epoch`: see models/access/user.ts. */
   sign(userId: string, epoch: number): Promise<{ token: string; expiresAt: Date }>;
-  /** The claims of a login token of ours that is still valid, else undefined. */
+  /** The claims of a valid login token that we signed, else undefined. */
   verify(token: string): Promise<{ userId: string; epoch: number } | undefined>;
-  /** Signs a support session's token. It is valid until `expiresAt`, which is cut to the second. */
+  /** Signs a support session's token. It is valid until `expiresAt`, rounded down to the second. */
   signSession(claims: SessionClaims, expiresAt: Date, issued?: Date): Promise<string>;
   /**
-   * The claims of a session token of ours that is still valid, else undefined. Only the record says whether it was
+   * The claims of a valid session token that we signed, else undefined. Only the session's record says whether it was
    * revoked.
    */
   verifySession(token: string): Promise<(SessionClaims & { expiresAt: Date }) | undefined>;
@@ -169,7 +168,7 @@ export function createTokens(deps: TokenDeps): Tokens {
 
 const seconds = (moment: Date): number => Math.floor(moment.getTime() / 1000);
 
-/** The claims, if they have the form that `signSession` writes. */
+/** The claims, or undefined if they do not have the shape that `signSession` writes. */
 function readSessionClaims(payload: JWTPayload): (SessionClaims & { expiresAt: Date }) | undefined {
   const { sub, exp, org, sid, mode, verified, productType } = payload;
   if (typeof org !== 'string' || typeof sid !== 'string' || typeof verified !== 'boolean') return undefined;
@@ -186,8 +185,8 @@ function readSessionClaims(payload: JWTPayload): (SessionClaims & { expiresAt: D
 }
 
 /**
- * Reads the keys. Makes the first one, or the next one when the newest is older than `signingKeyDays`, and drops those that
- * no valid token needs.
+ * Reads the keys. Creates the first key, or the next one when the newest is older than `signingKeyDays`, and deletes
+ * keys that no valid token needs.
  */
 async function readKeyring(deps: TokenDeps): Promise<Keyring> {
   const now = deps.clock();
@@ -198,7 +197,7 @@ async function readKeyring(deps: TokenDeps): Promise<Keyring> {
     await addSigningKey(await newSigningKey(deps, (stored[0]?.number ?? 0) + 1, now));
     records = openKeys(deps.secrets, await listSigningKeys());
   }
-  // A key stops signing soon after its successor appears; the added day is far longer than that.
+  // A key stops signing soon after its successor appears, so one extra day is ample.
   const needed = records.find((r) => ageOf(r) > (tokenDays + 1) * dayMs);
   if (needed && needed.number > records.at(-1)!.number) {
     await removeSigningKeysBefore(needed.number);
@@ -212,10 +211,10 @@ async function readKeyring(deps: TokenDeps): Promise<Keyring> {
 }
 
 /**
- * The keys with their private halves opened. The oldest key shows whether this process has the right SECRET_KEY. It is
- * checked before anything is written, so that a process with a wrong SECRET_KEY leaves nothing behind. A later key that
- * does not open was still left by such a process. It is skipped, because failing on it would lock out the processes
- * with the right SECRET_KEY.
+ * Decrypts the private keys. The oldest key shows whether this process has the right SECRET_KEY. It is checked before
+ * anything is written, so that a process with a wrong SECRET_KEY leaves nothing behind. A later key that cannot be
+ * decrypted was written by such a process anyway. It is skipped, because an error would lock out the processes with the
+ * right SECRET_KEY.
  */
 function openKeys({ open }: SecretBox, records: readonly SigningKey[]): SigningKey[] {
   return records.flatMap((record, index) => {

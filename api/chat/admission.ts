@@ -1,6 +1,6 @@
 /**
- * Who may open a socket of the chat, and how often: by the address they connect to and the network they come from. What
- * happens in the socket is api/chat/stream.ts's.
+ * Decides who may open a chat socket, and how often: by the organization in the path, the credential and the caller's
+ * network. api/chat/stream.ts handles the open socket.
  */
 import type { SessionPrincipal } from '../access/auth.ts';
 import { createSessionAuth, type Admission } from './embed.ts';
@@ -10,19 +10,18 @@ import type { Limiter } from '../http/limits.ts';
 import type { ConnectRequest } from '../live/stream.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** How often an embed is checked again, in ms. */
 const recheckMs = 60_000;
 
-/** What let an embed in, and when it is checked again, in ms since 1970. */
+/** The credentials that admitted an embed, and when they are checked again (ms since 1970). */
 export type EmbedAdmission = Admission & { recheckAt: number };
 
-/** Who was let in; of an embed with what may be revoked. */
+/** The admitted customer; for an embed also the credentials that may be revoked. */
 export type Admitted = { customer: SessionPrincipal; embed: EmbedAdmission | undefined };
 
 export type ChatAdmission = {
-  /** @throws Problem: RATE_LIMITED, UNAUTHENTICATED, ORIGIN_NOT_ALLOWED, VALIDATION, NOT_FOUND. */
+  /** @throws Problem RATE_LIMITED, UNAUTHENTICATED, ORIGIN_NOT_ALLOWED, VALIDATION, NOT_FOUND. */
   admit(request: ConnectRequest): Promise<Admitted>;
-  /** Checks an embed again when its time has come. @throws Problem as `admit` does when it would not be let in any more. */
+  /** Checks an embed's credentials again when they are due. @throws Problem as `admit` does. */
   recheck(customer: SessionPrincipal, embed: EmbedAdmission): Promise<void>;
 };
 
@@ -40,20 +39,20 @@ export function createChatAdmission(ctx: Context, limit: Limiter): ChatAdmission
     const admission: Admission = { pk, origin, email: text('email'), sig: text('sig') };
     const visitor = { visitorId: text('visitorId') ?? '', productType: text('productType'), address };
     const customer = await auth.byEmbed({ ...admission, ...visitor });
-    // Sockets that were opened together, after a restart, are not all checked in the same moment.
+    // The random delay spreads the checks of sockets that reconnected together after a restart.
     return { customer, embed: { ...admission, recheckAt: ctx.clock().getTime() + Math.random() * recheckMs } };
   }
 
   return {
     async admit(request) {
-      // Before anything is read from the database.
+      // Limited before anything is read from the database.
       await limit('address_connects', networkOf(request.address));
       const admitted = await identify(request);
       const { orgId, sessionId } = admitted.customer;
       if (orgId !== request.params['orgId']) {
         throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
       }
-      // Before the history is read and sent once more.
+      // Limited before the history is read and sent again.
       await limit('connects', sessionId);
       return admitted;
     },

@@ -1,4 +1,4 @@
-/** What the chat keeps with each of its sockets. */
+/** The data that the chat keeps for each of its sockets. */
 import type { EmbedAdmission } from './admission.ts';
 import type { ConversationRef } from '../../models/chat/saying.ts';
 import type { SessionPrincipal } from '../access/auth.ts';
@@ -6,9 +6,9 @@ import type { StreamSocket } from '../live/stream.ts';
 
 export type ChatClient = {
   customer: SessionPrincipal;
-  /** Of a page that embeds the chat. */
+  /** Set when a page embeds the chat. */
   embed: EmbedAdmission | undefined;
-  /** Once it is open. */
+  /** Set once the socket is open. */
   conversation: ConversationRef | undefined;
 };
 export type ChatSocket = StreamSocket;

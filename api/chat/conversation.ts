@@ -1,6 +1,6 @@
 /**
- * What a customer does in a conversation, whether over the socket or over REST: find it, say something, read it, end it. The
- * answers are the conversation's workflow's; nothing here waits for one.
+ * A customer's actions in a conversation, over the socket or REST: find, send, read, end. The conversation's workflow
+ * writes the answers; no function here waits for one.
  */
 import type { SessionPrincipal } from '../access/auth.ts';
 import type { Context } from '../context.ts';
@@ -22,7 +22,10 @@ import { intentFor, settleIntent } from '../../models/base/pending.ts';
 import { conversationWork } from '../../models/rules/chat/work.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** The customer's conversation of this id. @throws Problem NOT_FOUND, also when it is another's or of the other mode. */
+/**
+ * The customer's conversation with this id. @throws Problem NOT_FOUND, also when the conversation is another customer's
+ * or of the other mode.
+ */
 export async function ownConversation(customer: SessionPrincipal, convId: string): Promise<Conversation> {
   const found = await findConversation(customer.orgId, convId);
   if (found?.customer_id !== customer.customerId || found.mode !== customer.mode) {
@@ -31,7 +34,10 @@ export async function ownConversation(customer: SessionPrincipal, convId: string
   return found;
 }
 
-/** The one of this id, or the current one, begun now when there is none. @throws Problem NOT_FOUND. */
+/**
+ * The conversation with this id. Without an id the current conversation, which is created if there is none. @throws
+ * Problem NOT_FOUND.
+ */
 export async function chosenConversation(
   customer: SessionPrincipal,
   convId: string | undefined,
@@ -41,19 +47,20 @@ export async function chosenConversation(
   return convId === undefined ? provideConversation(orgId, mode, customerId, now) : ownConversation(customer, convId);
 }
 
-/** The conversation that is going on, else the last one; null when there is none. */
+/** The open conversation, else the most recent one; null when the customer has none. */
 export async function currentConversation({ orgId, mode, customerId }: SessionPrincipal): Promise<Conversation | null> {
   const standing = await findStanding(orgId, mode, customerId);
   return standing ?? (await listConversations(orgId, mode, customerId, { limit: 1 }))[0] ?? null;
 }
 
-/** `ackSeq`: the number that the message's `ack` has in the frame log. */
+/** `ackSeq`: the sequence number of the message's `ack` in the frame log. */
 export type Accepted = { messageId: string; duplicate: boolean; ack: Record<string, unknown>; ackSeq: number };
 
 /**
- * Stores what a customer says, then acknowledges it in the frame log and has it attended to. A message whose
- * `clientMessageId` is known is the one that was stored before. `lastSeq`: the number believed to be the log's last one.
- * @throws Problem NOT_FOUND when the conversation has been removed, SANDBOX_LIMIT when no further one may be begun.
+ * Stores a customer's message, acknowledges it in the frame log and wakes the conversation's workflow. A message with a
+ * known `clientMessageId` is a duplicate: it is only acknowledged again. `lastSeq`: a guess of the log's last number.
+ * @throws Problem NOT_FOUND when the conversation was removed, SANDBOX_LIMIT when no further conversation may be
+ * started.
  */
 export async function acceptMessage(
   ctx: Context,
@@ -76,7 +83,7 @@ export async function acceptMessage(
   const begin = () => checkTestConversations(ctx, conversation);
   const { message, acted, intent, left } = await storeMessage(conversation, said, spokenAs, ctx.clock(), begin);
   if (!message) {
-    // The same message came over another connection meanwhile, so this one was counted in vain.
+    // The same message arrived over another connection meanwhile, so it was counted twice.
     await uncountMessage(orgId, convId, acted.reads);
     await startSaved(ctx, ConversationModel, acted, [...left, ...eventIntents(acted)]);
     return acknowledge((await findClientMessage(convId, clientMessageId!))!, true);
@@ -86,7 +93,8 @@ export async function acceptMessage(
       startSaved(ctx, MessageModel, message, [intent]),
       startSaved(ctx, ConversationModel, acted, eventIntents(acted)),
     ]);
-    // The message carries the intent now. One that stays in the conversation is sent once more, which shows nothing twice.
+    // The message's record carries the intent now. If the conversation's copy cannot be settled, its repeated signal
+    // does no harm.
     if (left.length > 0) await settleIntent(ConversationModel, convId, intent).catch(() => undefined);
   };
   const [accepted] = await Promise.all([acknowledge(message, false), start(), countMissed(orgId, convId, acted.reads)]);
@@ -94,8 +102,8 @@ export async function acceptMessage(
 }
 
 /**
- * As `acceptMessage`, in the conversation of this id or the current one. @throws Problem NOT_FOUND when there is none of
- * this id, SANDBOX_LIMIT.
+ * As `acceptMessage`, in the conversation with this id or the current one. @throws Problem NOT_FOUND when there is no
+ * conversation with this id, SANDBOX_LIMIT.
  */
 export async function say(
   ctx: Context,
@@ -108,14 +116,14 @@ export async function say(
     try {
       return { ...(await acceptMessage(ctx, customer, conversation, said)), convId: conversation._id };
     } catch (error) {
-      // The current conversation was removed in favour of another one meanwhile.
+      // The current conversation was removed meanwhile and another one took its place.
       const replaced = convId === undefined && error instanceof Problem && error.code === 'NOT_FOUND';
       if (!replaced) throw error;
     }
   }
 }
 
-/** @throws Problem SANDBOX_LIMIT when a test organization has begun as many conversations as it may in a month. */
+/** @throws Problem SANDBOX_LIMIT when a test organization has used up its conversations of the month. */
 async function checkTestConversations(
   { config, clock }: Context,
   { _id, org_id, mode }: ConversationRef,
@@ -126,7 +134,7 @@ async function checkTestConversations(
   throw new Problem('SANDBOX_LIMIT', { message });
 }
 
-/** The customer is done; `csat` 1 to 5 when they said how it was. @throws Problem NOT_FOUND. */
+/** The customer ends the conversation; `csat`: their rating from 1 to 5, if given. @throws Problem NOT_FOUND. */
 export async function endConversation(
   ctx: Context,
   { _id: convId, org_id: orgId }: ConversationRef,

@@ -1,6 +1,6 @@
 /**
- * Who a customer's connection speaks for: a session token, or a page's publishable key and visitor, becomes a principal.
- * The guard of routes and the socket both ask here, so that they cannot judge differently.
+ * Turns a customer's credential into a principal: a session token, or a page's publishable key and visitor id. Routes
+ * and sockets both use it, so that they decide alike.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { networkOf } from '../http/address.ts';
@@ -29,7 +29,7 @@ import {
 import { provideEmbedSession, visitorSeen, type Session } from '../../models/access/session.ts';
 import { recentSupportConfig } from '../../models/integrations/supportconfig.ts';
 
-/** What a page says when it connects; all of it comes from a browser, and only `sig` proves anything. */
+/** The data a page sends when it connects. All of it comes from a browser, and only `sig` proves anything. */
 export type Embed = {
   /** The publishable key. */
   pk: string;
@@ -43,29 +43,25 @@ export type Embed = {
   address: string;
 };
 
-/** What let an embed in, of that which can be taken back. */
+/** The credentials that admitted an embed and that can be revoked. */
 export type Admission = Pick<Embed, 'pk' | 'origin' | 'email' | 'sig'>;
 
 export type SessionAuth = {
-  /**
-   * The principal of a session token.
-   * @throws Problem UNAUTHENTICATED when it is not ours, expired or revoked.
-   */
+  /** @throws Problem UNAUTHENTICATED when we did not sign the token, or it has expired or was revoked. */
   byToken(token: string, address: string): Promise<SessionPrincipal>;
   /**
-   * The principal of an embedded chat; its session and, on a first visit, its customer are stored.
+   * The principal of an embedded chat. Stores the session and, on a first visit, the customer.
    * @throws Problem UNAUTHENTICATED, ORIGIN_NOT_ALLOWED, VALIDATION, RATE_LIMITED.
    */
   byEmbed(embed: Embed): Promise<SessionPrincipal>;
   /**
-   * Whether what let an embed in still would: its key, its origin, and of a signed e-mail the secret. The mode of its
-   * session stays what it was.
+   * Checks that an embed's key, origin and e-mail signature are still accepted. The session keeps its mode.
    * @throws Problem UNAUTHENTICATED, ORIGIN_NOT_ALLOWED.
    */
   recheck(customer: Pick<SessionPrincipal, 'orgId' | 'mode'>, admission: Admission): Promise<void>;
 };
 
-/** Where visitors who were never seen are counted, a process and configuration. */
+/** Limits how many new visitors an address brings; one limiter per process and configuration. */
 const limiter = perConfig(createLimiter);
 
 const recentPage = cached(async (key: string) => {
@@ -103,7 +99,7 @@ export function createSessionAuth(ctx: Pick<Context, 'config' | 'clock' | 'secre
     await provenEmail(orgId, mode, admission);
   }
 
-  /** Whose page it is, and in which mode: what the key acts as by now, unless a session has one already. */
+  /** The page's organization and mode. The mode is the session's if there is one, else the one the key has now. */
   async function pageOf({ pk, origin }: Admission, standing?: Mode): Promise<{ orgId: string; mode: Mode }> {
     const page = isPublishable(pk) ? await recentPage.read(pk) : undefined;
     if (!page) throw unauthenticated('This publishable key does not exist or was replaced.');
@@ -114,7 +110,7 @@ export function createSessionAuth(ctx: Pick<Context, 'config' | 'clock' | 'secre
     return { orgId: org._id, mode };
   }
 
-  /** The e-mail that the page brought, once its signature is right; undefined when it brought none. */
+  /** The e-mail that the page sent, after its signature was verified; undefined when the page sent none. */
   async function provenEmail(orgId: string, mode: Mode, { email, sig }: Admission): Promise<string | undefined> {
     if (email === undefined || sig === undefined) return undefined;
     const address = readEmail(email)!;
@@ -132,7 +128,7 @@ export function createSessionAuth(ctx: Pick<Context, 'config' | 'clock' | 'secre
   }
 
   async function customerOf(orgId: string, mode: Mode, email: string | undefined, { visitorId, address }: Embed) {
-    // Ids are the page's to invent, so what is bounded is how many new ones an address brings.
+    // Pages make up visitor ids, so the number of new ids from one address is limited.
     if (!(await visitorSeen(orgId, mode, visitorId)))
       await limiter(ctx.config)('visitors', `${orgId}:${networkOf(address)}`);
     const now = ctx.clock();
@@ -175,12 +171,12 @@ function checkForm({ visitorId, email, sig, productType }: Embed): void {
 
 const isPublishable = (pk: string) => splitToken(pk)?.kind === 'publishable' && wellFormed(pk);
 
-/** A page that names no product names none, however it says so. */
+/** A blank product counts as none. */
 function productNamed(productType: string | undefined): productType is string {
   return productType !== undefined && productType.trim() !== '';
 }
 
-/** Whether `sig` is the HMAC of the address with this secret; takes as long for any wrong one. */
+/** Whether `sig` is the HMAC of the address with this secret, compared in constant time. */
 function signs(secret: string, address: string, sig: string): boolean {
   if (!signaturePattern.test(sig)) return false;
   const right = createHmac('sha256', secret).update(address).digest();

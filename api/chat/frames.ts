@@ -1,4 +1,6 @@
-/** What each frame of a customer's socket does. Nothing is answered here: what a frame brings about comes from the frame log. */
+/**
+ * Handles each frame of a customer's socket. It sends no replies itself: they reach the socket through the frame log.
+ */
 import { acceptMessage, endConversation } from './conversation.ts';
 import { readEarlier } from './greeting.ts';
 import type { ChatClient, ChatSocket } from './client.ts';
@@ -14,24 +16,24 @@ import { Problem } from '../../models/rules/base/errors.ts';
 type FrameOf<T extends ClientFrame['type']> = Extract<ClientFrame, { type: T }>;
 
 export function createFrameTaker(ctx: Context, limit: Limiter) {
-  /** Counts each frame that costs as much as a message. @throws Problem RATE_LIMITED. */
+  /** Counts a frame against the rate limits. @throws Problem RATE_LIMITED. */
   async function count({ network }: ChatSocket, { customer, embed }: ChatClient, type: ClientFrame['type']) {
     const session = credentialId(customer);
     if (type !== 'message' && type !== 'typing' && type !== 'ping') await limit('other_frames', session);
     if (type !== 'message') return;
     await limit('messages', session);
-    // Visitors are made up at will; the network that they come from is not.
+    // A visitor can be made up, but not the network it comes from.
     if (embed) await limit('address_messages', network);
   }
 
   async function takeMessage(socket: ChatSocket, { customer, conversation }: ChatClient, frame: FrameOf<'message'>) {
     const said = { body: frame.body, clientMessageId: frame.client_message_id };
     const { duplicate, ack, ackSeq } = await acceptMessage(ctx, customer, conversation!, said, socket.seq);
-    // The log brings it, unless it did so before.
+    // A socket that has passed the `ack` in the log gets it again; any other socket gets it from the log.
     if (duplicate && socket.seq >= ackSeq) socket.tell('ack', ack);
   }
 
-  /** Does what a frame asks for. @throws Problem. */
+  /** @throws Problem. */
   return async (socket: ChatSocket, client: ChatClient, frame: ClientFrame): Promise<void> => {
     const conversation = client.conversation!;
     const { customer } = client;
@@ -68,7 +70,7 @@ export function createFrameTaker(ctx: Context, limit: Limiter) {
         socket.tell('pong');
         return;
       case 'typing':
-        // Members have no socket on which it could be shown.
+        // Members have no socket that could show it.
         return;
     }
   };

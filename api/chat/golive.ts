@@ -1,4 +1,4 @@
-/** What an organization has in live mode, and taking over what it has in test mode. */
+/** What an organization has in live mode, and copying its test data to live mode. */
 import type { Context } from '../context.ts';
 import { launch } from '../../workflows/start.ts';
 import { newId } from '../../models/base/ids.ts';
@@ -10,7 +10,7 @@ import { checkRoom, missing } from '../../models/rules/knowledge/livecopy.ts';
 import { copyTestToLiveWork } from '../../models/rules/knowledge/work.ts';
 
 /**
- * Has test mode's documents and pages taken over, unless that is under way already.
+ * Starts copying the documents and pages of test mode, unless a copy is running.
  * @throws Problem BETA_LIMIT_REACHED when the plan has no room for all of them.
  */
 export async function copyFromTest(ctx: Context, orgId: string, userId: string): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * What a chat's socket is told of the past: first where it is, then either the frames it missed or the history; earlier
- * messages when its client asks for them.
+ * The frames that a new chat socket gets: its state, then either the frames it missed or the history. Earlier messages
+ * follow when the client asks for them.
  */
 import type { ConversationRef } from '../../models/chat/saying.ts';
 import { pageFrom, readHistory, readHistoryCursor, viewMessage, type HistoryPage } from './history.ts';
@@ -12,12 +12,14 @@ import type { Message } from '../../models/chat/message.ts';
 import { lastSeq } from '../../models/live/frame.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** The most that one `history` or `earlier` frame carries: far less than what makes a reader a slow one. */
+/**
+ * The most that one `history` or `earlier` frame carries; far below the backlog at which a socket counts as too slow.
+ */
 const historyBounds = { messages: 100, characters: 200_000 };
 
 /**
- * Greets a socket and sets its number: it is to be given the frames after that one. False, and nothing is sent, when the
- * conversation has been removed.
+ * Greets a socket and sets its sequence number: the log's frames after that number follow. Returns false, and sends
+ * nothing, when the conversation was removed.
  */
 export async function greet(
   socket: ChatSocket,
@@ -25,7 +27,7 @@ export async function greet(
   resumeFrom: number | undefined,
 ): Promise<boolean> {
   const { _id: convId, org_id: orgId, mode } = chosen;
-  // Read before the status and the history, so that every frame that is not in them has a higher number.
+  // Read before the status and the history, so that every frame that they do not cover has a higher number.
   const last = await lastSeq(convId);
   const [standing, whole] = await Promise.all([
     findConversation(orgId, convId),
@@ -45,7 +47,7 @@ export async function greet(
   return true;
 }
 
-/** The messages before those that a `history` or an `earlier` brought with this cursor. @throws Problem VALIDATION. */
+/** The messages before a `history` or `earlier` frame, by that frame's cursor. @throws Problem VALIDATION. */
 export async function readEarlier(conversation: ConversationRef, cursor: string) {
   const from = readHistoryCursor(cursor);
   if (from.convId !== conversation._id) {
@@ -55,14 +57,14 @@ export async function readEarlier(conversation: ConversationRef, cursor: string)
   return { messages: page.found.map(viewMessage), cursor: page.cursor };
 }
 
-/** The number before an answer that is being written, whose pieces a newcomer needs from the first one on. */
+/** The sequence number before an answer that is being written, because a new socket needs all pieces of the answer. */
 async function beforeOpenReply(convId: string, history: readonly Message[]): Promise<number> {
   const awaited = history.filter(({ state, attempt }) => state === 'waiting' && attempt !== undefined);
   const starts = await Promise.all(awaited.map(({ reply_id }) => replyStart(convId, reply_id!)));
   return Math.min(...starts.map((seq) => (seq === undefined ? Infinity : seq - 1)));
 }
 
-/** As many of the last messages as one frame may carry. */
+/** The last messages of a page that fit into one frame. */
 function latest(convId: string, page: HistoryPage): HistoryPage {
   let characters = 0;
   const from = page.found.findLastIndex(({ body }) => (characters += body.length) > historyBounds.characters) + 1;

@@ -1,14 +1,14 @@
-/** What was said in a conversation, page by page backwards, and how a customer sees it. */
+/** Reads a conversation's messages page by page, backwards, and shows them to the customer. */
 import type { ConversationRef } from '../../models/chat/saying.ts';
 import type { Conversation } from '../../models/chat/conversation.ts';
 import { listMessages, type Message } from '../../models/chat/message.ts';
 import { shownOffer } from '../../models/rules/knowledge/offers.ts';
 import { Problem, type Detail } from '../../models/rules/base/errors.ts';
 
-/** Part of a history, in its order, and where what comes before it begins: null when that is the beginning. */
+/** Messages in order of time. `cursor`: for the page before; null on the first page of the conversation. */
 export type HistoryPage = { found: Message[]; cursor: string | null };
 
-/** The last `limit` messages of a conversation, or those before a cursor. */
+/** The last `limit` messages of a conversation, or the last ones before position `before`. */
 export async function readHistory(
   { _id: convId, org_id: orgId }: ConversationRef,
   limit: number,
@@ -18,13 +18,13 @@ export async function readHistory(
   return found.length > limit ? pageFrom(convId, found.slice(1)) : { found, cursor: null };
 }
 
-/** A page that does not begin at the beginning. */
+/** A page that earlier messages precede. */
 export function pageFrom(convId: string, found: Message[]): HistoryPage {
   const [first] = found;
   return { found, cursor: first ? Buffer.from(`${convId}:${first.position}`).toString('base64url') : null };
 }
 
-/** What a cursor of `pageFrom` stands for. @throws Problem VALIDATION for any other text. */
+/** Decodes a cursor of `pageFrom`. @throws Problem VALIDATION for any other text. */
 export function readHistoryCursor(cursor: string): { convId: string; before: number } {
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
   const [, convId, position] = /^(conv_[0-9A-Z]{26}):([1-9]\d{0,9})$/.exec(text) ?? [];

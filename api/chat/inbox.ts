@@ -1,6 +1,7 @@
 /**
- * What members see of conversations and do in them. An act is stored together with the intent to show it, so it reaches the
- * customer's sockets also when this process dies. The tables of models/rules/chat/conversation.ts decide what is allowed.
+ * Members' view of conversations, and their actions. An action is stored together with the intent to show it, so it
+ * reaches the customer's sockets even if this process dies. The tables of models/rules/chat/conversation.ts decide what
+ * is allowed.
  */
 import type { TenantPrincipal } from '../access/auth.ts';
 import { startSaved, type Starter } from '../../workflows/start.ts';
@@ -24,7 +25,7 @@ import { findUser } from '../../models/access/user.ts';
 
 type Caller = Pick<TenantPrincipal, 'orgId' | 'modes' | 'kind' | 'actor'>;
 
-/** @throws Problem NOT_FOUND, also for a conversation of a mode that the caller does not see. */
+/** @throws Problem NOT_FOUND, also for a conversation of a mode that the caller may not see. */
 export async function conversationOf({ orgId, modes }: Caller, convId: string): Promise<Conversation> {
   const found = await findConversation(orgId, convId);
   if (!found || !modes.includes(found.mode))
@@ -32,7 +33,7 @@ export async function conversationOf({ orgId, modes }: Caller, convId: string): 
   return found;
 }
 
-/** Does an act that the customer is shown. @throws Problem NOT_FOUND, CONFLICT. */
+/** Does an action that the customer sees. @throws Problem NOT_FOUND, CONFLICT. */
 export async function actShown(
   ctx: Starter,
   caller: Caller,
@@ -48,7 +49,7 @@ export async function actShown(
   return acted;
 }
 
-/** Gives a conversation to a member, or to nobody; customers are not shown. @throws Problem NOT_FOUND, VALIDATION. */
+/** Assigns a conversation to a member or to nobody. Customers do not see it. @throws Problem NOT_FOUND, VALIDATION. */
 export async function assign(
   ctx: Starter,
   caller: Caller,
@@ -73,7 +74,7 @@ const byOf = ({ kind, actor }: Caller) => (kind === 'member' ? { by: actor } : {
 type Reply = { body: string; client_message_id?: string | undefined; sender_name?: string | undefined };
 
 /**
- * Stores a person's reply. One that was sent before under the same `client_message_id` by the same sender changes nothing.
+ * Stores a person's reply. A retry with the same `client_message_id` by the same sender changes nothing.
  * @throws Problem NOT_FOUND, VALIDATION.
  */
 export async function replyTo(
@@ -102,7 +103,7 @@ export async function replyTo(
   return { messageId: message._id, duplicate: false };
 }
 
-/** Customers see who speaks: a member under its own name, a key under one that it gives or the organization's. */
+/** The name that customers see: a member's own; for a key the name in the request, else the organization's. */
 async function senderName({ kind, orgId, actor }: Caller, given: string | undefined): Promise<string> {
   if (kind === 'key') return given ?? (await findOrganization(orgId))?.name ?? 'Support';
   if (given !== undefined) {
@@ -123,7 +124,7 @@ function viewTicket({ ticket_id, status, reason, note, created_at, updated_at }:
   };
 }
 
-/** A conversation as members see it. `customer` is missing once it was erased. */
+/** A conversation as members see it. `customer` is missing after the customer was erased. */
 export function viewConversation(conversation: Conversation, customer: Readonly<Customer> | null | undefined) {
   const { name, email, verified = false } = customer ?? {};
   return {

@@ -1,6 +1,6 @@
 /**
- * Tells models/chat/presence.ts who has a socket in this process: who comes and goes is gathered for a moment and written by one
- * command, so that thousands who connect at once cost no more than a few writes. No frame causes a write.
+ * Reports to models/chat/presence.ts which customers have a socket in this process. Changes are collected for a moment
+ * and written in one command, so that thousands of simultaneous connections cost a few writes. Frames cause no writes.
  */
 import { randomUUID } from 'node:crypto';
 import type { SessionPrincipal } from '../access/auth.ts';
@@ -14,7 +14,7 @@ type Customer = Pick<SessionPrincipal, 'orgId' | 'customerId'>;
 
 export function createPresence({ clock, log }: Pick<Context, 'clock' | 'log'>) {
   const processId = randomUUID();
-  /** How many sockets each customer has here. */
+  /** The number of sockets of each customer in this process. */
   const here = new Map<string, Customer & { sockets: number }>();
   const changed = new Map<string, Seen>();
   let waiting: NodeJS.Timeout | undefined;
@@ -34,7 +34,7 @@ export function createPresence({ clock, log }: Pick<Context, 'clock' | 'log'>) {
     changed.clear();
     if (seen.length === 0) return;
     try {
-      // A process that nobody has heard of counts as dead.
+      // A process without a recent sign of life counts as dead.
       await noteAlive(processId, clock());
       await notePresence(processId, seen, clock());
     } catch (error) {
@@ -70,7 +70,7 @@ export function createPresence({ clock, log }: Pick<Context, 'clock' | 'log'>) {
         note(customer, false);
       }
     },
-    /** Writes what was not written yet. */
+    /** Writes the changes that are still waiting. */
     async close(): Promise<void> {
       clearInterval(timer);
       clearTimeout(waiting);

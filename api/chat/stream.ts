@@ -1,6 +1,6 @@
 /**
- * A conversation as a stream of api/live: who may connect to it, where a socket begins, and when it has to go. What each of
- * its client's frames does is api/chat/frames.ts's.
+ * A conversation as a stream of api/live: who may connect, which frames a new socket gets first, and when it is closed.
+ * api/chat/frames.ts handles the client's frames.
  */
 import { createChatAdmission, type EmbedAdmission } from './admission.ts';
 import type { ChatClient, ChatSocket } from './client.ts';
@@ -20,9 +20,9 @@ import { endedAmong, findSession, SessionModel } from '../../models/access/sessi
 import { ConversationModel } from '../../models/chat/conversation.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** Tabs of one customer; more are a mistake. Counted in each process. */
+/** The most sockets (tabs) of one customer. Counted per process. */
 const socketsPerSession = 10;
-/** How long a session that has run out is believed while its record is read, in ms. */
+/** An expired session counts as valid for this many ms, while its record is read. */
 const expiryCheckMs = 5_000;
 
 export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamKind<ChatClient, ClientFrame> {
@@ -30,7 +30,7 @@ export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamK
   const admission = createChatAdmission(ctx, limit);
   const presence = createPresence(ctx);
 
-  /** An embed's session is prolonged by each connection, so its record says whether it is over. */
+  /** Each connection prolongs an embed's session, so only its record says whether it has expired. */
   async function checkExpiry(socket: ChatSocket, client: ChatClient): Promise<void> {
     const { customer } = client;
     client.customer = { ...customer, expiresAt: new Date(customer.expiresAt.getTime() + expiryCheckMs) };
@@ -43,7 +43,7 @@ export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamK
     }
   }
 
-  /** An embed's key, origin or secret may have been revoked since it connected. */
+  /** An embed's key, origin or secret may have been revoked since the embed connected. */
   async function recheckEmbed(socket: ChatSocket, customer: SessionPrincipal, embed: EmbedAdmission): Promise<void> {
     try {
       await admission.recheck(customer, embed);
@@ -74,15 +74,17 @@ export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamK
       const { customer } = client;
       const choose = () => chosenConversation(customer, query.get('conv_id') ?? undefined, ctx.clock());
       const [session, found] = await Promise.all([
-        // Credentials are cached for a moment; a revocation in it was reported before this socket could be told.
+        // Credentials are cached briefly. A revocation in that time was published before this socket subscribed, so it
+        // is read here.
         findSession(customer.orgId, customer.sessionId),
         choose(),
       ]);
       if (!session || session.revoked_at) throw sessionEnded();
       let chosen = found;
-      // An empty conversation may have been removed in favour of a reopened one; one that was asked for is then not found.
+      // An empty conversation may have been removed when an older one was reopened. A conversation that the client
+      // named is then not found.
       while (!(await greet(socket, chosen, resumeFromOf(query)))) chosen = await choose();
-      // The principal's own strings for organization and mode, which are held anyway.
+      // Reuses the principal's strings, which are in memory anyway.
       client.conversation = { _id: chosen._id, org_id: customer.orgId, mode: customer.mode };
       return chosen._id;
     },

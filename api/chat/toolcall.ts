@@ -1,4 +1,4 @@
-/** What customers and members say to a call of a tool that waits for them. The call goes on in its workflow. */
+/** Answers of customers and members to a tool call that waits for them. The call continues in its workflow. */
 import type { SessionPrincipal } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import { startSaved } from '../../workflows/start.ts';
@@ -22,7 +22,7 @@ import { openQuestion, replyProblem, withReply, type QuestionReply } from '../..
 import type { JsonSchema } from '../../models/rules/mcp/tool.ts';
 import { toolCallWork } from '../../models/rules/mcp/work.ts';
 
-/** What a refused decision is told. */
+/** The message for a refused decision. */
 const refusals: Readonly<Record<Refusal, string>> = {
   not_asked: 'Nothing waits for this answer.',
   decided: 'This was decided already.',
@@ -31,7 +31,7 @@ const refusals: Readonly<Record<Refusal, string>> = {
 const nothingPending = (refusal: Refusal = 'not_asked') =>
   new Problem('NOTHING_PENDING', { message: refusals[refusal] });
 
-/** Stores a decision once and has the call go on. @throws Problem NOTHING_PENDING. */
+/** Stores a decision once and wakes the call's workflow. @throws Problem NOTHING_PENDING. */
 export async function decide(
   ctx: Context,
   call: ToolCall,
@@ -46,7 +46,7 @@ export async function decide(
 }
 
 /**
- * The customer answers what a tool asks back: this question, once, and what its schema allows.
+ * The customer answers a tool's elicitation: only the pending one, once, and only with values that its schema allows.
  * @throws Problem NOTHING_PENDING, VALIDATION.
  */
 export async function answerInput(
@@ -84,7 +84,7 @@ function schemaProblem(schema: JsonSchema, content: object): string | undefined 
   return fit.fits ? undefined : fit.problem;
 }
 
-/** A call of this customer in this conversation. @throws Problem NOTHING_PENDING. */
+/** The pending tool call of this customer in this conversation. @throws Problem NOTHING_PENDING. */
 async function askedOf(customer: SessionPrincipal, { _id }: ConversationRef, callId: string): Promise<ToolCall> {
   const call = await findToolCall(customer.orgId, callId);
   if (call?.conv_id !== _id || call.customer_id !== customer.customerId) throw nothingPending();
@@ -92,8 +92,8 @@ async function askedOf(customer: SessionPrincipal, { _id }: ConversationRef, cal
 }
 
 /**
- * The customer confirms or declines, or proves who they are with a step-up token of their own session. The acknowledgement
- * comes from the frame log. @throws Problem NOTHING_PENDING, VALIDATION.
+ * The customer confirms or declines a call, or proves their identity with a step-up token of their own session. The
+ * acknowledgement comes through the frame log. @throws Problem NOTHING_PENDING, VALIDATION.
  */
 export async function answerCall(
   ctx: Context,
@@ -105,7 +105,7 @@ export async function answerCall(
   const call = await askedOf(customer, conversation, callId);
   const by = 'token' in said ? 'step_up' : 'customer';
   const now = ctx.clock();
-  // A customer may always say no to what is asked of them.
+  // A customer may decline any call that waits for them, also one that waits for a step-up token.
   const asked = call.awaited === 'step_up' && 'approved' in said && !said.approved ? 'step_up' : by;
   const refusal = refusalOf(call, { by: asked, approved: true, at: now });
   if (refusal) throw nothingPending(refusal);

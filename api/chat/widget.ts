@@ -1,6 +1,6 @@
 /**
- * Serves the chat widget and the page that shows it. The widget's files are TypeScript in web/, whose types are blanked out
- * when they are first asked for; nothing is bundled. What is served here is public: it asks for no credential and shows nobody's data.
+ * Serves the chat widget and its demonstration page. The widget's files are TypeScript in web/; their types are
+ * stripped on the first request, and nothing is bundled. Everything here is public and contains no data of customers.
  */
 import type { Router } from '@koa/router';
 import { onDemand } from '../http/ondemand.ts';
@@ -21,7 +21,7 @@ import { findPublishableKey } from '../../models/access/publishablekey.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { splitToken } from '../../models/rules/access/keys.ts';
 
-/** `modules`: by name, such as `main.ts`. */
+/** `modules`: by file name, such as `main.ts`. */
 type WidgetFiles = { version: string; loader: WebFile; modules: ReadonlyMap<string, WebFile> };
 
 function loadWidget(): WidgetFiles {
@@ -32,7 +32,6 @@ function loadWidget(): WidgetFiles {
   return { version, loader: fileOf(javascript, loader), modules };
 }
 
-/** The routes of the widget and its demonstration. */
 export function mountWidget(router: Router): void {
   const widget = onDemand(loadWidget);
   const demo = readWeb('demo/page.html');
@@ -43,7 +42,8 @@ export function mountWidget(router: Router): void {
     allowAnybody(koa);
     send(koa, widget().loader, briefly);
   });
-  // While processes are being replaced, a loader of one may ask another: it gets what there is, and no cache keeps it.
+  // During a rolling update, a loader from one process may ask another process of a different version. It then gets the
+  // version that is there, and no cache stores it.
   router.get('/widget/:version/:name.ts', (koa) => {
     const { version, modules } = widget();
     const file = modules.get(`${koa['params'].name}.ts`);

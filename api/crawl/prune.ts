@@ -1,7 +1,7 @@
 /**
- * Holds what is stored and indexed of crawled pages against the pages that exist. What it finds answers no question (every
- * candidate is read again from its page); it takes room, and a page without chunks is a promise that is not kept. The API
- * looks and decides; a workflow removes.
+ * Compares the stored and indexed chunks of crawled pages with the pages that exist. Orphans never answer a question,
+ * because each candidate is read again from its page, but they take space; and a page without chunks answers nothing
+ * although it is listed. The API finds orphans, and a workflow removes them.
  */
 import { launch } from '../../workflows/start.ts';
 import type { Context } from '../context.ts';
@@ -14,10 +14,10 @@ import type { Mode } from '../../models/rules/access/keys.ts';
 import { batchOf, generationOf, liveBatch } from '../../models/rules/knowledge/reconcile.ts';
 import { pruneKnowledgeWork } from '../../models/rules/crawl/work.ts';
 
-/** How many orphans one record and its workflow hold: a record stays far below MongoDB's 16 MB. */
+/** One record and its workflow hold at most this many orphans, so that a record stays far below MongoDB's 16 MB. */
 const orphansARecord = 1_000;
 
-/** `chunks`: in the database, or in the index if there are more of them. */
+/** `chunks`: the number in the database or in the index, whichever is larger. */
 export type ReportedOrphan = Orphan & { url?: string; chunks: number };
 
 export async function findOrphans(
@@ -25,7 +25,8 @@ export async function findOrphans(
   orgId: string,
   mode: Mode,
 ): Promise<{ orphaned: ReportedOrphan[]; live: number }> {
-  // The pages first: of one that is published anew meanwhile, what was seen is no longer true, and it is left alone.
+  // Pages are read first. A page that is published again meanwhile no longer matches what was read, so the removal
+  // skips it.
   const pages = await listSets(orgId, mode);
   const [stored, indexed] = await Promise.all([
     countChunks(orgId, mode, 'website'),
@@ -42,7 +43,7 @@ export async function findOrphans(
       chunks: Math.max(before, chunks),
       ...(page?.live && page.live_generation !== undefined
         ? {
-            // A batch that answers no more may be of the generation that does, whose chunks stay.
+            // A batch that is no longer live may belong to the live generation, whose chunks stay.
             generations: [...new Set([...generations, ...(page.live_generation === generation ? [] : [generation])])],
             batches: [...new Set(batches).add(batch)],
           }
@@ -67,7 +68,7 @@ export async function findOrphans(
   for (const page of pages) {
     const whole = page.live && page.live_generation !== undefined && has.has(`${page._id}:${page.live_generation}`);
     if (whole) live += 1;
-    // Of a set that nobody builds any more, or half deleted: the page itself goes.
+    // The page belongs to an abandoned set or is half deleted, so the page itself is removed.
     else
       orphans.set(page._id, { source_id: page._id, url: page.url, page, chunks: orphans.get(page._id)?.chunks ?? 0 });
   }
@@ -81,7 +82,9 @@ const decisionOf = ({ source_id, page, generations, batches }: ReportedOrphan): 
   ...(batches ? { batches } : {}),
 });
 
-/** Stores the decision to remove these orphans and starts the workflows that do; returns how many they are. */
+/**
+ * Stores the decision to remove these orphans and starts the workflows that remove them; returns the number of orphans.
+ */
 export async function launchPruning(
   ctx: Context,
   orgId: string,

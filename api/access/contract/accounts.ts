@@ -1,4 +1,4 @@
-/** What travels about one's own account, and about invitations. Zod only. */
+/** Zod schemas of the requests and replies about one's own account and about invitations. */
 import { z } from 'zod';
 import { email, membership, newPassword, password } from './auth.ts';
 import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
@@ -43,7 +43,7 @@ export const invitedReply = z.object({ invitation, link: invitationLink });
 export const invitationList = z.object({ invitations: z.array(invitation), cursor });
 
 export const invitationToken = z.strictObject({ token });
-/** What somebody with the link sees before deciding. */
+/** What a person with the link sees before accepting. */
 export const invitationSeen = z.object({
   org_name: z.string(),
   email: z.string(),

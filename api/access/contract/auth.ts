@@ -1,4 +1,4 @@
-/** What travels when people sign in. */
+/** Zod schemas of the requests and replies of signing in. */
 import { z } from 'zod';
 import { id, line, timestamp } from '../../base/contract/common.ts';
 import { emailPattern, maxEmailLength } from '../../../models/rules/access/email.ts';
@@ -10,7 +10,7 @@ export const email = z
   .regex(emailPattern, 'must be an e-mail address')
   .meta({ description: 'Kept trimmed and in lower case.', example: 'ada@example.com' });
 
-/** NIST SP 800-63B: length is what counts; the upper bound keeps hashing cheap to refuse. */
+/** NIST SP 800-63B: only the length matters. The upper bound lets an overlong password be refused without hashing. */
 export const newPassword = z.string().min(12).max(128);
 export const password = z.string().min(1).max(128);
 
@@ -18,7 +18,7 @@ export const user = z
   .object({ userId: id, email: z.string(), name: z.string(), picture: z.string().optional() })
   .meta({ id: 'User' });
 export const membership = z.object({ org_id: id, name: z.string(), role: z.enum(roles) }).meta({ id: 'Membership' });
-/** The newest memberships; `GET /orgs` pages through all of them. */
+/** A login lists only this many of the newest memberships; `GET /orgs` lists all. */
 export const maxMemberships = 100;
 const organizations = z.array(membership).meta({ description: `The newest ${maxMemberships}; GET /orgs has all.` });
 
@@ -38,7 +38,7 @@ export const loginReply = z.object({
 export const meReply = z.object({ user, organizations });
 
 export const oidcParams = z.object({ provider: id });
-/** RFC 6749 and RFC 9207; what else a provider adds is ignored. */
+/** The parameters of RFC 6749 and RFC 9207; others that a provider adds are ignored. */
 export const oidcCallbackQuery = z.object({
   state: z.string().max(1000).optional(),
   code: z.string().max(4096).optional(),

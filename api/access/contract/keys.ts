@@ -1,13 +1,13 @@
 /**
- * What travels about developer keys and publishable keys. Only the replies of create and rotate contain a secret key's
- * token.
+ * Zod schemas of the requests and replies about developer keys and publishable keys. Only the replies of create and
+ * rotate contain a secret key's token.
  */
 import { z } from 'zod';
 import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from './mode.ts';
 import { keyStatuses, scopes as allScopes } from '../../../models/rules/access/keys.ts';
 
-/** A moment as a caller may send it: with any offset from UTC. */
+/** A time as callers send it, with any offset from UTC. */
 const moment = z.iso.datetime({ offset: true });
 const scopes = z.array(z.enum(allScopes)).min(1).max(20);
 const maxOverlapSeconds = 7 * 86_400;

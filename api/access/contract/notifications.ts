@@ -1,4 +1,4 @@
-/** What travels about notifications: what members are told in this system. Zod only. */
+/** Zod schemas of the requests and replies about notifications that members read in this system. */
 import { z } from 'zod';
 import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
 

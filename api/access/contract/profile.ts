@@ -1,4 +1,4 @@
-/** What travels about one's own profile. Zod only. */
+/** Zod schemas of the requests and replies about one's own profile. */
 import { z } from 'zod';
 import { membership } from './auth.ts';
 import { id, timestamp } from '../../base/contract/common.ts';

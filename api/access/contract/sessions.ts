@@ -1,6 +1,6 @@
 /**
- * What travels about support sessions. A session's token, its step-up token and the embed secret each appear in one
- * reply only.
+ * Zod schemas of the requests and replies about support sessions. A session's token, its step-up token and the embed
+ * secret each appear in one reply only.
  */
 import { z } from 'zod';
 import { email } from './auth.ts';
@@ -18,7 +18,7 @@ import {
 
 export { orgParams };
 
-/** What is known of a customer's situation: any JSON object, within bounds. A `context_update` brings one too. */
+/** The context of a customer's session: any JSON object within bounds. A `context_update` frame carries one too. */
 export const context = z
   .looseObject({
     productType: z.string().max(maxProductTypeLength).optional().meta({

@@ -1,4 +1,4 @@
-/** One's own account: a forgotten password, every login ended, another address. */
+/** Routes of one's own account: reset a forgotten password, end all logins, change the e-mail address. */
 import { jwt, open } from '../auth.ts';
 import { authenticate, passwords } from '../people.ts';
 import { checkMails, countMail } from '../accountmail.ts';
@@ -47,7 +47,7 @@ export const accountRoutes = [
     errors: ['LINK_OVER'],
     async handle({ body }, ctx) {
       const hash = hashToken(body.token);
-      // A made-up token must not cost a password's hash.
+      // Checked before hashing, so that a made-up token does not cost a password hash.
       if (!(await findUserByProof('password_reset', hash, ctx.clock()))) throw deadLink();
       const user = await resetPassword(hash, await passwords(ctx.config).hash(body.password), ctx.clock());
       if (!user) throw deadLink();
@@ -88,7 +88,7 @@ export const accountRoutes = [
         const message = 'This account has no password. Set one first (POST /auth/password/forgot).';
         throw new Problem('CONFLICT', { message });
       }
-      // Whoever finds an open browser must not take the account over.
+      // The password is asked for again, so that a stranger at an unlocked browser cannot take the account over.
       const { password } = body;
       if (!(await authenticate(ctx, { email: current, password, address: principal.address })))
         throw new Problem('BAD_LOGIN', { message: 'The password is wrong.' });

@@ -21,9 +21,9 @@ import {
 } from '../../../models/access/user.ts';
 
 /**
- * The account of a federated person: the one with this identity, else the one with this e-mail, else a new one. An
- * account that an identity created before its provider verified the address is joined in the same way as one with a
- * password, once the address is verified.
+ * The account of a federated person: the one with this identity, else the one with this e-mail, else a new one. If
+ * another identity created the account before its provider verified the address, the account is linked once the address
+ * is verified, like an account with a password.
  */
 async function accountOf(ctx: Context, person: FederatedPerson): Promise<User> {
   const { provider, subject, email, emailVerified, name } = person;
@@ -53,7 +53,7 @@ async function accountOf(ctx: Context, person: FederatedPerson): Promise<User> {
         return user;
       }
     } catch (error) {
-      // The same sign-in in another tab was faster: the account exists now.
+      // The same sign-in in another tab created the account meanwhile.
       if (!isDuplicate(error)) throw error;
     }
   }

@@ -1,4 +1,4 @@
-/** Invitations: who is asked into an organization, by a link for one address, and how they come in. */
+/** Routes of invitations: create one for an e-mail address, and accept it by its link. */
 import { jwt, member, open } from '../auth.ts';
 import { login, newUser, passwords } from '../people.ts';
 import type { Context } from '../../context.ts';
@@ -24,8 +24,8 @@ import { mayAdd } from '../../../models/rules/access/roles.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 
 /**
- * Makes whoever took an invitation a member, as far as the member who invited may still add people. Somebody who is one
- * already keeps their role.
+ * Makes the user who accepted an invitation a member, if the inviter may still add people. A user who already is a
+ * member keeps their role.
  */
 async function join(ctx: Context, { _id, org_id, role, invited_by }: Invitation, user: User) {
   const now = ctx.clock();
@@ -50,7 +50,7 @@ async function opened(ctx: Context, token: string): Promise<{ invitation: Invita
   return { invitation, org };
 }
 
-/** Whether somebody who has this link of the invitation has shown to have its mailbox. */
+/** Whether the link proves that its holder owns the invited mailbox. */
 const provesAddress = ({ hash }: Invitation, token: string): boolean => hash === hashToken(token);
 
 const prefix = '/orgs/{orgId}/invitations';

@@ -1,4 +1,4 @@
-/** Developer keys: members create and manage them, keys cannot. Also what a key may read about itself. */
+/** Routes of developer keys. Only members, not keys, create and manage keys. A key may read its own record. */
 import { member, self } from '../auth.ts';
 import { orgParams } from '../../base/contract/common.ts';
 import * as contract from '../contract/keys.ts';
@@ -32,7 +32,6 @@ import {
 const base = '/support/developer-keys/orgs/{orgId}';
 const missing = () => new Problem('NOT_FOUND', { message: 'There is no such key.' });
 
-/** A record as callers see it, at a moment. */
 function view(key: Key, environment: Environment, now: Date) {
   return {
     ...key,
@@ -65,7 +64,7 @@ function mint(
 }
 
 /**
- * Whoever is taken out loses their keys. One that was stored after that, by a request that was admitted before, must not stay.
+ * Removing a member revokes their keys. A concurrent request may store one more key after that; this check revokes it.
  * @throws Problem NOT_FOUND
  */
 async function checkStillMember({ _id, org_id }: Key, userId: string, now: Date): Promise<void> {
@@ -74,7 +73,7 @@ async function checkStillMember({ _id, org_id }: Key, userId: string, now: Date)
   throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
 }
 
-/** The `expires_at` of the request as a date. @throws Problem VALIDATION when that moment has passed. */
+/** The request's `expires_at` as a date. @throws Problem VALIDATION when it is in the past. */
 function readExpiry(text: string | null, now: Date): Date | null {
   if (text === null) return null;
   const moment = new Date(text);

@@ -1,4 +1,4 @@
-/** What members are told: their own notifications. */
+/** Routes by which members read their own notifications. */
 import { jwt } from '../auth.ts';
 import * as contract from '../contract/notifications.ts';
 import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';

@@ -1,4 +1,4 @@
-/** Organizations and who belongs to them. */
+/** Routes of organizations and their members. */
 import { jwt, member } from '../auth.ts';
 import * as contract from '../contract/orgs.ts';
 import { orgParams } from '../../base/contract/common.ts';
@@ -80,7 +80,7 @@ export const orgRoutes = [
         await listOrganizationsOf(principal.userId, limit + 1, afterCursor(query.cursor)),
         limit,
       );
-      // The query reads only the caller's own entry of the members.
+      // The query returns only the caller's own entry of `members`.
       return { organizations: entries.map((org) => view(org, org.members[0]!.role)), cursor };
     },
   }),
@@ -135,7 +135,7 @@ export const orgRoutes = [
       // Checked before the look-up, so that a member who may not add anybody learns nothing about accounts.
       checkAdding(principal.role, body.role);
       const user = await findUserByEmail(normalizeEmail(body.email));
-      // Anybody can register any address with a password, so an address that nobody has proven stands for nobody.
+      // Anybody can register any address with a password, so an unverified address identifies nobody.
       if (!user?.email_verified) {
         const { invitation, ...rest } = await invite(ctx, principal, body);
         return withStatus(202, { invitation: viewInvitation(invitation, ctx.clock()), ...rest });

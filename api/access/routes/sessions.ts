@@ -1,4 +1,7 @@
-/** Support sessions: a backend mints them for its customers, a member revokes them; and the secret that signs embeds. */
+/**
+ * Routes of support sessions and of the embed secret. A backend mints sessions for its customers; a member revokes
+ * them.
+ */
 import { randomBytes } from 'node:crypto';
 import { key, member } from '../auth.ts';
 import * as contract from '../contract/sessions.ts';

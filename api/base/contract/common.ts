@@ -1,4 +1,4 @@
-/** What all replies share: times, pages, errors, the warning of a downgraded key. Zod only. */
+/** Zod schemas that all replies share: times, pages, errors, and the warning about a downgraded key. */
 import { z } from 'zod';
 
 /** ISO 8601, UTC, milliseconds. */
@@ -7,19 +7,19 @@ export const id = z.string().min(1).max(100);
 export const orgParams = z.object({ orgId: id });
 
 /**
- * Control characters, line ends, and characters that change the direction of writing, which would make a name look like
+ * Control characters, line ends, and characters that change the direction of writing, which can make a name look like
  * another one.
  */
 const unprintable = String.raw`\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069`;
 const blank = String.raw` \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff`;
-/** The first two parts share no character, so that a long text is refused in one pass over it. */
+/** The first two parts share no character, so that a long text is refused in linear time. */
 const oneLine = new RegExp(`^[${blank}]*[^${blank}${unprintable}][^${unprintable}]*$`);
 
-/** One line of text as people write it; blanks at its ends are allowed and kept. */
+/** One line of text; blanks at its ends are allowed and kept. */
 export const line = (max: number) =>
   z.string().min(1).max(max).regex(oneLine, 'must be one line with something on it, without control characters');
 
-/** The most entries on a page of a list; a caller who asks for more gets this many. */
+/** The most entries on a page of a list; a higher `limit` is reduced to this. */
 const maxPageEntries = 100;
 
 export const pageQuery = z.object({
@@ -32,7 +32,6 @@ export const pageQuery = z.object({
     .meta({ description: `Entries a page; 20 unless told, and never more than ${maxPageEntries}.` }),
   cursor: z.string().max(400).optional().meta({ description: 'The `cursor` of the page before.' }),
 });
-/** Null at the end of the list. */
 export const cursor = z.string().nullable();
 
 export const warning = z

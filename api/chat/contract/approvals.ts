@@ -1,4 +1,4 @@
-/** What travels about calls of tools that wait for a member. Zod only. */
+/** Zod schemas of the requests and replies about tool calls that wait for a member's approval. */
 import { z } from 'zod';
 import { mode } from '../../access/contract/mode.ts';
 import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';

@@ -1,4 +1,4 @@
-/** What travels between a customer and a conversation: the frames of the socket in both directions, and the same over REST. Zod only. */
+/** Zod schemas of the frames that a customer's socket sends and receives, and of the same data over REST. */
 import { z } from 'zod';
 import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
@@ -8,7 +8,6 @@ import { conversationStatuses, maxBodyLength, messageRoles } from '../../../mode
 
 export { orgParams, pageQuery };
 
-/** Text that is not blank. */
 const body = z
   .string()
   .max(maxBodyLength)
@@ -87,7 +86,7 @@ export const message = z
   .meta({ id: 'ChatMessage' });
 
 /**
- * The number that every server frame has; a frame that is not in the log carries the number of the last one that is.
+ * Every server frame has a sequence number. A frame that is not in the log carries the number of the last logged frame.
  */
 const seq = z.number().int().min(0);
 const frame = <T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>

@@ -1,6 +1,4 @@
-/**
- * What travels about a customer's data as a whole: the export of everything that is held, and its removal. Zod only.
- */
+/** Zod schemas of the requests and replies that export or erase all data of a customer. */
 import { z } from 'zod';
 import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';

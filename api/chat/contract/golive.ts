@@ -1,4 +1,4 @@
-/** What travels when an organization goes live. Zod only. */
+/** Zod schemas of the requests and replies of going live. */
 import { z } from 'zod';
 import { id, timestamp } from '../../base/contract/common.ts';
 import { environments } from '../../../models/rules/access/keys.ts';

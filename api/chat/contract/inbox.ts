@@ -1,4 +1,6 @@
-/** What travels about conversations as members see them: the inbox, one conversation with its ticket, and what is done to it. Zod only. */
+/**
+ * Zod schemas of the inbox: conversations as members see them, a conversation with its ticket, and members' actions.
+ */
 import { z } from 'zod';
 import { message } from './chat.ts';
 import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';

@@ -1,4 +1,4 @@
-/** Calls of tools that wait for a member, and what the member decides. */
+/** Routes by which members approve or refuse tool calls that wait for them. */
 import { key, member } from '../../access/auth.ts';
 import * as contract from '../contract/approvals.ts';
 import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
@@ -31,7 +31,7 @@ const decisionRoute = (name: string, verb: 'approve' | 'deny') =>
     method: 'POST',
     path: `${prefix}/approvals/{approvalId}/${verb}`,
     summary: `${verb === 'approve' ? 'Approve' : 'Deny'} a call that waits for a member: these arguments, once.`,
-    // A person decides; a key, whatever its scopes, does not.
+    // A person must decide, so no key is accepted.
     auth: member(),
     envelope: true,
     params: contract.approvalParams,

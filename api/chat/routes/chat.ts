@@ -75,7 +75,7 @@ export const chatRoutes = [
     reply: contract.historyReply,
     limit: 'queries',
     async handle({ query: { limit = defaultLimit, cursor }, principal }) {
-      // A cursor keeps its conversation, even if another one is current by now.
+      // A cursor belongs to its conversation, even if another conversation is current by now.
       const from = cursor === undefined ? undefined : readHistoryCursor(cursor);
       const conversation = from ? await ownConversation(principal, from.convId) : await currentConversation(principal);
       if (!conversation) return { conv_id: null, messages: [], cursor: null };

@@ -1,4 +1,4 @@
-/** A customer's data as a whole: its export and its removal. The removal itself is workflows/chat/erasure.ts. */
+/** Routes that export or erase all data of a customer. workflows/chat/erasure.ts does the erasure. */
 import { member } from '../../access/auth.ts';
 import * as contract from '../contract/customers.ts';
 import { afterPlace, placedListPage } from '../../http/cursor.ts';
@@ -13,7 +13,7 @@ import type { Session } from '../../../models/access/session.ts';
 import { eraseCustomerWork } from '../../../models/rules/chat/work.ts';
 
 const path = '/support/customers/orgs/{orgId}/{customerId}';
-/** Records on a page. It is large because programs read it. */
+/** Records on a page of the export; large, because programs read it. */
 const exportLimit = 100;
 const noSuchCustomer = () => new Problem('NOT_FOUND', { message: 'There is no such customer.' });
 
@@ -33,7 +33,7 @@ const viewSession = ({ _id, created_at, expires_at, revoked_at, ...session }: Se
   revoked_at: revoked_at?.toISOString() ?? null,
 });
 
-/** A page's records, each in its list. */
+/** Groups the records of a page by the list that they belong to. */
 function viewHeld(held: readonly Held[], customer: Readonly<Customer>) {
   const of = <L extends Held['list']>(list: L) =>
     held.filter((one) => one.list === list).map(({ record }) => record as HeldRecords[L]);
@@ -107,7 +107,7 @@ export const customerRoutes = [
           pending: [intent],
         };
         if (!(await createErasure(erasure))) return null;
-        // Done before the answer, so that a customer who returns after it is a new one.
+        // Done before the reply, so that a customer who returns after it becomes a new one.
         await shutOut(orgId, customerId, now);
         return erasure;
       });

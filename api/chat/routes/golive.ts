@@ -1,4 +1,4 @@
-/** Going live: what is live, and what is taken over from test mode. */
+/** Routes of going live: what is live already, and what is copied from test mode. */
 import { member } from '../../access/auth.ts';
 import { checkEnvironmentChange } from '../../access/goinglive.ts';
 import * as contract from '../contract/golive.ts';
@@ -73,7 +73,8 @@ export const goLiveRoutes = [
     async handle({ body, principal }, ctx) {
       const { orgId, userId } = principal;
       await checkEnvironmentChange(ctx, principal, 'production');
-      // Before the environment changes, so that a process that dies in between leaves nobody live with nothing.
+      // Copied before the environment changes, so that the organization is not live without knowledge if this process
+      // dies in between.
       if (body.copy_from_test) await copyFromTest(ctx, orgId, userId);
       await setEnvironment(orgId, 'production');
       return view(orgId, 'production');

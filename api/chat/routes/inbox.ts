@@ -1,6 +1,4 @@
-/**
- * The inbox: what members see of conversations, and what they do in them. The workflow writes the frames to customers.
- */
+/** Routes of the inbox: members read conversations and act in them. The workflow writes the frames for customers. */
 import { key, type TenantPrincipal } from '../../access/auth.ts';
 import * as contract from '../contract/inbox.ts';
 import { afterPlace, defaultLimit, placedListPage } from '../../http/cursor.ts';
@@ -20,7 +18,7 @@ const viewOne = async (conversation: Conversation) => ({
   conversation: viewConversation(conversation, await findCustomer(conversation.org_id, conversation.customer_id)),
 });
 
-/** The member whose conversations `assigned_to` asks for. @throws Problem VALIDATION when a key asks for `me`. */
+/** The user that `assigned_to` filters by. @throws Problem VALIDATION when a key asks for `me`. */
 function assignee(asked: string | undefined, { kind, actor }: TenantPrincipal): string | null | undefined {
   if (asked === 'none') return null;
   if (asked !== 'me') return asked;

@@ -1,4 +1,4 @@
-/** What travels about crawls and the pages they made knowledge of. */
+/** Zod schemas of the requests and replies about crawls and the pages that they index. */
 import { z } from 'zod';
 import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';

@@ -1,4 +1,4 @@
-/** What travels about pruning: the report of what belongs to no page, and its removal. Zod only. */
+/** Zod schemas of pruning: the report of chunks without a page, and their removal. */
 import { z } from 'zod';
 import { id, orgParams } from '../../base/contract/common.ts';
 

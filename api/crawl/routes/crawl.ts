@@ -1,4 +1,4 @@
-/** Crawling a site: start, status, cancel. The crawl itself is workflows/crawl/crawl.ts. */
+/** Routes of crawls: start, status, cancel. workflows/crawl/crawl.ts does the crawl. */
 import { key } from '../../access/auth.ts';
 import * as contract from '../contract/crawl.ts';
 import { command, isGone, launch, startSaved } from '../../../workflows/start.ts';
@@ -41,7 +41,6 @@ const idle = {
   completed_at: null,
 };
 
-/** A record as callers see it. */
 function view(crawl: Crawl | null, pages_to_embed = 0) {
   if (!crawl) return idle;
   return {
@@ -129,14 +128,15 @@ export const crawlRoutes = [
     errors: ['CONFLICT', 'ILLEGAL_TRANSITION', 'UNAVAILABLE'],
     async handle({ params: { orgId }, principal: { mode }, commandId }, ctx) {
       const crawl = await crawlToCancel(orgId, mode, commandId);
-      // The same request has cancelled it before, and was not told.
+      // An earlier attempt of this request cancelled the crawl, but its reply was lost.
       if (crawl?.status === 'cancelled' && commandId !== undefined && crawl.cancelled_by?.includes(commandId))
         return { crawl_id: crawl._id, status: view(crawl) };
       if (crawl?.status !== 'crawling') throw new Problem('CONFLICT', { message: 'No crawl is running.' });
       try {
         await command(ctx, crawlSiteWorkflowId(crawl._id), cancelCrawl, { id: `cancel:${crawl._id}`, args: [] });
       } catch (error) {
-        // An operator terminated the workflow, so nothing else will end the record, and no other crawl could begin.
+        // An operator terminated the workflow, so nothing else would end the crawl's record, and no other crawl could
+        // start.
         if (crawl.pending?.length || !isGone(error)) throw error;
         await endCrawl(orgId, crawl._id, { status: 'cancelled', error: 'Its workflow was terminated.' }, ctx.clock());
       }

@@ -1,4 +1,4 @@
-/** Pages that crawls stored as sources: list, tag, delete. */
+/** Routes of crawled pages: list, tag, delete. */
 import { key } from '../../access/auth.ts';
 import type { Context } from '../../context.ts';
 import * as contract from '../contract/crawl.ts';
@@ -16,7 +16,6 @@ import { eraseSourceWork, retagSourceWork } from '../../../models/rules/knowledg
 
 const missing = () => new Problem('NOT_FOUND', { message: 'There is no such page; it may have been deleted.' });
 
-/** A record as callers see it. */
 function view(record: Page, { embedding: { model } }: Pick<Context, 'embedding'>) {
   return {
     ...record,
@@ -31,7 +30,7 @@ function view(record: Page, { embedding: { model } }: Pick<Context, 'embedding'>
 }
 
 /**
- * Stores new tags. The workflow brings them into the index; until then, searches already hide what the new tags
+ * Stores new tags. A workflow updates the index later; until then, searches already hide the pages that the new tags
  * exclude.
  */
 async function retag(

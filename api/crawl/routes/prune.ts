@@ -1,4 +1,4 @@
-/** Pruning: what is stored and indexed of pages that are gone, reported or removed. */
+/** Route of pruning: reports or removes stored and indexed chunks of pages that are gone. */
 import { key } from '../../access/auth.ts';
 import * as contract from '../contract/prune.ts';
 import { route } from '../../http/route.ts';
@@ -20,8 +20,8 @@ export const pruneRoutes = [
     errors: ['CRAWL_RUNNING'],
     async handle({ params: { orgId }, body, principal: { mode } }, ctx) {
       const { orphaned, live } = await findOrphans(ctx.search, orgId, mode);
-      // Chunks that a running crawl is writing belong to no page yet. A crawl that begins after this check changes what
-      // was found, and what has changed is left alone.
+      // Chunks that a running crawl is writing belong to no page yet. If a crawl starts after this check, the removal
+      // skips everything that has changed.
       if ((await latestCrawl(orgId, [mode]))?.status === 'crawling') throw new Problem('CRAWL_RUNNING');
       const deleted = body.apply ? await launchPruning(ctx, orgId, mode, orphaned) : 0;
       return { orphaned, live, deleted };

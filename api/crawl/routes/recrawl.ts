@@ -1,4 +1,4 @@
-/** The schedules by which sites are crawled again: list, remove. They are made where a crawl is started (crawl.ts). */
+/** Routes that list and remove crawl schedules. The route that starts a crawl (crawl.ts) creates them. */
 import { key } from '../../access/auth.ts';
 import * as contract from '../contract/crawl.ts';
 import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
