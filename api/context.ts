@@ -1,4 +1,4 @@
-/** What a handler may reach. Everything comes in as an argument, so that a test can hand in its own. */
+/** What a handler may use. Everything is passed as an argument, so that tests can replace it. */
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Embedding } from '../clients/embedding/embedding.ts';
@@ -20,12 +20,12 @@ export type Context = {
   search: SearchReader;
   intelligence: Intelligence;
   embedding: Embedding;
-  /** Reads resumes, each in a process of its own. */
+  /** Reads resumes in child processes. */
   files: Files;
   secrets: SecretBox;
   tokens: Tokens;
   hooks: Hooks;
 };
 
-/** What slices ask of those that come after them. */
+/** The hooks that slices call and later slices implement. */
 export type Hooks = AccessHooks<Context> & InterviewHooks<Context>;

@@ -1,11 +1,11 @@
 /**
- * An example of the body of each route that takes one, by the name of the route: what the reference shows, and what its "Try it
- * out" begins with. A test sends each of them to its route.
+ * Example bodies, by route name. The API reference shows them, and its "Try it out" starts with them. A test sends each
+ * example to its route.
  */
 const question = 'What does a large safe deposit box cost?';
 const time = '2030-01-31T09:30:00Z';
 const person = { email: 'grace@example.com', password: 'correct horse battery' };
-/** As long as what a mail or a reply holds. */
+/** As long as a real token. */
 const token = 'b3VyLWxpbmtzLWhhdmUtZm9ydHktdGhyZWUtbGV0dGVycw';
 const segments = { segments: ['personal', 'business'] };
 const authority = { authority: 'primary' };

@@ -1,4 +1,4 @@
-/** Who does what slices ask of those that come after them. */
+/** Connects the hooks that slices call with the later slices that implement them. */
 import { provideCustomer } from '../models/chat/customer.ts';
 import type { Hooks } from './context.ts';
 import { canInviteByMail, countOutside, mailAccount } from './events/accountmail.ts';

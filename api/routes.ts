@@ -1,4 +1,7 @@
-/** The list of all routes, by the tag they are documented under. The app, OpenAPI and the security tests read it. */
+/**
+ * All routes, grouped by their tag in the documentation. The app, the OpenAPI document and the security tests use this
+ * list.
+ */
 import { accountRoutes } from './access/routes/accounts.ts';
 import { approvalRoutes } from './chat/routes/approvals.ts';
 import { authRoutes } from './access/routes/auth.ts';

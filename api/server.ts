@@ -1,4 +1,6 @@
-/** The API process: configuration, connections, listen. On SIGTERM it finishes its requests and exits. */
+/**
+ * The API process: reads the configuration, connects, and listens. On SIGTERM it completes its open requests and exits.
+ */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -27,24 +29,24 @@ import { hostPort } from '../models/rules/base/address.ts';
 import { createSecretBox } from '../models/base/secretbox.ts';
 
 /**
- * Files of a killed process are removed only when they are an hour old. They are rarely that old at the next start, so
- * the sweep is repeated.
+ * Files of a killed process are removed once they are an hour old. At the next start they are usually younger, so the
+ * sweep is repeated.
  */
 const sweepMs = 3_600_000;
 
-/** A resume that is made to do harm takes 700 MiB before it is refused. */
+/** Bounds memory: a malicious resume takes up to 700 MiB before it is refused. */
 const resumesAtOnce = 2;
 
-/** How long a request waits for MongoDB before it is answered with 503, in ms. */
+/** A request waits this many ms for MongoDB before it is answered with 503. */
 const serverSelectionMs = 2_500;
 
 /**
- * A started API. `close` refuses new requests, waits up to `drainSeconds` for the running ones, tells sockets to
- * reconnect elsewhere, and disconnects.
+ * A running API. `close` refuses new requests, waits up to `drainSeconds` for open ones, tells sockets to reconnect
+ * elsewhere, and disconnects.
  */
 export type Api = { url: string; close(): Promise<void> };
 
-/** Starts an API in this process. `adapt` and `socketOptions` let a test replace parts. */
+/** Starts an API in this process. `adapt` and `socketOptions` let tests replace parts. */
 export async function startApi(
   config: Config,
   adapt: (ctx: Context) => Context = (ctx) => ctx,
@@ -59,7 +61,7 @@ export async function startApi(
   const sweep = () =>
     sweepUploads().catch((error: unknown) => log.warn({ err: error }, 'old uploads were not removed'));
   await sweep();
-  // Lazy: the API takes and stores requests even while Temporal is down.
+  // Lazy, because the API accepts and stores requests even while Temporal is down.
   const connection = Connection.lazy(connectionTo(config.temporalAddress));
   const clock = () => new Date();
   const secrets = createSecretBox(config.secretKeys);
@@ -68,7 +70,7 @@ export async function startApi(
   );
   const embedding = openEmbedding(config, log, { warm: true, meter: metrics.embedding });
   const search = createSearchReader({ uri: config.searchUri, model: embedding.model });
-  // Started only when a resume comes: no process waits for one.
+  // The child process is started only when a resume arrives.
   const files = createFiles({ spares: 0, atOnce: resumesAtOnce });
   const ctx = adapt({
     config,
@@ -83,7 +85,7 @@ export async function startApi(
     tokens: createTokens({ config, clock, secrets }),
     hooks,
   });
-  // Opens the key that signs logins now: if it cannot be opened, the start fails instead of everybody's next sign-in.
+  // Decrypts the key that signs logins now. If that fails, the start fails instead of the next sign-in.
   await ctx.tokens.jwks();
   const state = { draining: false };
   const serveRequest = createApp(ctx, metrics, state).callback();
@@ -95,13 +97,14 @@ export async function startApi(
   // An upgrade that is not for a socket is handled as an ordinary request.
   const server = createServer({ shouldUpgradeCallback: sockets.wants }, serveRequest);
   server.on('upgrade', sockets.upgrade);
-  // An unknown expectation is no reason to refuse (RFC 9110, 10.1.1); Node would refuse it, without a body.
+  // An unknown expectation is no reason to refuse a request (RFC 9110, 10.1.1); Node would refuse it, without a body.
   server.on('checkExpectation', serveRequest);
   refuseUnreadable(server, log);
-  // Longer than the minute after which proxies close an idle connection. If this process closed it first, the proxy's
-  // next request could already be on its way.
+  // Proxies close an idle connection after a minute. This process waits longer; if it closed first, the proxy's next
+  // request could already be in flight.
   server.keepAliveTimeout = 65_000;
-  // So much longer it stays open than clients are told, for those that stand still when they should have closed it.
+  // The server keeps an idle connection this much longer than it announces, for clients that were suspended when they
+  // should have closed it.
   server.keepAliveTimeoutBuffer = 15_000;
   server.listen(config.port, config.host);
   await once(server, 'listening');
@@ -131,13 +134,13 @@ if (import.meta.main) {
   try {
     const api = await startApi(readConfig(process.env));
     let closing: Promise<void> | undefined;
-    // `disconnect`: the process that started this one and listened to it is gone.
+    // `disconnect`: the parent process that started this one has ended.
     for (const event of ['SIGTERM', 'SIGINT', 'disconnect'] as const) {
       process.on(event, () => {
         closing ??= api.close().then(() => process.exit(0));
       });
     }
-    // Sent last: whoever hears it may stop this process at once.
+    // Sent last, because the receiver may stop this process at once.
     process.send?.({ type: 'ready', url: api.url });
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;

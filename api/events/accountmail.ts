@@ -1,6 +1,6 @@
 /**
- * Mails about accounts, which api/access/ asks for (hooks): a delivery is stored, and a worker writes and sends it. Nothing here looks
- * whether there is such an account, so neither the answer nor its time tells.
+ * Mails about accounts, for api/access/ (through hooks). A delivery is stored here; a worker writes and sends the mail.
+ * No function looks up whether the account exists, so neither the reply nor its timing reveals that.
  */
 import type { Context } from '../context.ts';
 import { startSaved } from '../../workflows/start.ts';
@@ -14,12 +14,12 @@ import { Problem } from '../../models/rules/base/errors.ts';
 import { accountEvent, accountsOwner, type NotificationPayload } from '../../models/rules/events/notification.ts';
 import { outsideRefusals, outsideUnprovenPerDay } from '../../models/rules/events/outsidemail.ts';
 
-/** Whether something could send a mail for this organization: the deployment's server, or one of its own. */
+/** Whether mails of this organization can be sent: through the deployment's mail server or the organization's own. */
 async function canMail({ config }: Pick<Context, 'config'>, orgId: string): Promise<boolean> {
   return config.mail.server !== undefined || (await findIntegration(orgId, 'email'))?.sealed !== undefined;
 }
 
-/** Whether an invitation of this organization can be mailed there: something could send it, and nobody there has objected. */
+/** Whether the organization can mail an invitation to this address, and the address has not opted out. */
 export async function canInviteByMail(
   ctx: Pick<Context, 'config' | 'secrets'>,
   orgId: string,
@@ -29,7 +29,8 @@ export async function canInviteByMail(
 }
 
 /**
- * Counts a mail to somebody outside, for the organization and for whoever has it sent.
+ * Counts a mail to a person outside the organization, against the limits of the organization and of the account that
+ * sends it.
  * @throws Problem RATE_LIMITED
  */
 export async function countOutside(
@@ -46,12 +47,15 @@ export async function countOutside(
   throw new Problem('RATE_LIMITED', { message: outsideRefusals[refusal], headers: { 'Retry-After': String(seconds) } });
 }
 
-/** Has a mail sent. `orgId`: the organization that it is sent for; without one it is shown to nobody. */
+/**
+ * Queues a mail about an account. `orgId`: the organization that sees the delivery; without one, no organization sees
+ * it.
+ */
 export async function mailAccount(ctx: Context, letter: AccountLetter, orgId: string = accountsOwner): Promise<void> {
   const { delivery, intents } = await createDelivery(
     {
       org_id: orgId,
-      // Accounts have no mode: somebody is invited, or signs in again, also before the organization is live.
+      // Accounts have no mode; people also sign in and are invited before the organization is live.
       mode: 'live',
       kind: 'notification',
       event_id: newId('event'),

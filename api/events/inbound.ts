@@ -1,6 +1,7 @@
 /**
- * Takes in what another service sent, once it is verified: one record with its intent, then the answer. Whose it is comes
- * from what was connected. The workflow is told a moment later, of many at once; the sweeper does what this process leaves.
+ * Stores a verified event from another service as one record with its intent, then replies. The connection that the
+ * event came through determines its organization. The workflow is signalled shortly after, once for many events; the
+ * sweeper signals it if this process dies.
  */
 import type { Context } from '../context.ts';
 import { startUnsettled } from '../../workflows/start.ts';
@@ -15,14 +16,17 @@ import { inboundKeptUntil } from '../../models/rules/events/inbound.ts';
 import { inboundWork } from '../../models/rules/events/work.ts';
 import type { Arrival, OwnedBy } from '../../providers/base/arrival.ts';
 
-/** Stores what arrived, and has it processed; false when it was there before. */
+/** Stores an event and signals the workflow that processes it; returns false for an event that was stored before. */
 export async function takeIn(ctx: Context, arrival: Arrival): Promise<boolean> {
   const stored = await storeArrival(ctx, arrival);
   if (stored?.pending) wake(ctx, stored);
   return stored !== null;
 }
 
-/** Stores what arrived; null when it was there before. Whoever does not `wake` its workflow leaves that to the sweeper. */
+/**
+ * Stores an event; returns null for an event that was stored before. If the caller does not `wake` the workflow, the
+ * sweeper does it later.
+ */
 export async function storeArrival(ctx: Context, arrival: Arrival): Promise<Inbound | null> {
   const { provider, sender, keys, owner, lane, type, body } = arrival;
   const now = ctx.clock();
@@ -62,23 +66,27 @@ export async function storeArrival(ctx: Context, arrival: Arrival): Promise<Inbo
   return (await storeInbound(inbound)) ? inbound : null;
 }
 
-/** Tells the workflow of the organization, without waiting for Temporal. */
+/** Signals the organization's workflow in the background. */
 export const wake = (ctx: Context, inbound: Inbound): void => wakers(ctx.config).wake(ctx, inbound);
 
 const maxTypeLength = 100;
 
 /**
- * The pause after a signal to an organization's workflow, in ms: what arrives within it shares the next signal. Each arrival
- * that a signal told of makes it longer, so that a burst costs a few signals a second and a single event waits for none.
+ * The pause after a signal to an organization's workflow, in ms. Events that arrive within the pause share the next
+ * signal. The pause grows with the number of events in the last signal, so that a burst costs a few signals a second
+ * and a single event is not delayed.
  */
 const gatherMs = (told: number): number => Math.min(20 + 2 * told, 200);
 /**
- * How long after its signal an arrival that is still stored is noted as told of, in ms. Most are settled by then, which notes
- * it in the same write; the sweeper takes up what is neither after `sweepAfterMs`.
+ * An event that is still unprocessed this many ms after its signal is marked as signalled. Most events are processed by
+ * then, which marks them in the same write. The sweeper signals again for events without the mark after `sweepAfterMs`.
  */
 const noteAfterMs = 1_500;
 
-/** Tells workflows, and no request waits for it: one signal an organization at a time, which tells of all that arrived. */
+/**
+ * Signals workflows in the background: one signal at a time for each organization, which covers all events that
+ * arrived.
+ */
 const wakers = perConfig(() => {
   const waiting = new Map<string, Inbound[]>();
   const noteLater = (ctx: Context, told: readonly Inbound[]): void => {
@@ -86,7 +94,7 @@ const wakers = perConfig(() => {
       settleArrivals(told.map(({ _id }) => _id)).catch((error: unknown) =>
         ctx.log.warn({ err: error }, 'arrivals not noted as told of; the sweeper tells of them again'),
       );
-    // A process that ends before leaves them to the sweeper, which tells of them once more.
+    // If this process ends before, the sweeper signals once more.
     setTimeout(() => void note(), noteAfterMs).unref();
   };
   async function tell(ctx: Context, orgId: string): Promise<void> {
@@ -117,7 +125,7 @@ const wakers = perConfig(() => {
 
 const environments = perConfig(() => cached(async (orgId) => (await findOrganization(orgId))?.environment));
 
-/** Organizations as owners of what arrived, in the mode that each is in. */
+/** Looks up an organization as the owner of an event, in the organization's current mode. */
 export const ownedBy =
   ({ config }: Pick<Context, 'config'>): OwnedBy =>
   async (orgId) => {

@@ -1,17 +1,17 @@
-/** Starts at once what a member has sent again; it may be much, so no request waits for it. */
+/** Starts the deliveries that a member sends again. It runs in the background, because there may be many. */
 import pLimit from 'p-limit';
 import { startUnsettled, type Starter } from '../../workflows/start.ts';
 import { listRecovered, settleRecovered } from '../../models/events/delivery.ts';
 
-/** Deliveries that are read at once, and starts that run beside each other. */
+/** `batch`: deliveries read at a time. `startsAtOnce`: workflow starts that run in parallel. */
 const batch = 500;
 const startsAtOnce = 10;
-/** Nobody waits for these starts, as for the sweeper's, which begins after 5 s. */
+/** A start that takes longer fails. It must end before the sweeper begins with the same deliveries, after 5 s. */
 const startDeadlineMs = 4_000;
 
 /**
- * Starts what was recovered with this time: one start for all deliveries of a ticket. It never fails: after a start that did
- * not succeed, Temporal may be away, so all that is left is left to the sweeper.
+ * Starts the deliveries that were recovered with this due time; deliveries of the same ticket share one start. Never
+ * throws: if a start fails, Temporal may be down, and the sweeper starts the rest later.
  */
 export async function startRecovered(ctx: Starter, orgId: string, due: Date): Promise<void> {
   const limit = pLimit(startsAtOnce);

@@ -1,4 +1,4 @@
-/** The services whose requests are verified and taken in as they are: with what each signs, out of this process's settings. */
+/** The services whose signed webhooks are stored unchanged, with the settings that verify each signature. */
 import type { SignatureProvider } from '../access/auth.ts';
 import { perConfig } from '../http/perconfig.ts';
 import { createHttp } from '../../clients/http/http.ts';

@@ -1,4 +1,4 @@
-/** Requests of Slack: each is taken in, and Slack is given the answer that it wants at once. */
+/** Requests from Slack: each is verified, stored, and answered at once with the reply that Slack expects. */
 import type { SignatureProvider } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import { shallow } from '../http/body.ts';
@@ -10,7 +10,7 @@ import { member } from '../../providers/base/signing.ts';
 import { slackAnswer } from '../../providers/slack/rules.ts';
 import { slackArrival, verifySlack, type SlackSender } from '../../providers/slack/verify.ts';
 
-/** What Slack wants to read at once; an empty object says that all is well. */
+/** The body of the immediate reply to Slack; an empty object acknowledges the request. */
 export type SlackReply = { challenge?: string; response_type?: 'ephemeral' | 'in_channel'; text?: string };
 
 export const slack: SignatureProvider<SlackSender> = {
@@ -18,13 +18,13 @@ export const slack: SignatureProvider<SlackSender> = {
   header: 'x-slack-signature',
   verify(request, { config }) {
     const sender = verifySlack(request, config.slack.signingSecret);
-    // It came in a form's field, so that nobody has looked how deep it nests.
+    // The payload came in a form field, so the check of nesting depth has not covered it yet.
     if (sender.said.kind === 'interaction') shallow(sender.said.payload);
     return Promise.resolve(sender);
   },
 };
 
-/** Takes in a verified request, and gives what Slack is to be answered. */
+/** Stores a verified request and returns the reply to Slack. */
 export async function takeSlack(ctx: Context, { id, said, digest }: SlackSender): Promise<SlackReply> {
   if (said.kind === 'ssl_check') return {};
   if (member(said.payload, 'type') === 'url_verification') {
@@ -38,7 +38,7 @@ export async function takeSlack(ctx: Context, { id, said, digest }: SlackSender)
   return {};
 }
 
-/** Slack waits for 3 s; what is not known by then is sent to the command's `response_url`. */
+/** Slack waits for 3 s. An answer that takes longer is sent to the command's `response_url`. */
 const inlineMs = 2_000;
 
 async function answerCommand(
@@ -58,7 +58,7 @@ async function answerCommand(
   const asked = answerQuestion(ctx, { orgId: owner.orgId, mode: owner.mode, query, segments: [], history: [] });
   const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), inlineMs).unref());
   const answer = await Promise.race([asked.catch(() => undefined), late]);
-  // Whoever claims it answers; a process that dies before leaves it to the sweeper.
+  // Only the process that claims the command answers it. If this process dies before, the sweeper has it answered.
   if (answer && (await claimInbound([stored], inline)).has(stored._id)) {
     const settled = { status: 'processed', outcome: 'Answered at once.' } as const;
     await settleInbound({ id: stored._id, attempt: inline, settled, now: ctx.clock() });

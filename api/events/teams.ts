@@ -1,4 +1,4 @@
-/** Messages of Microsoft Teams: each is taken in, and an outgoing webhook is given the answer that Teams shows at once. */
+/** Messages from Microsoft Teams: each is verified and stored. An outgoing webhook gets its answer in the reply. */
 import type { SignatureProvider } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import { ownedBy, takeIn } from './inbound.ts';
@@ -10,7 +10,7 @@ import { connectTenant } from '../../providers/teams/connect.ts';
 import { connectCode, maxQuestion, questionIn, teamsAnswer } from '../../providers/teams/rules.ts';
 import { createTeamsVerifier, teamsOwner, verifyTeams, type TeamsSender } from '../../providers/teams/verify.ts';
 
-/** What an outgoing webhook shows at once; the bot is answered otherwise. */
+/** The body of the immediate reply to an outgoing webhook. The bot sends its answers separately. */
 export type TeamsReply = { type?: 'message'; text?: string };
 
 const verifiers = perConfig(({ teams, egressAllow }) =>
@@ -27,7 +27,7 @@ export const teams: SignatureProvider<TeamsSender> = {
     verifyTeams(request, { secret: config.teams.webhookSecret, verifier: verifiers(config) }),
 };
 
-/** Takes in a verified message, and gives what Teams is to be answered. */
+/** Stores a verified message and returns the reply to Teams. */
 export async function takeTeams(
   ctx: Context,
   { id: sender, form, activity }: TeamsSender,

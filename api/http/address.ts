@@ -1,6 +1,6 @@
 /**
- * Where a request comes from: the caller's address, and the part of it that limits count by. A proxy's headers are
- * trusted only when that is configured.
+ * The caller's network address, and the part of it that rate limits count per. A proxy's headers are trusted only when
+ * that is configured.
  */
 import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv4 } from 'node:net';
@@ -21,14 +21,14 @@ export function addressOf(request: IncomingMessage, trustProxy: boolean): string
 }
 
 /**
- * The bytes of an IPv6 address that name a network; inside it a host can take as many addresses as it likes (RFC 4291,
+ * The first bytes of an IPv6 address identify its network. A host can use any address within its network (RFC 4291,
  * 2.5.4).
  */
 const networkBytes = 8;
 
 /**
- * What stands for one subscriber: an IPv4 address, or the /64 of an IPv6 one. Text that is not an address stands for
- * itself.
+ * The part of an address that identifies one subscriber: an IPv4 address, or the /64 network of an IPv6 address. Text
+ * that is no address is returned unchanged.
  */
 export function networkOf(address: string): string {
   if (isIPv4(address) || !ipaddr.isValid(address)) return address;

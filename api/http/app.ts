@@ -1,4 +1,4 @@
-/** The middleware stack, in order: what every request passes through. */
+/** The middleware stack that every request passes through, in order. */
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { createRequire } from 'node:module';
@@ -38,9 +38,8 @@ const apiVersion = '0.1.0';
 const docsAssets = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text/javascript' } as const;
 
 /**
- * `state.draining` turns true when the process is about to stop: it answers the requests that it has and tells clients
- * to reconnect.
- * `groups` are the routes that are served.
+ * `state.draining` turns true when the process is about to stop: it completes open requests and tells clients to
+ * reconnect. `groups`: the routes to serve.
  */
 export function createApp(
   ctx: Context,
@@ -49,8 +48,7 @@ export function createApp(
   groups: RouteGroups = routeGroups,
 ): Koa {
   const app = new Koa({ proxy: ctx.config.trustProxy });
-  // The fields of a request's log line are fixed and none is secret; searching each line for secrets took a twelfth of
-  // a request's time.
+  // The fields of a request's log line are fixed and none is secret. Redaction took a twelfth of a request's time.
   const requestLog = ctx.log.child({}, { redact: [] });
   const shared = { authenticate: createAuthenticator(ctx), limit: createLimiter(ctx.config) };
 
@@ -68,14 +66,14 @@ export function createApp(
       problem = toProblem(error);
       koa.status = problem.status;
       koa.set(problem.headers);
-      // RFC 9110, 15.5.2: a 401 names the scheme of the credential that is wanted. A signature is in a header that its
-      // provider defines.
+      // RFC 9110, 15.5.2: a 401 names the expected authentication scheme. A signature is in a header that its provider
+      // defines, so it has no scheme.
       if (koa.status === 401 && koa.state['guard'] !== 'signature')
         koa.set('www-authenticate', (koa.state['challenge'] as string | undefined) ?? 'Bearer');
       koa.type = 'application/json';
       koa.body = JSON.stringify(errorBody(problem, requestId));
-      // The rest of a body that nobody wanted is read and dropped: a connection that closed while its caller still sends
-      // would be reset, and the answer lost with it. Node's requestTimeout bounds that time.
+      // The rest of an unread body is read and dropped. If the connection closed while the client still sends, it would
+      // be reset and the reply lost. Node's requestTimeout bounds the time.
       if (!koa.req.complete) koa.req.resume();
     }
     // Checked after the handler: the process may have begun to stop while this request was running.
@@ -106,7 +104,7 @@ export function createApp(
     const serving = ready && !state.draining;
     koa.status = serving ? 200 : 503;
     const status = state.draining ? 'draining' : ready ? 'ok' : 'down';
-    // Without vectors questions are answered by their words, so that is no reason to send customers elsewhere.
+    // Without embeddings, questions are still answered lexically, so the process stays ready.
     koa.body = { status, ...parts, embedding: ctx.embedding.state() };
   });
   outside.get('/metrics', async (koa) => {
@@ -125,7 +123,7 @@ export function createApp(
     koa.set('cache-control', 'public, max-age=60');
     koa.body = resourceDocument(ctx.config.publicUrl);
   });
-  // Made for the first who asks: it takes longer than half of all else that a start does here.
+  // Created at the first request, because it would take longer than all other work at the start of this process.
   const document = onDemand(() => openApiDocument(groups, { version: apiVersion }));
   outside.get('/v1/openapi.json', (koa) => {
     takeNoParameters(koa.query);
@@ -163,19 +161,19 @@ export function createApp(
   for (const [path, preflight] of preflights(routes)) inside.register(pattern(path), ['options'], preflight);
   app.use(inside.routes());
   app.use(outside.routes());
-  // Koa reports what failed after an answer began, for example that the client left.
+  // Koa reports errors after a reply has begun, for example when the client disconnects.
   app.on('error', (error: unknown) => ctx.log.debug({ err: error }, 'an answer was cut off'));
   return app;
 }
 
-/** Why no route took a request: the path takes other methods, or does not exist. */
+/** Why no route matched: the path takes other methods, or does not exist. */
 function unrouted(koa: Koa.ParameterizedContext): Problem {
   const matched = (koa['matched'] ?? []) as { methods: string[]; paramNames: unknown[] }[];
-  // `/knowledge-base/prune` is a resource of its own and not the page of that name, so the path with the fewest
-  // parameters counts.
+  // `/knowledge-base/prune` also matches the path of a page with the id `prune`. The path with the fewest parameters
+  // counts.
   const fewest = Math.min(...matched.map((layer) => layer.paramNames.length));
   const nearest = matched.filter((layer) => layer.paramNames.length === fewest);
-  // Browsers send preflights by themselves; other callers need not know that OPTIONS is answered.
+  // OPTIONS is left out: browsers send preflights on their own, and other callers need not know about them.
   const methods = [...new Set(nearest.flatMap((layer) => layer.methods))].filter((method) => method !== 'OPTIONS');
   if (methods.length === 0) return new Problem('NOT_FOUND', { message: `There is nothing at ${koa.path}; see /docs.` });
   return new Problem('METHOD_NOT_ALLOWED', { headers: { Allow: methods.join(', ') } });

@@ -1,6 +1,6 @@
 /**
- * Counts failed sign-ins. A point is taken before the password is checked, so that guesses sent in parallel cannot pass
- * uncounted, and given back when the sign-in succeeds.
+ * Counts failed sign-ins. A point is taken before the password is checked, so that parallel guesses are all counted. A
+ * successful sign-in gives the point back.
  */
 import { createHash } from 'node:crypto';
 import { networkOf } from './address.ts';
@@ -14,9 +14,9 @@ export type Attempts = <T>(
 type Hold = { refund(): Promise<unknown> };
 
 /**
- * Runs `check`, which returns nothing for a failure. Failures are counted per account and address (`sign_in`) and per
- * address over all accounts (`accounts`), so that trying one password on every account is bounded too.
- * The answer throws `RATE_LIMITED` with `Retry-After` when either is used up.
+ * Runs `check`, which returns undefined for a failure. Failures are counted per account and address (`sign_in`), and
+ * per address over all accounts (`accounts`), which also bounds trying one password on many accounts.
+ * @throws Problem RATE_LIMITED with `Retry-After` when either limit is used up.
  */
 export function createAttempts(config: Config): Attempts {
   const hold = (name: 'sign_in' | 'accounts') => {
@@ -24,7 +24,6 @@ export function createAttempts(config: Config): Attempts {
     return async (key: string): Promise<Hold> => {
       const refund = () => rate.reward(key);
       await consume(rate, config, name, key).catch(async (error: unknown) => {
-        // No password was checked for a refused attempt, so it is not counted as a failure.
         if (error instanceof Error && 'code' in error && error.code === 'RATE_LIMITED') await refund();
         throw error;
       });

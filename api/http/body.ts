@@ -1,25 +1,25 @@
 /**
- * Reads the body of a request with koa-body, bounded in size: as JSON, or as the bytes that were sent. upload.ts reads
- * a form with a file. This file knows nothing of routes.
+ * Reads a request's body with koa-body, bounded in size: as JSON or as raw bytes. upload.ts reads a form with a file.
+ * This file does not depend on routes.
  */
 import { HttpMethodEnum, koaBody } from 'koa-body';
 import type { ParameterizedContext } from 'koa';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /**
- * koa-body leaves out DELETE. Its body is read here as well, so that a route which takes no body refuses one instead of
- * dropping it.
+ * koa-body leaves out DELETE. Here a DELETE's body is read too, so that a route without a body refuses one instead of
+ * ignoring it.
  */
 export const parsedMethods = [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE];
-/** koa-body is a middleware and calls `next`; here the caller continues by itself, so `next` does nothing. */
+/** koa-body is a middleware and calls `next`; here the caller continues itself, so `next` does nothing. */
 export const noNext = (): Promise<void> => Promise.resolve();
 
 type Reader<T> = (koa: ParameterizedContext) => Promise<T>;
 
 /**
  * Reads JSON of at most `limit` bytes; a request without a body gives an empty object.
- * The reader throws `MALFORMED_JSON`, `TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE`, and `VALIDATION` when the body breaks off or nests too
- * deep.
+ * The reader throws `MALFORMED_JSON`, `TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE`, and `VALIDATION` when the body is cut off
+ * or nested too deep.
  */
 export function jsonReader(limit: number): Reader<unknown> {
   const read = koaBody({
@@ -49,12 +49,11 @@ export function jsonReader(limit: number): Reader<unknown> {
 }
 
 /**
- * Reads at most `limit` bytes as they were sent, whatever their type; the result is empty when there is no body.
- * Signatures are computed over these bytes. koa-body's `includeUnparsed` would return them only after parsing, and as
- * text.
+ * Reads at most `limit` raw bytes of any media type; the result is empty when there is no body. Signatures are computed
+ * over these bytes. koa-body's `includeUnparsed` would return them only after parsing, and as text.
  */
 export function bytesReader(limit: number): Reader<Buffer<ArrayBuffer>> {
-  // Binary text has one character per byte, so that no byte is lost when it is converted back.
+  // The `binary` encoding has one character per byte, so that the conversion back loses nothing.
   const read = koaBody({
     parsedMethods,
     textTypes: ['*/*'],
@@ -78,7 +77,7 @@ export function bytesReader(limit: number): Reader<Buffer<ArrayBuffer>> {
   };
 }
 
-/** The JSON in bytes that were read before; an empty object when there are none. @throws Problem `MALFORMED_JSON`, `VALIDATION`. */
+/** Parses bytes as JSON; no bytes give an empty object. @throws Problem `MALFORMED_JSON`, `VALIDATION`. */
 export function jsonOf(bytes: Buffer): unknown {
   if (bytes.length === 0) return {};
   let value: unknown;
@@ -90,7 +89,7 @@ export function jsonOf(bytes: Buffer): unknown {
   return shallow(value);
 }
 
-/** Refuses JSON that nests too deep, in bytes that a route takes as they were sent; what is no JSON passes. */
+/** Refuses raw bytes that are JSON nested too deep; bytes that are not JSON pass. @throws Problem `VALIDATION` */
 export function refuseNested(bytes: Buffer): void {
   let value: unknown;
   try {
@@ -102,12 +101,12 @@ export function refuseNested(bytes: Buffer): void {
 }
 
 /**
- * Deeper nesting than this is refused: MongoDB stores no more, and code that walks a value would run out of stack. People and
- * services use less than twenty levels.
+ * The deepest nesting of JSON that is accepted. MongoDB stores no more, and recursive code would overflow the stack.
+ * Real requests use fewer than twenty levels.
  */
 const maxNesting = 100;
 
-/** The value, unless it nests too deep. @throws Problem `VALIDATION` */
+/** Returns the value unless it is nested too deep. @throws Problem `VALIDATION` */
 export function shallow<T>(value: T): T {
   if (nestsDeeper(value, maxNesting))
     throw new Problem('VALIDATION', {
@@ -116,12 +115,12 @@ export function shallow<T>(value: T): T {
   return value;
 }
 
-/** Looks no deeper than that, so that it needs little stack itself. */
+/** Whether a value is nested deeper than `levels`. Stops at that depth, so the recursion itself is bounded. */
 function nestsDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
   const fields = value as Record<string, unknown>;
-  // An object of JSON has no field but its own; a list of its values would be a copy of each level.
+  // Parsed JSON has only own fields. `Object.values` would copy each level.
   for (const name in fields) if (nestsDeeper(fields[name], levels - 1)) return true;
   return false;
 }
@@ -131,20 +130,23 @@ function hasBody({ request, req }: ParameterizedContext): boolean {
 }
 
 /**
- * Refuses a compressed body. koa-body would decompress it, but listens to its decompressor only up to the limit. After
- * that, bytes that cannot be decompressed would end this process, and it would never notice that a client left.
+ * Refuses a compressed body. koa-body would decompress it, but it stops listening to the decompressor's errors at the
+ * size limit. After that, corrupt data would end this process, and the process would not notice that a client
+ * disconnected.
  */
 export function refuseEncoded(koa: ParameterizedContext): void {
   if (/^(?:identity)?$/i.test(koa.get('content-encoding'))) return;
   throw new Problem('UNSUPPORTED_MEDIA_TYPE', { message: 'Send the body without Content-Encoding, uncompressed.' });
 }
 
-/** The problem behind an error of koa-body. The error is not kept as the cause, because it holds the whole body. */
+/**
+ * Turns an error of koa-body into a problem. The error is not kept as the cause, because it contains the whole body.
+ */
 function unreadable(error: unknown, limit: number): Problem {
   const { name, message, type } = error as { name: string; message: string; type?: string };
   if (type === 'entity.too.large') return new Problem('TOO_LARGE', { message: `This body may have ${limit} bytes.` });
   if (name !== 'SyntaxError') return new Problem('VALIDATION', { message: 'The body did not arrive whole.' });
-  // The parser's message for a field named `__proto__`, which it always refuses.
+  // The JSON parser always refuses a field named `__proto__`, with this message.
   if (message.includes('forbidden prototype property'))
     return new Problem('VALIDATION', { message: 'No field may be named `__proto__`; take it out.' });
   return new Problem('MALFORMED_JSON', { message: `The body is not valid JSON: ${message}` });

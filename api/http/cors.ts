@@ -1,22 +1,21 @@
 /**
- * Which answers pages of other origins may read: those of routes that take a session token, which a page holds anyway.
- * Routes that take an API key or a login never get these headers, so that no page is built that carries a secret key.
+ * Decides which replies pages of other origins may read: only those of routes that take a session token, which a page
+ * holds anyway. Routes that take an API key or a login never get CORS headers, so that nobody builds a page that
+ * contains a secret key.
  */
 import cors from '@koa/cors';
 import type { Middleware } from 'koa';
 import type { Route } from './route.ts';
 
-/** Headers that a page may send, and headers of an answer that it may read, beyond the defaults. */
+/** Request headers that a page may send, and reply headers that it may read, beyond the CORS defaults. */
 const allowHeaders = ['authorization', 'content-type', 'idempotency-key', 'x-request-id'];
 const exposeHeaders = ['x-request-id', 'retry-after', 'ratelimit', 'ratelimit-policy', 'idempotent-replayed'];
-/**
- * How long a browser may remember the answer to a preflight, in seconds; Chromium remembers it for two hours at most.
- */
+/** How long a browser may cache the reply to a preflight, in seconds; Chromium's maximum is two hours. */
 const preflightSeconds = 7_200;
 
 /**
- * The middleware that a route's answers, errors included, pass through; undefined when no page may read them. Any
- * origin may ask, because there are no cookies: a browser adds no credential that the page did not set.
+ * The CORS middleware for a route's replies, errors included; undefined when no page may read them. Any origin is
+ * allowed, because there are no cookies: a browser adds no credential that the page did not set.
  */
 export function readableBy(route: Pick<Route, 'auth'>): Middleware | undefined {
   return route.auth.kind === 'session' ? cors({ origin: '*', exposeHeaders, keepHeadersOnError: false }) : undefined;

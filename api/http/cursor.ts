@@ -1,10 +1,10 @@
 /**
- * Opaque keyset cursors: a cursor holds the id of a page's last entry, so that pages stay stable while entries are
- * added and removed.
+ * Opaque keyset cursors. A cursor holds the id of a page's last entry, so pages stay stable while entries are added and
+ * removed.
  */
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** The cursor of the next page, or null when this page is the last. To tell, ask for one entry more than `limit`. */
+/** The cursor of the next page, or null on the last page. The caller reads one entry more than `limit` to find out. */
 export function listPage<T extends { _id: string }>(
   found: T[],
   limit: number,
@@ -12,12 +12,12 @@ export function listPage<T extends { _id: string }>(
   return placedListPage(found, limit, ({ _id }) => _id);
 }
 
-/** The id a cursor stands for. Throws `VALIDATION` for one that we did not make. */
+/** The id in a cursor. Throws `VALIDATION` for a cursor that we did not make. */
 export function afterCursor(cursor: string | undefined): string | undefined {
   return cursor === undefined ? undefined : opened(cursor, /^[a-z]+_[0-9A-Z]{26}$/);
 }
 
-/** As `listPage`, for a list that is ordered by more than ids: `placeOf` writes the position of an entry as text. */
+/** As `listPage`, for a list that is ordered by more than ids. `placeOf` writes an entry's position as text. */
 export function placedListPage<T>(
   found: T[],
   limit: number,
@@ -29,8 +29,8 @@ export function placedListPage<T>(
 }
 
 /**
- * The position that `placeOf` wrote; `form` matches everything that it can write. Throws `VALIDATION` for a cursor that
- * we did not make.
+ * The position that `placeOf` wrote. `form` must match every text that `placeOf` writes. Throws `VALIDATION` for a
+ * cursor that we did not make.
  */
 export function afterPlace(cursor: string | undefined, form: RegExp): string | undefined {
   return cursor === undefined ? undefined : opened(cursor, form);

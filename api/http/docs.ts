@@ -1,4 +1,4 @@
-/** The rendered API reference at /docs. Its assets are served by this process: no other host is asked. */
+/** The rendered API reference at /docs. This process serves all its assets; the page loads nothing from other hosts. */
 import { createHash } from 'node:crypto';
 
 const script = `SwaggerUIBundle({ url: '/v1/openapi.json', dom_id: '#reference', deepLinking: true, docExpansion: 'none', tryItOutEnabled: true, persistAuthorization: false });`;
@@ -21,7 +21,7 @@ const html = `<!doctype html>
 `;
 
 const hash = createHash('sha256').update(script).digest('base64');
-/** Only our own files and the one inline script above may run. The viewer itself sets styles inline. */
+/** Only our own files and the inline script above may run. The viewer sets inline styles. */
 const policy = `default-src 'self'; script-src 'self' 'sha256-${hash}'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'`;
 
 export const docsPage = { html, policy };

@@ -8,8 +8,8 @@ export type ErrorBody = { error: string; code: string; details?: Detail[]; reque
 >;
 
 /**
- * The problem behind a thrown value. An error that we did not foresee becomes `INTERNAL`, whose answer reveals nothing
- * about it.
+ * Turns a thrown value into a problem. An unexpected error becomes `INTERNAL`, whose reply reveals nothing about the
+ * error.
  */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;

@@ -1,10 +1,10 @@
-/** Says in sentences, for the caller, why a schema refuses a value; never the validator's own text. */
+/** Explains to the caller in plain sentences why a schema refuses a value. Zod's own messages are never shown. */
 import type { z } from 'zod';
 import { fieldName, type Detail } from '../../models/rules/base/errors.ts';
 
 /**
- * How many details an answer names, and how much it repeats of a field name that the caller chose: a caller can send a
- * hundred thousand fields.
+ * Bounds on a reply: the number of details, and the length of a repeated field name. A caller can send a hundred
+ * thousand wrong fields.
  */
 const maxDetails = 20;
 const maxNameCharacters = 100;
@@ -13,8 +13,8 @@ type Faults = { details: Detail[]; message: string };
 type Checked<S extends z.ZodType> = { value: z.infer<S> } | { value?: never; faults: Faults };
 
 /**
- * The value, or every field of it that is wrong. `place` is the part of the request that `value` was in (`body`,
- * `query`, …) and begins the path of each detail. `message` names the first field and how many others there are.
+ * The parsed value, or all of its faults. `place` is the part of the request (`body`, `query`, …) and begins the path
+ * of each detail. `message` names the first field and the number of others.
  */
 export function check<S extends z.ZodType>(schema: S, value: unknown, place: string): Checked<S> {
   const parsed = schema.safeParse(value, { error: (issue) => sentenceOf(issue, schema) });
@@ -24,7 +24,7 @@ export function check<S extends z.ZodType>(schema: S, value: unknown, place: str
   return { faults: faultsOf(issues, place, unknownSentence(schema, place)) };
 }
 
-/** A parameter that occurs several times gets that fault, because no route accepts it. */
+/** A query parameter that occurs several times is reported as repeated, because no route accepts that. */
 function ofParameter(issue: z.core.$ZodIssue, query: unknown): z.core.$ZodIssue {
   const [name] = issue.path;
   const isRepeated = name !== undefined && Array.isArray((query as Record<PropertyKey, unknown>)[name]);
@@ -66,7 +66,7 @@ function pathOf(place: string, issue: z.core.$ZodIssue): (string | number)[] {
   return [place, ...issue.path.map((step) => (typeof step === 'number' ? step : shortened(String(step))))];
 }
 
-/** For a union: the issues of the alternative that was meant, when only one alternative has the right type. */
+/** For a union: the issues of the intended alternative, when only one alternative has the right type. */
 function opened(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const meant = issue.errors.filter((branch) => !branch.some(isOfAnotherType));
@@ -78,8 +78,8 @@ const isOfAnotherType = ({ code, path }: z.core.$ZodIssue) =>
   path.length === 0 && (code === 'invalid_type' || code === 'invalid_value');
 
 /**
- * The sentence for an issue, made while zod still knows the input and the schema or check that failed. A message of the
- * schema itself takes precedence.
+ * The sentence for an issue. It is written while Zod still knows the input and the failed check. A schema's own message
+ * takes precedence.
  */
 function sentenceOf(issue: z.core.$ZodRawIssue, schema: z.core.$ZodType): string {
   if (issue.input === undefined && isAboutType(issue.code)) return 'is required';
@@ -133,7 +133,7 @@ const nouns: Record<string, string> = {
 
 type NumberRule = { isWhole?: boolean; least?: string; most?: string; from?: number; to?: number };
 
-/** The whole rule for a number, whichever part of it was violated; undefined when the issue is not about a number. */
+/** The whole rule for a number (for example its range), whichever part was violated; undefined for other issues. */
 function numberSentence(issue: z.core.$ZodRawIssue, schema: z.core.$ZodType): string | undefined {
   const expected = 'origin' in issue ? issue.origin : 'expected' in issue ? issue.expected : undefined;
   if (expected !== 'number' && expected !== 'int') return undefined;
@@ -144,7 +144,7 @@ function numberSentence(issue: z.core.$ZodRawIssue, schema: z.core.$ZodType): st
   return `must be ${noun} ${limits}`.trimEnd();
 }
 
-/** What the number's schema requires, or only what the issue says where `schemaAt` does not reach the schema. */
+/** The number's bounds from its schema, or only those in the issue when `schemaAt` does not find the schema. */
 function numberRule(issue: z.core.$ZodRawIssue, schema: z.core.$ZodType): NumberRule {
   const found = schemaAt(schema, issue.path ?? []);
   const checks = found?._zod.def.checks ?? [];
@@ -264,7 +264,7 @@ function unionSentence(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>)
   return [...new Set(sentences)].join(', or ') || 'is not valid';
 }
 
-/** The first of the issues inside a value, with its path there. */
+/** The first issue inside a value, with its path inside that value. */
 function inner([first]: readonly z.core.$ZodIssue[]): string {
   if (!first) return 'is not valid';
   return first.path.length > 0 ? `${fieldName(pathOf('', first))}: ${first.message}` : first.message;

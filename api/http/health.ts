@@ -1,4 +1,4 @@
-/** Whether this process is alive, and whether it can serve requests: the questions of an orchestrator. */
+/** Liveness and readiness of this process, for an orchestrator. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { pingMongo } from '../../models/base/connect.ts';
@@ -7,13 +7,13 @@ const checkMs = 1_000;
 
 type State = 'ok' | 'down';
 
-/** Each call asks every dependency again, for at most a second. */
+/** Checks every dependency at each call, for at most a second. */
 export async function readiness(
   { temporal: client }: Pick<Context, 'temporal'>,
   ping = pingMongo,
 ): Promise<{ ready: boolean; mongo: State; temporal: State }> {
   const state = (check: Promise<unknown>): Promise<State> =>
-    // Neither driver bounds all of its waits: it takes minutes to notice that a connection has gone silent.
+    // Some waits of both drivers have no timeout; they notice a silent connection only after minutes.
     Promise.race([
       check.then(
         () => 'ok' as const,

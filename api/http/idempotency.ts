@@ -1,4 +1,6 @@
-/** `Idempotency-Key`: a POST runs once per credential, route and key; its first answer is kept and returned again. */
+/**
+ * `Idempotency-Key`: a POST runs once per credential, route and key. Its first reply is stored and returned to retries.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { toProblem } from './errors.ts';
@@ -14,30 +16,31 @@ import { idsIn } from '../../models/rules/base/holdings.ts';
 
 const keptForMs = 24 * 3600 * 1000;
 /**
- * How long a request holds its key without renewing the lease, in ms: a retry waits this long when the process has
- * died.
+ * A request holds its idempotency key for this many ms without renewing the lease. If the process dies, a retry waits
+ * this long.
  */
 const ownLeaseMs = 15_000;
-/** How often a lease is renewed before it would end, so that one failed renewal does no harm. */
+/** A lease is renewed this often within its time, so that one failed renewal does no harm. */
 const renewals = 3;
 const maxKeyLength = 255;
 
-/** `until`: when the answer becomes useless; after it the key no longer returns the answer. */
+/** `until`: when the reply becomes useless. After that, the idempotency key no longer returns it. */
 export type Reply = { status: number; body: string; until?: Date | undefined };
-/** `fingerprints`: hashes of the request with each secret key, newest first. */
+/** `fingerprints`: HMACs of the request with each secret key, newest first. */
 export type KeyedRequest = { credential: string; route: string; key: string; fingerprints: readonly string[] };
 
 const hashOf = (parts: readonly unknown[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 
-/** The same id for the same request under the same key. */
+/** An id that is the same for each retry of a request under the same idempotency key. */
 export const commandIdOf = ({ credential, route, key, fingerprints }: KeyedRequest): string =>
   hashOf([credential, route, key, fingerprints[0]]);
 
 /**
- * Runs `answer` unless this request was answered before. Problems under 500 are not kept: nothing was done, so the
- * caller may correct the request or wait, and use the same key again. The key is held by a lease of `leaseMs`, which is
- * renewed for as long as `answer` runs: a slow request keeps its key, and a key whose process died becomes free.
- * @throws Problem `IDEMPOTENCY_KEY_REUSED` for another body under the key, `IDEMPOTENCY_KEY_IN_PROGRESS` while the
+ * Runs `answer` unless this request was answered before. Problems with a status under 500 are not stored: nothing was
+ * done, so the caller may correct the request or wait, and use the same idempotency key again. A lease of `leaseMs`
+ * holds the key and is renewed while `answer` runs: a slow request keeps its key, and the key of a process that died
+ * becomes free.
+ * @throws Problem `IDEMPOTENCY_KEY_REUSED` for another body under the same key, `IDEMPOTENCY_KEY_IN_PROGRESS` while the
  * first request runs.
  */
 export async function once(
@@ -79,7 +82,7 @@ export async function once(
   } finally {
     clearInterval(renewing);
   }
-  // The work is done: a failure to keep the answer must not turn it into an error.
+  // The request was handled, so a failure to store the reply must not turn it into an error.
   const kept = { status: reply.status, body: ctx.secrets.seal(reply.body, replyPlace(id)) };
   const about = idsIn(`${request.route} ${reply.body}`);
   await keepReply(holding, kept, { about, until: reply.until }).catch((error: unknown) =>

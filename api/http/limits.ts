@@ -1,6 +1,6 @@
 /**
- * Rate limits: counted in MongoDB, so that all processes share them, and in this process's memory while MongoDB does
- * not answer.
+ * Rate limits. They are counted in MongoDB, which all processes share, and in this process's memory while MongoDB is
+ * unreachable.
  */
 import { LRUCache } from 'lru-cache';
 import mongoose from 'mongoose';
@@ -11,7 +11,7 @@ import type { RateName } from '../../models/rules/base/rates.ts';
 
 const counters = { tableName: 'rate_limits', disableIndexesCreation: true };
 
-/** Counts one named rate: takes points of a credential, or gives them back. */
+/** Counts one named rate limit: takes points from a credential, or gives them back. */
 export type Rate = {
   /** Rejects with a `RateLimiterRes` when the points are used up. */
   consume(credential: string, points: number): Promise<RateLimiterRes>;
@@ -19,8 +19,8 @@ export type Rate = {
 };
 
 /**
- * A limiter of one named rate. Call it after MongoDB is connected. `refundable`: points may be given back, so a refusal is
- * not remembered in this process.
+ * Creates the counter of a named rate limit. MongoDB must be connected. `refundable`: points may be given back, so
+ * refusals are not cached in this process.
  */
 export function createRate(config: Config, name: RateName, { refundable = false } = {}): Rate {
   const { points, seconds } = config.rates[name];
@@ -33,8 +33,7 @@ export function createRate(config: Config, name: RateName, { refundable = false 
     inMemoryBlockOnConsumed: refundable ? 0 : points + 1,
     insuranceLimiter: local,
   });
-  // While MongoDB is known to be away, a count there would only wait in vain, and the request's own read would then
-  // wait once more.
+  // While MongoDB is unreachable, a count there would time out, and the request's own read would then time out too.
   const reachable = () => (mongoose.connection.readyState === mongoose.ConnectionStates.connected ? shared : local);
   return {
     consume: (credential, taken) => reachable().consume(credential, taken),
@@ -43,7 +42,7 @@ export function createRate(config: Config, name: RateName, { refundable = false 
 }
 
 /**
- * Makes the indexes of the counters. Until the unique index exists, concurrent requests could be counted in separate
+ * Creates the indexes of the counters. Until the unique index exists, concurrent requests could be counted in separate
  * records.
  */
 export async function prepareRates(): Promise<void> {
@@ -53,14 +52,14 @@ export async function prepareRates(): Promise<void> {
 export type Limiter = (name: RateName, credential: string) => Promise<Record<string, string>>;
 
 /**
- * A process takes points in blocks of this share of the rate and spends them locally, because one majority write per
- * request cost more than answering the request. Each process can therefore be off by this share of a limit.
+ * A process takes points in blocks of this share of the limit and spends them in memory, because one majority write per
+ * request cost more than answering the request. Each process can therefore exceed a limit by this share.
  */
 const blockShare = 1 / 50;
 
 type Block = { left: number; remaining: number; until: number };
 
-/** Counts one request. Returns the headers that tell the caller how much is left, or throws `RATE_LIMITED`. */
+/** Counts one request. Returns the rate limit headers, or throws `RATE_LIMITED`. */
 export function createLimiter(config: Config): Limiter {
   const rates = new Map<RateName, Rate>();
   const blocks = new LRUCache<string, Promise<Block>>({ max: 50_000 });
@@ -81,11 +80,11 @@ export function createLimiter(config: Config): Limiter {
       const now = performance.now();
       if (block && block.left > 0 && now < block.until) {
         block.left -= 1;
-        // A spent block would only take memory: with small rates, for every credential that ever came.
+        // A spent block is removed; otherwise every credential that ever called would take memory.
         if (block.left === 0 && blocks.get(id) === holding) blocks.delete(id);
         return rateHeaders(config, name, { remaining: block.remaining + block.left, ms: block.until - now });
       }
-      // The first request takes the next block; the others wait for it.
+      // The first request takes the next block; concurrent requests wait for it.
       if (blocks.get(id) !== holding) continue;
       const taking = take(name, credential);
       blocks.set(id, taking);

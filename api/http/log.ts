@@ -1,4 +1,4 @@
-/** Logs: one JSON line per event on standard output. A value is redacted wherever its field is named like a secret. */
+/** Logs one JSON line per event to standard output. A field whose name is that of a secret is redacted. */
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 const secretFields = [
@@ -16,12 +16,12 @@ const secretFields = [
   'private_jwk',
 ];
 
-/** `name` is the kind of process: `api`, `worker`. */
+/** `name`: the kind of process, `api` or `worker`. */
 export function createLog(name: string, level: string, destination?: DestinationStream): Logger {
   const paths = secretFields.flatMap((field) => [field, `*.${field}`, `*.*.${field}`, `err.config.headers.${field}`]);
   const options = { name, level, redact: { paths, censor: '[redacted]' }, timestamp: pino.stdTimeFunctions.isoTime };
-  // Lines are buffered for up to 100 ms, because a system call per line cost a tenth of a request. An orderly stop
-  // writes the rest.
+  // Lines are buffered for up to 100 ms, because a system call per line took a tenth of a request's time. An orderly
+  // stop writes the rest.
   const gathered = () => pino.destination({ sync: false, minLength: 4096, periodicFlush: 100 });
   return pino(options, destination ?? gathered());
 }

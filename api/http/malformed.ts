@@ -1,6 +1,6 @@
 /**
- * Input that is not HTTP, or is too large to be read as HTTP, never reaches a route. It is answered here, in the shape
- * of every other error. This code must not write into an answer that has begun.
+ * Answers input that is not HTTP or too large, which never reaches a route, with the usual error envelope. It must not
+ * write into a reply that has begun.
  */
 import { maxHeaderSize, STATUS_CODES, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -14,7 +14,7 @@ export function refuseUnreadable(server: Server, log: Logger): void {
   const refused = new WeakSet<Duplex>();
   server.on('request', (request, response) => answers.set(request.socket, response));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // The rest of the input is unreadable too, and the answer may still be on its way.
+    // Later input of the same connection is unreadable too, and the first reply may still be in flight.
     if (refused.has(socket)) return;
     const answer = answers.get(socket);
     const begun = answer?.headersSent === true && !answer.writableFinished;
@@ -42,7 +42,7 @@ export function refuseUnreadable(server: Server, log: Logger): void {
   });
 }
 
-/** The problem for the error code with which Node's parser refused the input. */
+/** The problem for an error code of Node's HTTP parser. */
 function problemOf(error: NodeJS.ErrnoException): Problem {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
     const message = `The address and the headers together may have ${maxHeaderSize} bytes; shorten them.`;

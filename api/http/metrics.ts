@@ -1,6 +1,6 @@
 /**
- * Prometheus metrics of an API process. Code that counts gets its counters as arguments. Every label has a fixed list
- * of values, so that no client can make the number of metrics grow.
+ * Prometheus metrics of an API process. Code that counts gets its counters as arguments. Every label has a fixed set of
+ * values, so that no client can increase the number of time series.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { EmbeddingMeter } from '../../clients/embedding/embedding.ts';
@@ -9,7 +9,7 @@ export type Metrics = ReturnType<typeof createMetrics>;
 /** The metrics of one kind of sockets. */
 export type SocketMetrics = ReturnType<typeof socketMetrics>;
 
-/** `passagesToEmbed`: how many passages wait for their vectors; asked at each scrape. */
+/** `passagesToEmbed`: counts the passages that wait for their embeddings; called at each scrape. */
 export function createMetrics(passagesToEmbed: () => Promise<number> = async () => 0) {
   const registry = new Registry();
   const registers = [registry];

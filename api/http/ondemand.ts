@@ -1,6 +1,6 @@
-/** Values that only some processes need. */
+/** Values that are created lazily, because not every process needs them. */
 
-/** A value that is made on its first use and kept. */
+/** Creates a value at its first use and caches it. */
 export function onDemand<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => (made ??= { value: make() }).value;

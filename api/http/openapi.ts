@@ -1,4 +1,4 @@
-/** Turns the list of routes into OpenAPI 3.1. Nothing is described twice: the schemas are those that validate. */
+/** Turns the list of routes into OpenAPI 3.1. The schemas in the document are those that validate requests. */
 import { createDocument, type ZodOpenApiObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { z } from 'zod';
 import { errorReply } from '../base/contract/common.ts';
@@ -37,7 +37,7 @@ export function openApiDocument(groups: RouteGroups, options: { version: string 
       description:
         'A customer-support platform with an AI agent. Errors are `{ error, code, details?, request_id }`. Fields and query parameters that a route does not list are refused.',
     },
-    // Relative to where the document was read: a page may only send requests to the origin that it came from.
+    // The URL is relative to the document's own, because a page may only send requests to its own origin.
     servers: [{ url: '/v1' }],
     tags: Object.keys(groups).map((name) => ({ name })),
     components: {
@@ -115,14 +115,14 @@ function operation(tag: string, route: Route) {
   };
 }
 
-/** The header of the file's part: the ending of the name shows the type of the file. */
+/** The header of a form's file part; the extension of the file name determines the file type. */
 const fileDisposition = {
   description: 'Carries the name of the file; its ending says what the file is.',
   schema: { type: 'string' as const },
   example: 'form-data; name="file"; filename="help.md"',
 };
 
-/** The headers of a reply, by name; `x-request-id` is on every one. */
+/** The headers of a reply, by name. Every reply has `x-request-id`. */
 function headersOf(...names: HeaderName[]) {
   return Object.fromEntries(
     (['x-request-id', ...names] as const).map((n) => [n, { $ref: `#/components/headers/${n}` }]),
@@ -150,7 +150,7 @@ function requestBody(route: Route) {
 
 const schemeOf = ({ name }: SignatureProvider) => `${name}Signature`;
 
-/** One scheme for each provider whose signature some route takes. */
+/** One security scheme for each provider whose signature a route accepts. */
 function signatureSchemes(groups: RouteGroups) {
   const providers = Object.values(groups)
     .flat()
@@ -186,7 +186,7 @@ function security(route: Route): Record<string, string[]>[] {
   }
 }
 
-/** Every problem that a route can answer with: its own, and those of its guard, body and limits. */
+/** Every problem that a route can answer with: its own, and those of its guard, its body and its limits. */
 export function errorsOf(route: Route): Set<ErrorCode> {
   const codes = new Set<ErrorCode>([
     'VALIDATION',

@@ -1,17 +1,16 @@
-/** The pages on which connecting to another service ends in the browser: whether it is connected, or why not. */
+/** The pages that a browser ends at after connecting another service; they say whether it worked or why not. */
 import type { Router } from '@koa/router';
 
 export type OutcomePage = {
   path: string;
   /** The sentence for each outcome; `connected` is the successful one. */
   sentences: Readonly<Record<string, string>>;
-  /** The sentence before an outcome that the table does not have; that outcome is shown unchanged. */
+  /** The sentence before an outcome that is not in the table; the outcome follows it unchanged. */
   otherwise: string;
 };
 
 const escape = (text: string): string => text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.codePointAt(0)};`);
 
-/** The URL of a page that shows this outcome. */
 export const outcomeAt = ({ path }: OutcomePage, outcome: string): string =>
   `${path}?outcome=${encodeURIComponent(outcome)}`;
 

@@ -1,10 +1,10 @@
 /**
- * Values that a process makes once per configuration and keeps, such as counters and caches, without a global that
- * tests would share.
+ * Values that a process creates once per configuration, such as counters and caches. Unlike globals, tests do not share
+ * them.
  */
 import type { Config } from '../../config.ts';
 
-/** `make` runs on first use, so that it may need a connected database. */
+/** `make` runs at the first use, because it may need a connected database. */
 export function perConfig<T>(make: (config: Config) => T): (config: Config) => T {
   const made = new WeakMap<Config, T>();
   return (config) => {

@@ -1,5 +1,6 @@
 /**
- * A route is one literal: contract, guard and handler together. serve.ts does the rest in the same way for every route.
+ * A route is one object literal with its contract, guard and handler. serve.ts handles everything else in the same way
+ * for every route.
  */
 import { z } from 'zod';
 import type { Guard, PrincipalOf } from '../access/auth.ts';
@@ -10,13 +11,16 @@ import type { UploadedFile } from './upload.ts';
 import type { ErrorCode } from '../../models/rules/base/errors.ts';
 import type { RateName } from '../../models/rules/base/rates.ts';
 
-/** A browser's cookies, which tie a sign-in or a connection to it: on open routes and those of members. */
+/**
+ * Access to the browser's cookies, which bind a sign-in or a connection to a browser. For open routes and routes of
+ * members.
+ */
 export type Cookies = {
   get(name: string): string | undefined;
   set(name: string, value: string, maxAgeSeconds: number): void;
 };
 
-/** A key comes from a backend, not from a browser; where members may come instead of it, they bring cookies. */
+/** An API key is used by a backend, which has no cookies. On routes that members may call too, cookies are optional. */
 type CookiesOf<G extends Guard> = G extends { kind: 'open' | 'member' }
   ? Cookies
   : G extends { kind: 'key' }
@@ -35,7 +39,7 @@ type Definition<
   W extends boolean,
   R extends z.ZodObject,
 > = {
-  /** The name of the route, a verb and its noun; also the OpenAPI operationId. */
+  /** A verb and its noun; also the OpenAPI operationId. */
   name: string;
   method: Method;
   /** The path as in the specification, below `/v1`: `/orgs/{orgId}/documents`. */
@@ -43,18 +47,18 @@ type Definition<
   summary: string;
   auth: G;
   params?: P;
-  /** Every parameter that the route takes, each at most once. Others are refused, on routes without `query` too. */
+  /** All query parameters, each at most once. Any other parameter is refused, on routes without `query` too. */
   query?: Q;
   /**
-   * Parameters that `query` does not list are ignored: for addresses whose callers are other services, which add
-   * parameters of their own.
+   * Parameters that `query` does not list are ignored. For URLs that other services call, which add parameters of their
+   * own.
    */
   otherParameters?: 'ignored';
   /** JSON, or the form's text fields when `upload` is true. */
   body?: B;
   /** Whether the body is a multipart form with one file in the field `file`. */
   upload?: U;
-  /** Whether the handler takes the body's bytes as they were sent; such a route has no `body`. */
+  /** Whether the handler takes the body's raw bytes; such a route has no `body`. */
   raw?: W;
   /**
    * The largest body, or file of a form. Default: 1 MiB; 16 KiB for an `open` route; `config.maxUploadBytes` for a
@@ -63,18 +67,20 @@ type Definition<
   maxBytes?: number;
   /** The default is 200. */
   status?: number;
-  /** Other statuses that `withStatus` may give. */
+  /** Other statuses that the handler may return by `withStatus`. */
   otherStatuses?: number[];
   reply: R;
-  /** Whether answers are `{ success, data }`: routes that only the dashboard's login may call. */
+  /** Whether replies are wrapped as `{ success, data }`: on routes that only a dashboard login may call. */
   envelope?: boolean;
   /** Counted per credential (per address for open routes) against `config.rates`. */
   limit?: RateName;
   /** When the content of a reply becomes invalid; an `Idempotency-Key` does not return the reply after that. */
   endOf?(reply: z.input<R>): Date;
-  /** The route changes nothing, so a request repeated under an `Idempotency-Key` is simply answered again. */
+  /**
+   * The route changes nothing, so a retry under an `Idempotency-Key` runs again instead of getting the stored reply.
+   */
   asksOnly?: boolean;
-  /** Problems of this route's own, for the OpenAPI document. */
+  /** Problems that only this route has, for the OpenAPI document. */
   errors?: ErrorCode[];
   handle(
     input: {
@@ -85,8 +91,8 @@ type Definition<
       raw: W extends true ? Buffer : undefined;
       principal: PrincipalOf<G>;
       /**
-       * The same for requests that are repeated under one `Idempotency-Key`, also after an answer that was not kept (503): for what
-       * may have been done although it was not answered. Absent without such a key.
+       * An id that is the same for all retries under one `Idempotency-Key`, also when the reply was not stored (503). A
+       * handler uses it to recognize a change that an earlier attempt may have made. Absent without the header.
        */
       commandId: string | undefined;
       /** Parts of the raw request; most handlers need none. */
@@ -96,7 +102,7 @@ type Definition<
   ): Promise<z.input<R> | WithStatus<z.input<R>> | Redirect>;
 };
 
-/** A route without its type parameters, as the lists hold it. */
+/** A route without its type parameters, for lists of routes. */
 export type Route = Omit<
   Definition<
     Guard,
@@ -122,7 +128,7 @@ export class WithStatus<T> {
     this.value = value;
   }
 }
-/** A reply with another status than the route's own; list it in `otherStatuses`. */
+/** A reply with another status than the route's own; the status must be in `otherStatuses`. */
 export const withStatus = <T>(status: number, value: T) => new WithStatus(status, value);
 
 export class Redirect {
@@ -131,10 +137,10 @@ export class Redirect {
     this.url = url;
   }
 }
-/** A reply that redirects the browser, for a route whose `status` is 302. The address must not come from the caller. */
+/** A redirect of the browser, for a route whose `status` is 302. The URL must not come from the caller. */
 export const redirect = (url: string) => new Redirect(url);
 
-/** Types a handler by its schemas. */
+/** Infers a handler's types from the route's schemas. */
 export function route<
   const G extends Guard,
   R extends z.ZodObject,
@@ -151,7 +157,8 @@ export function route<
   return {
     ...definition,
     status: definition.status ?? 200,
-    // Every object answer to a downgraded live key says so; a member chooses the mode by query (spec 4.8).
+    // Every reply to a downgraded live key contains the mode and a warning. A member chooses the mode by query (spec
+    // 4.8).
     reply: byKey
       ? reply.extend({ mode: reply.shape['mode'] ?? modeSchema.optional(), warning: warning.optional() })
       : reply,
@@ -159,6 +166,6 @@ export function route<
   };
 }
 
-/** Whether a reply is kept for the request's `Idempotency-Key`. */
+/** Whether a reply is stored for the request's `Idempotency-Key`. */
 export const keepsReply = ({ method, asksOnly }: Pick<Route, 'method' | 'asksOnly'>): boolean =>
   method === 'POST' && asksOnly !== true;

@@ -1,6 +1,6 @@
 /**
- * The middleware of a route: authenticate, authorize, limit, parse, handle once per Idempotency-Key, strip the reply to its
- * schema, envelope.
+ * The middleware of a route: authenticate, authorize, rate limit, parse, handle once per Idempotency-Key, strip the
+ * reply to its schema, wrap it in the envelope.
  */
 import { rm } from 'node:fs/promises';
 import type { RouterContext, RouterMiddleware } from '@koa/router';
@@ -20,9 +20,9 @@ import type { SecretBox } from '../../models/base/secretbox.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 
 const maxBodyBytes = 1024 * 1024;
-/** The largest body from callers without a credential: an e-mail, a password and a name fit in it. */
+/** The largest body from callers without a credential; room for an e-mail, a password and a name. */
 const maxOpenBodyBytes = 16 * 1024;
-/** For a route that takes no body: one that is sent is read, and refused unless it is an empty object. */
+/** On a route without a body, a body is read, and refused unless it is an empty object. */
 const noBody = z.strictObject({});
 
 type Body = { fields?: unknown; file?: UploadedFile | undefined; raw?: Buffer | undefined };
@@ -65,7 +65,7 @@ export function serve(
       const keyed = keyedRequest(ctx, route, { koa, principal, input });
       const commandId = keyed && commandIdOf(keyed);
       const answer = () => answerOf(route, principal, () => handle({ ...input, principal, cookies, commandId }, ctx));
-      // A request that is repeated under its Idempotency-Key is answered with its first answer.
+      // A retry under an Idempotency-Key gets the first reply.
       send(koa, keyed ? await once(ctx, keyed, answer) : await answer());
     } finally {
       if (file) await rm(file.path, { force: true });
@@ -94,7 +94,7 @@ function bodyReader(route: Route, { config }: Context): (koa: RouterContext) => 
   return async (koa) => ({ fields: await readJson(koa) });
 }
 
-/** The body of a signed request, whose bytes were already read to verify the signature. */
+/** The body of a signed request. Its bytes were read already to verify the signature. */
 function readAgain(route: Route, bytes: Buffer): Body {
   if (!route.raw) return { fields: jsonOf(bytes) };
   refuseNested(bytes);
@@ -107,7 +107,7 @@ function parseBody(route: Route, fields: unknown): unknown {
   return undefined;
 }
 
-/** A handler's result in the form in which it is sent. */
+/** A handler's result, serialized for sending. */
 type Answer = Reply & { location?: string };
 
 async function answerOf(route: Route, principal: Principal, handle: () => Promise<unknown>): Promise<Answer> {
@@ -118,7 +118,7 @@ async function answerOf(route: Route, principal: Principal, handle: () => Promis
   return { status, body: present(route, principal, value), ...(until ? { until } : {}) };
 }
 
-/** A request with an Idempotency-Key, if it has one and the route keeps its answers. */
+/** The data for idempotency, if the request has an Idempotency-Key and the route stores its replies. */
 function keyedRequest(
   ctx: Context,
   route: Route,
@@ -128,7 +128,7 @@ function keyedRequest(
   if (key === undefined) return undefined;
   return {
     credential: credentialId(principal),
-    // The path of the route, because one path may be written in several ways.
+    // The route's path pattern, because the same URL path can be written in several ways.
     route: `${route.method} ${route.path} ${JSON.stringify(input.params)}`,
     key: String(key),
     fingerprints: fingerprintsOf(input, ctx.secrets),
@@ -136,8 +136,8 @@ function keyedRequest(
 }
 
 /**
- * The same values for the same request, by the newest key first. Each is an HMAC because a body may hold a password, which could be guessed from a
- * plain hash in a stolen database.
+ * The request's fingerprint with each secret key, newest first. A fingerprint is an HMAC because a body may contain a
+ * password, which could be guessed from a plain hash in a stolen database.
  */
 function fingerprintsOf({ body, query, file, raw }: Input, { macs }: SecretBox): string[] {
   const said = JSON.stringify([body, query, file && [file.filename, file.sha256], raw?.toString('base64')]);
@@ -148,7 +148,7 @@ function send(koa: RouterContext, { status, body, location, replayed }: Answer &
   if (location !== undefined) koa.set('location', location);
   if (replayed) koa.set('Idempotent-Replayed', 'true');
   koa.status = status;
-  // An answer belongs to one caller and may hold a secret, and a cache could otherwise store a GET.
+  // A reply is for one caller and may contain a secret, and a cache could otherwise store a GET.
   koa.set('cache-control', 'no-store');
   if (body) koa.type = 'application/json';
   koa.body = body;
@@ -158,8 +158,8 @@ const fromBrowser = ({ auth }: Route, { kind }: Principal): boolean =>
   auth.kind === 'open' || auth.kind === 'member' || (auth.kind === 'key' && kind === 'member');
 
 /**
- * A cookie binds a sign-in to the browser that began it. `secure` follows the public address, not the connection from
- * the proxy.
+ * Reads and sets cookies that bind a sign-in to a browser. `secure` follows the public URL, because a proxy may connect
+ * without TLS.
  */
 function cookiesOf(koa: RouterContext, ctx: Context): Cookies {
   const secure = (koa.cookies.secure = ctx.config.publicUrl.startsWith('https:'));
@@ -171,7 +171,8 @@ function cookiesOf(koa: RouterContext, ctx: Context): Cookies {
 }
 
 /**
- * Strips the reply to its schema, adds the warning for a downgraded key, and adds the envelope if the route has one.
+ * Strips the reply to its schema, adds the warning for a downgraded key, and wraps it in the envelope if the route has
+ * one.
  */
 function present(route: Route, principal: Principal, value: unknown): string {
   const noted =

@@ -1,6 +1,6 @@
 /**
- * The page at `/`, with links and the first calls. It is public, so it shows no secret: of the demo organization only
- * what every page with its chat contains.
+ * The page at `/`, with links and first calls. It is public, so it shows no secret: of the demo organization, only what
+ * every page with its chat contains.
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -30,7 +30,7 @@ const policy = `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; b
 const demo = z.object({ org_id: z.string(), publishable_key: z.string() });
 type Demo = z.infer<typeof demo>;
 
-/** The demo organization that `npm start` has stored; undefined when there is none. */
+/** The demo organization that `npm start` created; undefined when there is none. */
 async function readDemo(dataDir: string): Promise<Demo | undefined> {
   try {
     return demo.parse(JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8')));

@@ -1,6 +1,6 @@
 /**
- * Reads a form with one file, through koa-body and formidable: the file is written to a temporary path while its hash
- * is computed, and is never held in memory.
+ * Reads a form with one file, with koa-body and formidable. The file is streamed to a temporary path while its hash is
+ * computed; it is never held in memory.
  */
 import { randomUUID } from 'node:crypto';
 import { open, readdir, rm, stat } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { noNext, parsedMethods, refuseEncoded } from './body.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 export type UploadedFile = {
-  /** A temporary file, removed when the request is over. */
+  /** A temporary file, which is removed after the request. */
   path: string;
   filename: string;
   size: number;
@@ -22,12 +22,12 @@ export type UploadedFile = {
   sha256: string;
 };
 
-/** All text fields of a form together, in bytes. */
+/** The most bytes of all text fields of a form together. */
 const maxFieldsBytes = 16 * 1024;
-/** The headers of one part: its name and its type. */
+/** The most bytes of a part's headers, which name the field and its media type. */
 const maxPartHeaderBytes = 16 * 1024;
 const maxNameCharacters = 100;
-/** The file and twenty fields. */
+/** One file and twenty fields. */
 const maxParts = 21;
 
 const invalid = (field: string, message: string) =>
@@ -50,7 +50,7 @@ export async function readForm(
   refuseEncoded(koa);
   const path = join(folder, `upload-${randomUUID()}`);
   const parts = partsOf();
-  // The file is opened here because formidable may open one after the form has failed, and would then leave it behind.
+  // The file is opened here because formidable could open it after the form has failed, and would then leave it behind.
   // Only this process's user may read it.
   const written = (await open(path, 'wx', 0o600)).createWriteStream();
   const read = koaBody({
@@ -58,7 +58,7 @@ export async function readForm(
     multipart: true,
     multipartTypes: ['multipart/form-data'],
     formidable: {
-      // Headers arrive in pieces: each is decoded when it is complete.
+      // Headers arrive in pieces, so each is decoded only when it is complete.
       encoding: 'binary',
       // Other plugins would read a form whose boundary happens to contain the word `json`.
       enabledPlugins: [multipart, boundParts],
@@ -72,7 +72,7 @@ export async function readForm(
     },
   });
   try {
-    // A request that is already gone sends nothing more, and formidable would wait for it.
+    // A request that was aborted sends nothing more, and formidable would wait forever.
     if (koa.req.destroyed && !koa.req.complete) throw broken();
     await read(koa, noNext).catch((error: unknown) => {
       throw parts.problem() ?? unreadable(error, maxBytes);
@@ -87,8 +87,8 @@ export async function readForm(
       file: { path, filename: originalFilename ?? '', size, sha256: hash! },
     };
   } catch (error) {
-    // A caller who is still sending would lose the answer with the connection, so the rest is read and dropped. Node's
-    // requestTimeout bounds that time.
+    // If the client still sends, closing the connection would lose the reply, so the rest is read and dropped. Node's
+    // requestTimeout bounds the time.
     if (!koa.req.destroyed) await finished(koa.req.resume()).catch(() => undefined);
     await finished(written.destroy()).catch(() => undefined);
     await rm(path, { force: true });
@@ -98,7 +98,7 @@ export async function readForm(
 
 const broken = (cause?: unknown) => new Problem('VALIDATION', { message: 'The form did not arrive whole.', cause });
 
-/** The problem behind an error of formidable, whose own errors have a number as their code. */
+/** Turns an error of formidable, whose code is a number, into a problem. */
 function unreadable(error: unknown, maxBytes: number): unknown {
   const { code } = error as { code?: unknown };
   if (code === errors.biggerThanMaxFileSize || code === errors.biggerThanTotalMaxFileSize)
@@ -115,7 +115,7 @@ function unreadable(error: unknown, maxBytes: number): unknown {
 /** A part as formidable's parser passes it; formidable's types lack the two fields that are added here. */
 type Part = PlainPart & { headers: Record<string, string>; transferEncoding: string };
 
-/** Checks each part before formidable takes it. A refused part is skipped, and the first refusal is kept. */
+/** Checks each part before formidable handles it. A refused part is skipped, and the first refusal is kept. */
 function partsOf() {
   let problem: Problem | undefined;
   let fieldBytes = 0;
@@ -128,7 +128,7 @@ function partsOf() {
     if (refusal) return;
     const name = part.name!;
     names.add(name);
-    // formidable stops at the same limit, but does not say at which field.
+    // formidable has the same limit, but its error does not name the field.
     const count = (bytes: Buffer) => {
       fieldBytes += bytes.length;
       if (fieldBytes > maxFieldsBytes)
@@ -141,8 +141,8 @@ function partsOf() {
 }
 
 /**
- * Decodes the header as UTF-8 and decides whether the part is a file: a part with a filename is. formidable would
- * decide by the type, but a text field may have a type too.
+ * Decodes the header as UTF-8 and decides whether the part is a file: it is if it has a filename. formidable would
+ * decide by the media type, which a text field may have too.
  */
 function readHeader(part: Part): void {
   const disposition = part.headers['content-disposition'] ?? '';
@@ -167,7 +167,7 @@ function encodedFilename(disposition: string): string | undefined {
   }
 }
 
-/** Why a part is not taken; undefined when it is. */
+/** Why a part is refused; undefined when it is accepted. */
 function refusalOf(part: Part, names: ReadonlySet<string>): Problem | undefined {
   const { name, headers, mimetype } = part;
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
@@ -181,7 +181,9 @@ function refusalOf(part: Part, names: ReadonlySet<string>): Problem | undefined 
   return names.has('file') ? invalid('file', 'takes one file a request') : undefined;
 }
 
-/** Bounds that formidable lacks: the size of a part's header, which it holds in memory, and the number of parts. */
+/**
+ * Adds bounds that formidable lacks: the size of a part's headers, which are held in memory, and the number of parts.
+ */
 const boundParts: PluginFunction = (given) => {
   const form = given as unknown as {
     _parser: NodeJS.EventEmitter | null;
@@ -203,11 +205,11 @@ const boundParts: PluginFunction = (given) => {
 };
 
 const uploadName = /^upload-[0-9a-f-]{36}$/;
-/** An upload takes minutes; after this long, in ms, its process has died. */
+/** An upload takes minutes at most. If a file is older than this many ms, its process has died. */
 const abandonedMs = 3_600_000;
 
 /**
- * Removes the temporary files of uploads whose process was killed. Throws one error for all files that it could not
+ * Removes the temporary files of uploads whose process was killed. Throws one error that lists all files it could not
  * remove.
  */
 export async function sweepUploads(folder = tmpdir()): Promise<void> {

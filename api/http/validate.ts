@@ -1,9 +1,8 @@
-/** Checks what a caller sent against its schema: the value, or a problem that names every offending field. */
+/** Checks a caller's input against its schema: returns the value, or throws a problem that names every wrong field. */
 import { z } from 'zod';
 import { check } from './faults.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** Parses or throws `VALIDATION` with every offending field. */
 export function parse<S extends z.ZodType>(schema: S, value: unknown, place: 'body' | 'query' | 'params'): z.infer<S> {
   const checked = check(schema, value, place);
   if ('faults' in checked) throw new Problem('VALIDATION', checked.faults);
@@ -12,7 +11,7 @@ export function parse<S extends z.ZodType>(schema: S, value: unknown, place: 'bo
 
 const nothing = z.strictObject({});
 
-/** Throws `VALIDATION` for every parameter in an address that takes none. */
+/** Throws `VALIDATION` for every query parameter, for URLs that take none. */
 export function takeNoParameters(query: unknown): void {
   parse(nothing, query, 'query');
 }

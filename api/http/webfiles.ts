@@ -1,6 +1,6 @@
 /**
- * Serves the files of web/ to browsers: TypeScript with its types blanked out, not bundled, each with an ETag of its
- * content. These files are public: they need no credential and contain nobody's data.
+ * Serves the files of web/ to browsers: TypeScript with its types stripped, not bundled, each with an ETag of its
+ * content. These files are public and contain no data of customers.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import type Koa from 'koa';
 
 export type WebFile = { type: string; body: Buffer; gzip: Buffer; etag: string };
 export type WebModules = {
-  /** Hexadecimal; it changes when any of the files changes. */
+  /** Hexadecimal hash of all files; it changes when any file changes. */
   version: string;
   /** By file name, such as `main.ts`. */
   sources: Map<string, string>;
@@ -20,7 +20,7 @@ const web = new URL('../../web/', import.meta.url);
 export const javascript = 'text/javascript; charset=utf-8';
 /** For files whose URL contains their version. */
 export const forever = 'public, max-age=31536000, immutable';
-/** For files that refer to such URLs: how long pages may load the former version after an update. */
+/** For files that refer to versioned URLs. Pages may load the previous version for this long after an update. */
 export const briefly = 'public, max-age=300';
 
 export function fileOf(type: string, text: string): WebFile {
@@ -30,12 +30,11 @@ export function fileOf(type: string, text: string): WebFile {
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 20);
 
-/** A file of web/, unchanged. */
 export const readWeb = (path: string): string => readFileSync(new URL(path, web), 'utf8');
 
 /**
- * The modules of a folder of web/ and those of `live/`, which pages with a socket share, served as one folder. The
- * first call of a process takes 100 ms, mostly for loading the TypeScript parser.
+ * The modules of a folder of web/ and of `live/`, which all pages with a socket share, served as one folder. The first
+ * call in a process takes 100 ms, mostly to load the TypeScript parser.
  */
 export function readModules(folder: string): WebModules {
   const paths = [folder, 'live'].flatMap((name) =>

@@ -1,6 +1,6 @@
 /**
- * Connections to other services, as members make and see them. Credentials are tried by an activity: they are sealed in
- * MongoDB, and the workflow carries only where they are.
+ * Connections to other services: members create, test and see them. An activity tries the credentials. They are stored
+ * encrypted in MongoDB, and the workflow gets only the record's id.
  */
 import { randomBytes } from 'node:crypto';
 import { bindBrowser, returningBrowser, type BrowserCookie } from '../access/browser.ts';
@@ -25,7 +25,7 @@ import { tryIntegrationWork, type Trial } from '../../models/rules/integrations/
 import { slackChannelScope, slackScopes } from '../../providers/slack/rules.ts';
 import { outboxProviders } from '../../models/rules/integrations/supportconfig.ts';
 
-/** A connection as members see it; one that was never made is disconnected. */
+/** A connection as members see it. A connection without a record counts as disconnected. */
 export async function viewIntegration(provider: IntegrationProvider, found: Integration | null | undefined) {
   const status = found?.status ?? 'disconnected';
   const connected = status !== 'disconnected';
@@ -42,8 +42,8 @@ export async function viewIntegration(provider: IntegrationProvider, found: Inte
 }
 
 /**
- * Has a worker try it, and waits for what the provider says.
- * @throws Problem PROVIDER_REFUSED with the provider's own word; UNAVAILABLE when it could not be asked.
+ * Has a worker try the credentials at the provider, and waits for the outcome.
+ * @throws Problem PROVIDER_REFUSED with the provider's own error code; UNAVAILABLE when the provider was not reached.
  */
 async function outcomeOf(
   ctx: Context,
@@ -68,7 +68,7 @@ async function outcomeOf(
 
 type Tries = { orgId: string; provider: IntegrationProvider; credentials: object; settings: Record<string, unknown> };
 
-/** Tries credentials and stores them if the provider takes them; what stood before stays if it does not. */
+/** Tries credentials, and stores them if the provider accepts them. If it refuses them, the former connection stays. */
 export async function connect(ctx: Context, { orgId, provider, credentials, settings }: Tries): Promise<Integration> {
   await outcomeOf(ctx, 'connect', { org_id: orgId, provider, credentials, settings });
   const connected = await findIntegration(orgId, provider);
@@ -76,7 +76,7 @@ export async function connect(ctx: Context, { orgId, provider, credentials, sett
   return connected;
 }
 
-/** Tries what is connected. @throws Problem PROVIDER_NOT_CONNECTED, PROVIDER_REFUSED, UNAVAILABLE. */
+/** Tries the stored credentials. @throws Problem PROVIDER_NOT_CONNECTED, PROVIDER_REFUSED, UNAVAILABLE. */
 export async function testConnection(ctx: Context, orgId: string, provider: IntegrationProvider): Promise<string> {
   const standing = await findIntegration(orgId, provider);
   if (standing?.sealed === undefined)
@@ -85,8 +85,8 @@ export async function testConnection(ctx: Context, orgId: string, provider: Inte
 }
 
 /**
- * Forgets the credentials, and sends no more events there; where the service takes a credential back, a workflow gives it. Twice is
- * the same as once.
+ * Deletes the credentials and stops deliveries to the service. If the service supports it, a workflow revokes the
+ * credentials there. Idempotent.
  */
 export async function disconnect(ctx: Context, orgId: string, provider: IntegrationProvider): Promise<void> {
   const now = ctx.clock();
@@ -97,12 +97,12 @@ export async function disconnect(ctx: Context, orgId: string, provider: Integrat
 }
 
 const slackPurpose = 'connect:slack';
-/** `user_id`: whoever is no longer an admin by the end connects nothing. */
+/** `user_id`: the member who began. At the end they must still be an admin, else nothing is connected. */
 type BegunSlack = { org_id: string; user_id: string; settings: { channel_id?: string } };
 const redirectUri = ({ config }: Pick<Context, 'config'>): string =>
   `${config.publicUrl}/v1/integrations/slack/callback`;
 
-/** Makes the address at which Slack asks for consent, and the cookie that ties its answer to this browser. */
+/** The URL at which Slack asks for consent, and the cookie that binds the callback to this browser. */
 export async function beginSlack(
   ctx: Context,
   { orgId, userId, channelId }: { orgId: string; userId: string; channelId: string | undefined },
@@ -130,7 +130,10 @@ export async function beginSlack(
 
 type Answer = { state?: string | undefined; code?: string | undefined; error?: string | undefined };
 
-/** Where Slack's answer leads: `connected`, or why not, in a word that the page knows or Slack's own. */
+/**
+ * Completes the connection from Slack's callback. Returns the outcome for the page: `connected`, or the reason why not,
+ * which may be Slack's own error code.
+ */
 export async function finishSlack(ctx: Context, { state, code, error }: Answer, cookies: Cookies): Promise<string> {
   if (state === undefined) return error ?? 'unknown_state';
   const browser = returningBrowser(cookies, 'connect', state);

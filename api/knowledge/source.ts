@@ -1,6 +1,6 @@
 /** What documents and pages have in common as callers see them. */
 
-/** Since when a source is found by meaning, by the present model; null: not yet. */
+/** Since when the source is searchable by embeddings of the current model; null when it is not yet. */
 export const embeddedAt = (
   { embedded_by, embedded_at }: { embedded_by?: string; embedded_at?: Date },
   model: string | undefined,

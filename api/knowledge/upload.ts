@@ -1,4 +1,7 @@
-/** Storing an uploaded file as a document: its bytes, then the record that takes a slot of the allowance, then processing. */
+/**
+ * Stores an uploaded file as a document: first the bytes, then the record, which counts against the quota; then
+ * processing starts.
+ */
 import { createReadStream } from 'node:fs';
 import type { Context } from '../context.ts';
 import { launch } from '../../workflows/start.ts';
@@ -18,10 +21,10 @@ import { isUnprocessed, mimeTypes, type FileType } from '../../models/rules/know
 import { checkQuota, quotaEnvironment } from '../../models/rules/knowledge/quota.ts';
 import { processDocumentWork } from '../../models/rules/knowledge/work.ts';
 
-/** A file that lies in a temporary place. */
+/** An uploaded file at a temporary path. */
 export type Upload = {
   path: string;
-  /** Bytes. */
+  /** In bytes. */
   size: number;
   sha256: string;
   filename: string;
@@ -32,7 +35,7 @@ type Uploader = { mode: Mode; environment: Environment; actor: string };
 type Stored = { document: Document; duplicate?: true };
 
 /**
- * Stores a file and starts its processing, unless the organization has these bytes already.
+ * Stores a file and starts its processing, unless the organization has a document with the same bytes.
  * @throws Problem SANDBOX_LIMIT, BETA_LIMIT_REACHED
  */
 export async function storeUpload(ctx: Context, orgId: string, uploader: Uploader, upload: Upload): Promise<Stored> {
@@ -44,7 +47,7 @@ export async function storeUpload(ctx: Context, orgId: string, uploader: Uploade
   if (duplicate) return { document: duplicate, duplicate: true };
   const { quotas } = ctx.config;
   const allowance = quotaEnvironment(mode, uploader.environment);
-  // Before any byte is stored.
+  // Checked before any byte is stored.
   checkQuota(quotas, allowance, 'documents', standing.length);
 
   const docId = newId('document');
@@ -54,7 +57,7 @@ export async function storeUpload(ctx: Context, orgId: string, uploader: Uploade
   const created = await launch(ctx, DocumentModel, [processDocumentWork(orgId, docId, 1, { crowded })], ([intent]) =>
     createDocument({ ...record, pending: [intent] }, quotas, allowance, standing),
   ).catch(async (error: unknown) => {
-    // After any other failure the record may exist after all; bytes nobody owns are dropped by maintenance.
+    // After any other failure the record may exist, so the bytes stay. Maintenance deletes bytes without a record.
     if (error instanceof Problem) await removeBytes(docId);
     throw error;
   });

@@ -1,7 +1,4 @@
-/**
- * The open sockets of a process: the number of each network and of each credential, and whether there is room for
- * another one.
- */
+/** Counts the open sockets of a process per network and per credential, and decides whether another one is allowed. */
 import type { LiveSocket } from './socket.ts';
 import type { Config } from '../../config.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
@@ -11,7 +8,7 @@ export type Connections = ReturnType<typeof createConnections>;
 export function createConnections({ maxSockets, socketsPerAddress }: Pick<Config, 'maxSockets' | 'socketsPerAddress'>) {
   const open = new Set<LiveSocket>();
   const fromNetwork = new Map<string, number>();
-  /** Arrays, because most have one entry, and a set of one entry takes several times the memory. */
+  /** Arrays, because most credentials have one socket, and a Set with one entry takes several times the memory. */
   const byCredential = new Map<LiveSocket['kind'], Map<string, LiveSocket[]>>();
 
   const ofKind = (kind: LiveSocket['kind']): Map<string, LiveSocket[]> => {
@@ -23,12 +20,11 @@ export function createConnections({ maxSockets, socketsPerAddress }: Pick<Config
   return {
     open: open as ReadonlySet<LiveSocket>,
 
-    /** The sockets of a credential. */
     of: (kind: LiveSocket['kind'], credential: string): readonly LiveSocket[] =>
       ofKind(kind).get(credential)?.slice() ?? [],
     credentials: (kind: LiveSocket['kind']): string[] => [...ofKind(kind).keys()],
 
-    /** Why this network can have no further socket now. */
+    /** Why this network may open no further socket now; undefined when it may. */
     full(network: string): Problem | undefined {
       if (open.size >= maxSockets) return noRoom();
       if ((fromNetwork.get(network) ?? 0) < socketsPerAddress) return undefined;
@@ -43,7 +39,10 @@ export function createConnections({ maxSockets, socketsPerAddress }: Pick<Config
       fromNetwork.set(socket.network, (fromNetwork.get(socket.network) ?? 0) + 1);
     },
 
-    /** Counts a socket for its client. @throws Problem RATE_LIMITED when the credential has too many. */
+    /**
+     * Registers a socket under its client's credential. @throws Problem RATE_LIMITED when the credential has too many
+     * sockets.
+     */
     identify<C>(socket: LiveSocket<C>, client: C): void {
       const { credentials } = socket.kind!;
       const sockets = ofKind(socket.kind);
@@ -74,7 +73,6 @@ export function createConnections({ maxSockets, socketsPerAddress }: Pick<Config
   };
 }
 
-/** This process accepts no further sockets. */
 export const noRoom = (): Problem =>
   new Problem('UNAVAILABLE', {
     message: 'This process takes no further sockets; try again.',

@@ -1,6 +1,5 @@
 /**
- * Closes the sockets of credentials and streams that have ended, including those that ended while the change stream was
- * down.
+ * Closes the sockets whose credential or stream has ended, including those that ended while the change stream was down.
  */
 import type { Connections } from './connections.ts';
 import type { LiveSocket } from './socket.ts';
@@ -13,14 +12,14 @@ export function createEndings(
   connections: Connections,
   followersOf: (stream: string) => LiveSocket[],
 ) {
-  /** Whether the end of a credential may have been missed. */
+  /** Whether a revocation may have been missed while the change stream was down. */
   let doubtful = false;
 
   function endCredential(kind: StreamKind<unknown>, id: string): void {
     for (const socket of connections.of(kind, id)) socket.refuse(kind.credentials.ended());
   }
 
-  /** Looks for credentials that ended while the change stream was down. */
+  /** Closes the sockets of credentials that ended while the change stream was down. */
   async function lookForMissed(): Promise<void> {
     try {
       for (const kind of kinds) {
@@ -34,7 +33,7 @@ export function createEndings(
   }
 
   return {
-    /** A record ended. */
+    /** The change stream reports that a record ended. */
     ended(collection: string, id: string): void {
       for (const kind of kinds) {
         if (kind.credentials.collection === collection) endCredential(kind, id);
@@ -42,12 +41,12 @@ export function createEndings(
         for (const socket of followersOf(id)) socket.refuse(kind.streams.ended());
       }
     },
-    /** The change stream was down for a while. */
+    /** The change stream was down, so some endings may have been missed. */
     missed(): void {
       doubtful = true;
       void lookForMissed();
     },
-    /** Call this every second. */
+    /** To be called every second. */
     retry(): void {
       if (doubtful) void lookForMissed();
     },

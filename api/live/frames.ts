@@ -1,11 +1,14 @@
-/** Reads and checks a client's frame and passes it to its slice. It answers only to say what is wrong with a frame. */
+/**
+ * Reads and checks a client's frame and passes it to its slice. The only reply it sends itself is an error about the
+ * frame.
+ */
 import { closeCodeOf, type LiveSocket } from './socket.ts';
 import type { Context } from '../context.ts';
 import { toProblem } from '../http/errors.ts';
 import { check } from '../http/faults.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** Handles one frame of an open socket. Never rejects: the socket is told what is wrong. */
+/** Handles one frame of an open socket. Never rejects: errors are sent to the socket. */
 export async function takeFrame<C>({ log }: Pick<Context, 'log'>, socket: LiveSocket<C>, text: string): Promise<void> {
   const { kind, client } = socket;
   if (!kind || client === undefined) return;

@@ -1,8 +1,11 @@
-/** One timer for all sockets of a process: it pings them, ends those that do not answer, and has each one checked. */
+/**
+ * One timer for all sockets of a process: it pings them, closes those that do not respond, and runs each socket's
+ * check.
+ */
 import { WebSocket } from 'ws';
 import type { LiveSocket } from './socket.ts';
 
-/** This many missed pings in a row end a connection. */
+/** A connection is closed after this many missed pings in a row. */
 const missedPings = 2;
 const everyMs = 1_000;
 

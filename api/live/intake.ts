@@ -1,16 +1,16 @@
-/** Frames from a socket's client: limited in number, queued, and handled one after the other. */
+/** Queues the frames of a socket's client, limits their rate, and handles them one after the other. */
 import { WebSocket, type RawData } from 'ws';
 import { takeFrame } from './frames.ts';
 import type { LiveSocket } from './socket.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** For each socket, all types together; a slice itself limits frames that cost more. */
+/** Per socket, for all frame types together. A slice itself limits the frames that cost more. */
 const framesPerMinute = 300;
-/** How many frames may wait while another one is handled. */
+/** The most frames that wait while another frame is handled. */
 const maxQueued = 100;
 
-/** `state.draining`: queued frames are left; the client repeats them at another process. */
+/** `state.draining`: queued frames are dropped; the client sends them again to another process. */
 export function createIntake(ctx: Pick<Context, 'log'>, state: Readonly<{ draining: boolean }>) {
   /** Handles queued frames one after the other. Never rejects. */
   async function work(socket: LiveSocket): Promise<void> {
@@ -45,7 +45,7 @@ export function createIntake(ctx: Pick<Context, 'log'>, state: Readonly<{ draini
   return { work, receive };
 }
 
-/** Counts a frame; returns whether there were too many in this minute. */
+/** Counts a frame; returns whether the socket exceeded its frames of this minute. */
 function isFlood(socket: LiveSocket): boolean {
   const now = performance.now();
   if (now - socket.countedFrom >= 60_000) {

@@ -1,6 +1,6 @@
 /**
- * Accepts, opens, keeps alive and drains the WebSockets of a process, for every kind of stream. Each kind (stream.ts)
- * says who may connect and what frames mean; the frame log (tail.ts) supplies what sockets show.
+ * Accepts, opens, keeps alive and drains all WebSockets of a process. Each kind of stream (stream.ts) decides who may
+ * connect and what frames mean. The frame log (tail.ts) supplies the frames that sockets send.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -18,19 +18,19 @@ import { addressOf, networkOf } from '../http/address.ts';
 import { toProblem } from '../http/errors.ts';
 
 export type Live = {
-  /** Whether an upgrade request is for a stream; all others are ordinary requests. */
+  /** Whether an upgrade request is for a stream; any other is handled as an ordinary request. */
   wants(request: IncomingMessage): boolean;
   upgrade(request: IncomingMessage, raw: Duplex, head: Buffer): void;
   /**
    * Accepts no further frames, sends every socket its outstanding frames, and closes it with 1012, so that its client
-   * connects again.
+   * reconnects.
    */
   close(): Promise<void>;
 };
 
-export type LiveOptions = { /** 30 seconds unless told. */ pingEveryMs?: number };
+export type LiveOptions = { /** 30 seconds by default. */ pingEveryMs?: number };
 
-/** Closing takes one round trip; a client that does not answer in time is cut off. */
+/** Closing takes one round trip. A client that does not respond within this time is disconnected. */
 const closeTimeoutMs = 3_000;
 
 const serverOptions = {
@@ -38,7 +38,7 @@ const serverOptions = {
   WebSocket: LiveSocket,
   clientTracking: false,
   maxPayload: maxFrameBytes,
-  // Compression needs a window for each socket, which is more memory than everything else of a socket.
+  // Compression needs a window for each socket, which takes more memory than the rest of the socket.
   perMessageDeflate: false,
   closeTimeout: closeTimeoutMs,
 };
@@ -65,7 +65,7 @@ export function createLive(
   const server = new WebSocketServer(serverOptions);
   const kindOf = (request: IncomingMessage) => kinds.find(({ path }) => path.test(splitUrl(request)[0]));
 
-  /** From the handshake to the first frames. */
+  /** Admits the client and sends its first frames. */
   async function begin(socket: LiveSocket, request: IncomingMessage): Promise<void> {
     const kind = socket.kind!;
     const asked = connectRequest(kind, request, config.trustProxy);
@@ -106,7 +106,7 @@ export function createLive(
     ctx.log.info({ ...(client === undefined ? {} : kind!.logged(client)), code }, 'socket closed');
   }
 
-  /** Listeners with the socket as `this`: thousands of sockets share them, so that none needs its own functions. */
+  /** Event listeners that get the socket as `this`, so that thousands of sockets share them. */
   const on = {
     message(this: WebSocket, data: RawData, isBinary: boolean): void {
       intake.receive(this as LiveSocket, data, isBinary);
@@ -151,7 +151,7 @@ export function createLive(
   };
 }
 
-/** The path, and what follows the first question mark. */
+/** Splits a URL at its first question mark. */
 function splitUrl({ url = '' }: IncomingMessage): [path: string, query: string] {
   const at = url.indexOf('?');
   return at === -1 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)];

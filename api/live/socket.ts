@@ -1,6 +1,6 @@
 /**
- * One open socket: its state, how it sends, and how it is refused. A process may have thousands, so a socket has no
- * timer and stores nothing that can be read again.
+ * One open socket: its state, how it sends, and how it is refused. A process may have thousands of sockets. So a socket
+ * has no timer of its own, and stores nothing that can be reloaded from the database.
  */
 import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
@@ -10,21 +10,21 @@ import type { SocketMetrics } from '../http/metrics.ts';
 import type { Frame } from '../../models/live/frame.ts';
 import { errorTable, type Problem } from '../../models/rules/base/errors.ts';
 
-/** Largest frame a client may send, in bytes. */
+/** The largest frame a client may send, in bytes. */
 export const maxFrameBytes = 64 * 1024;
-/** A reader counts as too slow when more bytes than this wait to be sent to it: some hundred full answers. */
+/** A client counts as too slow when more bytes than this wait to be sent to it; about a hundred full answers. */
 const maxBufferedBytes = 1024 * 1024;
-/** A close reason may have 123 bytes; ours are error codes. */
+/** A close reason may have at most 123 bytes; ours are error codes. */
 const closeCodes: Readonly<Record<number, number>> = { 500: 1011, 503: 1013 };
 
-/** The close code of a refusal: 4000 and the HTTP status, or WebSocket's own for our own failures. */
+/** The close code of a refusal: 4000 plus the HTTP status, or WebSocket's standard code for our own failures. */
 export const closeCodeOf = ({ status }: Pick<Problem, 'status'>): number => closeCodes[status] ?? 4000 + status;
 
-/** Restarting: the client connects to another process, or to this one in a moment. */
+/** WebSocket's code for a restart: the client reconnects to another process, or to this one a little later. */
 export const restartCode = 1012;
 const malformedCode = 4400;
 
-/** Our own close codes, and those of connections that ended without one. */
+/** Our own close codes, and the codes of connections that ended without one. Bounds the values of a metric's label. */
 const codes: ReadonlySet<number> = new Set(
   Object.values(errorTable).map(closeCodeOf).concat(1000, 1001, 1005, 1006, restartCode, malformedCode),
 );
@@ -33,29 +33,32 @@ export const isKnownCode = (code: number): boolean => codes.has(code);
 
 /** `C`: the data that the slice keeps with each socket. */
 export class LiveSocket<C = unknown> extends WebSocket implements Follower, StreamSocket {
-  /** The id of the stream it follows; empty until it is open. */
+  /** The id of the stream that the socket follows; empty until the socket is open. */
   stream = '';
-  /** The number of the last frame that it was sent. */
+  /** The sequence number of the last frame that was sent to the socket. */
   seq = 0;
-  /** Set once the client was admitted. */
+  /** The slice's data; set once the client was admitted. */
   client: C | undefined;
-  /** The code that it was closed with here. A client that does not answer in time is cut off, which `ws` reports as 1006. */
+  /**
+   * The code that this process closed the socket with. If the client does not respond in time, `ws` reports 1006
+   * instead.
+   */
   closedWith: number | undefined;
   kind: StreamKind<C> | undefined;
-  /** Whether its kind's `came` was called. */
+  /** Whether the kind's `came` was called for this socket. */
   came = false;
-  /** The network that limits count by. */
+  /** The network that rate limits count per. */
   network = '';
-  /** The connection underneath. */
+  /** The underlying connection. */
   raw: Duplex | undefined;
-  /** Frames that wait for the current one. */
+  /** Frames that wait while another one is handled. */
   queue: string[] | undefined;
-  /** The work on the current frame, so that a socket's frames are handled in order. */
+  /** Handles the current frame, so that a socket's frames are handled in order. */
   work: Promise<void> | undefined;
-  /** When it was last pinged, on the monotonic clock, and how many pings were not followed by anything. */
+  /** `pingedAt`: the last ping, on the monotonic clock. `missedPings`: pings in a row without any response. */
   pingedAt = performance.now();
   missedPings = 0;
-  /** Frames since `countedFrom` (monotonic). */
+  /** The number of frames since `countedFrom` (monotonic clock). */
   frames = 0;
   countedFrom = performance.now();
 
@@ -63,7 +66,7 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
     return this.kind?.metrics;
   }
 
-  /** Sends a frame that is not in the log; it carries the number of the last logged frame. */
+  /** Sends a frame that is not in the log; it carries the sequence number of the last logged frame. */
   tell(type: string, body: Record<string, unknown> = {}): void {
     this.write(type, JSON.stringify({ type, seq: this.seq, ...body }));
   }
@@ -89,7 +92,7 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
     });
   }
 
-  /** Sends what is wrong and closes the connection. */
+  /** Sends the error and closes the connection. */
   refuse(problem: Problem): void {
     this.complain(problem);
     this.close(closeCodeOf(problem), problem.code);
@@ -102,7 +105,7 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
     this.close(malformedCode, code);
   }
 
-  /** Sends what is wrong with a frame; the connection stays open. */
+  /** Sends the error about a frame; the connection stays open. */
   complain(problem: Problem, clientMessageId?: string): void {
     const retryAfter = Number(problem.headers['Retry-After']);
     this.tell('error', {
@@ -113,7 +116,10 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
     });
   }
 
-  /** `ws` closes by itself when a frame is too large or no UTF-8, before we read it: it is refused like any malformed frame. */
+  /**
+   * `ws` itself closes the socket when a frame is too large or not UTF-8. Such a frame is refused here like any
+   * malformed frame.
+   */
   override close(code?: number, reason?: string | Buffer): void {
     if (this.readyState === WebSocket.OPEN && code === 1009) {
       this.refuseFrame('TOO_LARGE', `A frame may have ${maxFrameBytes} bytes.`);
@@ -128,7 +134,7 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
   private write(type: string, text: string): void {
     if (this.readyState !== WebSocket.OPEN) return;
     if (this.bufferedAmount > maxBufferedBytes) {
-      // A close frame would wait behind the unread data; the client connects again and resumes.
+      // A close frame would wait behind the unread data, so the connection is cut; the client reconnects and resumes.
       this.terminate();
       return;
     }

@@ -1,7 +1,7 @@
 /**
- * The tail of the frame log, one in each API process: it sends each stream's followers its frames in order, each once,
- * whichever process appended them. It reads from the log what the change stream missed, so losing the change stream
- * loses nothing.
+ * Follows the frame log, once in each API process. Every follower of a stream gets the stream's frames in order and
+ * each once, whichever process appended them. Frames that the change stream missed are read from the log, so an
+ * interrupted change stream loses nothing.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import pLimit from 'p-limit';
@@ -11,48 +11,45 @@ import { framesAfter, type Frame } from '../../models/live/frame.ts';
 
 export type Follower = {
   readonly stream: string;
-  /** The number of the last frame that it was sent; the tail increases it. */
+  /** The sequence number of the last frame that was sent to the follower; the tail increases it. */
   seq: number;
   deliver(frame: Frame): void;
-  /** Resolves when it can accept more; called between batches of missed frames. */
+  /** Resolves when the follower can accept more; called between batches of missed frames. */
   ready(): Promise<void>;
 };
 
 export type Tail<F extends Follower> = {
   followersOf(stream: string): F[];
-  /** Sends it every frame after its `seq` from now on; resolves when everything in the log has been sent. */
+  /** Sends the follower every frame after its `seq` from now on. Resolves when all frames in the log have been sent. */
   follow(follower: F): Promise<void>;
   unfollow(follower: F): void;
-  /** Resolves when everything that was in the log at the call has been sent. */
+  /** Resolves when all frames that were in the log at the time of the call have been sent. */
   catchUp(follower: F): Promise<void>;
   close(): Promise<void>;
 };
 
 type TailDeps = {
   log: Logger;
-  /** Records whose end calls `ended`. */
+  /** Collections whose records, when they end, are reported to `ended`. */
   watched: readonly WatchedRecords[];
   ended(collection: string, id: string): void;
-  /** The change stream was renewed after a break, so the end of a record may have been missed. */
+  /** Called when the change stream has recovered from an interruption, so some endings may have been missed. */
   renewed(): void;
 };
 
 /**
- * How many frames are read at once. Twenty of the largest are 640 KB, so that one batch does not make a reader count as
- * slow.
+ * The number of frames in one read. Twenty of the largest frames are 640 KB, so one batch does not make a client count
+ * as too slow.
  */
 const batchSize = 20;
-/**
- * How many followers read at the same time after a renewal: enough to be quick, few enough to leave database
- * connections.
- */
+/** The number of followers that read at the same time after an interruption; some database connections stay free. */
 const readers = 16;
 const retryMs = { first: 100, last: 5_000 };
 
-/** A follower's position. `behind`: the log has, or may have, frames that it was not sent. */
+/** A follower's state. `behind`: the log may have frames that were not sent to the follower. */
 type Place<F> = { follower: F; behind: boolean; reading: Promise<void> | undefined; left: boolean };
 
-/** Starts the change stream. MongoDB need not answer yet: it tries again until `close`. */
+/** Starts the change stream. MongoDB need not be reachable yet: the start is retried until `close`. */
 export function startTail<F extends Follower>({ log, watched, ended, renewed }: TailDeps): Tail<F> {
   const followed = new Map<string, Place<F>[]>();
   const limit = pLimit(readers);
@@ -76,7 +73,8 @@ export function startTail<F extends Follower>({ log, watched, ended, renewed }: 
   }
 
   /**
-   * Reads the frames that a follower misses, with one reader per follower, so that frames stay in order. Never rejects.
+   * Reads the frames that a follower has not got yet. There is one reader per follower, so that frames stay in order.
+   * Never rejects.
    */
   function readOn(place: Place<F>): Promise<void> {
     place.behind = true;
@@ -92,7 +90,7 @@ export function startTail<F extends Follower>({ log, watched, ended, renewed }: 
       try {
         for (;;) {
           const frames = await limit(() => framesAfter(follower.stream, follower.seq, batchSize));
-          // The follower may have left in the meantime.
+          // The follower may have left meanwhile.
           if (placeOf(follower) !== place) break;
           for (const frame of frames) give(place, frame);
           if (frames.length < batchSize) break;

@@ -1,11 +1,11 @@
-/** Refusing an upgrade before the handshake, which costs least. */
+/** Refuses an upgrade before the WebSocket handshake, which is cheapest. */
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { errorBody } from '../http/errors.ts';
 import { newId } from '../../models/base/ids.ts';
 import type { Problem } from '../../models/rules/base/errors.ts';
 
-/** Answers with the problem's status and the error envelope, and ends the connection. */
+/** Replies with the problem's status and the error envelope, and ends the connection. */
 export function refuseUpgrade(raw: Duplex, problem: Problem): void {
   const requestId = newId('request');
   const body = JSON.stringify(errorBody(problem, requestId));

@@ -1,6 +1,6 @@
 /**
- * Connects a tool server: signs in first where it asks for that, and stores the server when the sign-in has come so far, so
- * that settings with which nobody can sign in replace none that work. And the way back of a person's browser.
+ * Connects a tool server. If the server requires OAuth, the sign-in is prepared first, and the server is stored only if
+ * that works, so that broken settings never replace working ones. Also handles the callback of the browser.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { z } from 'zod';
@@ -32,14 +32,17 @@ import { beginToolGrantWork, finishToolGrantWork } from '../../models/rules/mcp/
 
 type Body = z.infer<typeof contract.serverBody>;
 type Who = Pick<TenantPrincipal, 'actor' | 'mode'>;
-/** `cookies`: of a member's browser. */
+/** `cookies`: those of a member's browser; undefined for a key. */
 type Asker = Who & { cookies: Cookies | undefined };
-/** `address`: where a person has to agree before tools can be called. */
+/** `address`: the URL at which a person must consent before tools can be called. */
 export type Connected = { before: ToolServer | null; server: ToolServer; address?: string | undefined };
 
 const serverFailed = (reason: FailureReason) => new Problem('TOOL_SERVER_FAILED', { message: failureReasons[reason] });
 
-/** Applies a patch to what is stored, again when somebody else stored meanwhile. @throws Problem TOOL_SERVER_FAILED. */
+/**
+ * Applies a patch to the stored server with optimistic locking: it retries after a concurrent change. @throws Problem
+ * TOOL_SERVER_FAILED.
+ */
 export async function connectServer(ctx: Context, orgId: string, body: Body, who: Asker): Promise<Connected> {
   for (;;) {
     const before = await findToolServer(orgId);
@@ -51,7 +54,9 @@ export async function connectServer(ctx: Context, orgId: string, body: Body, who
   }
 }
 
-/** A new connection signs in, and one that has not yet whenever it is named again. */
+/**
+ * Whether this patch begins a sign-in: the connection is new, or it is not signed in yet and the patch names it again.
+ */
 const asksSignIn = (server: ToolServer, before: ToolServer | null, { endpoint_url, auth_type, oauth }: Body): boolean =>
   server.auth_type === 'oauth2' &&
   server.oauth_state === undefined &&
@@ -107,19 +112,21 @@ async function prepareSignIn(
   return openGrant(grant, ctx.secrets);
 }
 
-/** What a browser comes back with from the authorization server. */
+/** The query with which the authorization server redirects the browser back. */
 export type Returned = z.infer<typeof contract.callbackQuery>;
-/** `outcome`: a word of the page that tells it. */
+/** `outcome`: the word by which the page finds the sentence to show. */
 export type Finished = { outcome: string; by?: Who & { orgId: string } };
 
-/** Whether the key or the member that began a sign-in could begin it now. */
+/** Whether the key or the member that began a sign-in still may begin one. */
 async function mayStillConnect(ctx: Context, orgId: string, actor: string): Promise<boolean> {
   const key = await findKey(orgId, actor);
   if (!key) return (await roleOf(orgId, actor)) !== undefined;
   return keyStatus(key, ctx.clock()) === 'active' && key.scopes.includes('mcp:write');
 }
 
-/** Finishes the sign-in that a browser comes back from, once. The browser of a member who began it is the same one. */
+/**
+ * Completes a sign-in from the browser's callback, once. If a member began the sign-in, it must be the same browser.
+ */
 export async function finishSignIn(
   ctx: Context,
   { state, code, iss, error }: Returned,

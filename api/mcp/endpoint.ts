@@ -1,6 +1,7 @@
 /**
- * The other way round: the organization's knowledge as a tool server of its own, for its other agents (`/v1/mcp`). It speaks
- * revision 2026-07-28 and, without sessions, the older ones. Whoever calls has a secret key, whose organization is asked.
+ * An MCP server with the organization's knowledge, for the organization's other agents (`/v1/mcp`). It speaks MCP
+ * revision 2026-07-28 and, without sessions, older revisions. Callers authenticate with a secret key, which determines
+ * the organization.
  */
 import { Readable } from 'node:stream';
 import type { Router, RouterContext } from '@koa/router';
@@ -15,9 +16,9 @@ import { takeNoParameters } from '../http/validate.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { knowledgePath, resourceChallenge } from '../../models/rules/mcp/oauth.ts';
 
-/** A question of 2,000 characters with fifty messages before it fits; so does everything else that is asked here. */
+/** Room for a question of 2,000 characters with fifty earlier messages, the largest request there is. */
 const maxBodyBytes = 1024 * 1024;
-/** The older revisions let a client send several at once. */
+/** Older MCP revisions let a client send several messages in one request. */
 const maxMessages = 50;
 const guard = ownKey('support:read');
 
@@ -29,7 +30,8 @@ export function mountMcp(
 ): void {
   const readBody = jsonReader(maxBodyBytes);
   let serving: Promise<McpHttpHandler> | undefined;
-  // The protocol's library takes a tenth of a second and 13 MB, so a process that nobody asks this way does not load it.
+  // Loaded at the first request: the MCP library takes 100 ms and 13 MB, which a process without MCP requests should
+  // not pay.
   const handler = () =>
     (serving ??= import('./knowledge.ts').then(({ createKnowledgeServer }) => createKnowledgeServer(ctx, version)));
 
@@ -50,7 +52,7 @@ export function mountMcp(
     const messages = Array.isArray(body) ? (body as unknown[]) : [body];
     if (messages.length > maxMessages)
       throw new Problem('VALIDATION', { message: `Send ${maxMessages} messages at once, not more.` });
-    // Several calls in one request are so many questions.
+    // Several calls in one request count as several questions.
     for (const message of messages)
       if (isCall(message)) koa.set(await shared.limit('queries', credentialId(principal)));
     if (isListening(body)) return notFound(koa, body);
@@ -62,13 +64,16 @@ export function mountMcp(
       headers: Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]),
       signal: gone.signal,
     });
-    // The key itself stays here.
+    // The secret key itself is not passed on.
     const authInfo = { token: '', clientId: principal.actor, scopes: [guard.scope], extra: { principal } };
     await send(koa, await (await handler()).fetch(request, { parsedBody: body, authInfo }));
   });
 }
 
-/** A client that wants to hear of changes; the tools never change, and the library would say that others listen already. */
+/**
+ * A client that subscribes to changes gets 404, because the tools never change. The library would answer that other
+ * clients already subscribed.
+ */
 const isListening = (body: unknown): body is { id?: unknown } =>
   (body as { method?: unknown } | null)?.method === 'subscriptions/listen';
 
@@ -80,7 +85,7 @@ function notFound(koa: RouterContext, { id }: { id?: unknown }): void {
 
 const isCall = (message: unknown): boolean => (message as { method?: unknown } | null)?.method === 'tools/call';
 
-/** A page may have been led here by a name that points to this machine; the protocol asks servers to refuse such pages. */
+/** Refuses pages of other origins, as MCP requires: DNS rebinding can lead a page to this server. */
 function refuseForeignPages(koa: RouterContext, publicUrl: string): void {
   const origin = koa.get('origin');
   if (origin !== '' && origin !== new URL(publicUrl).origin)
@@ -97,6 +102,6 @@ async function send(koa: RouterContext, reply: Response): Promise<void> {
   if (!reply.body) koa.body = null;
   else if (reply.headers.get('content-type')?.startsWith('application/json')) koa.body = await reply.text();
   else koa.body = Readable.fromWeb(reply.body);
-  // Koa takes an empty body for 204.
+  // Koa would turn an empty body into status 204, so the status is set again.
   koa.status = reply.status;
 }

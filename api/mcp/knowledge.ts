@@ -1,4 +1,4 @@
-/** What `/v1/mcp` offers: the tools `ask` and `search` over the knowledge of whoever's key it is. */
+/** The tools of `/v1/mcp`: `ask` and `search` over the knowledge of the key's organization. */
 import { createMcpHandler, McpServer, type CallToolResult, type McpHttpHandler } from '@modelcontextprotocol/server';
 import type { SelfPrincipal } from '../access/auth.ts';
 import type { Context } from '../context.ts';
@@ -7,7 +7,7 @@ import { toProblem } from '../http/errors.ts';
 import { answerQuestion, findKnowledge } from '../../agent/knowledge/answer.ts';
 import { passagesOf } from '../../models/rules/knowledge/retrieval.ts';
 
-/** Serves requests whose `authInfo.extra.principal` is the key that was checked. */
+/** Serves requests whose `authInfo.extra.principal` is the authenticated key. */
 export const createKnowledgeServer = (ctx: Context, version: string): McpHttpHandler =>
   createMcpHandler(({ authInfo }) => serverFor(ctx, principalIn(authInfo), version), {
     onerror: (error) => ctx.log.debug({ err: error }, 'a request to the knowledge as a tool server was refused'),
@@ -78,7 +78,9 @@ function serverFor(ctx: Context, { orgId, orgName, mode }: SelfPrincipal, versio
   return server;
 }
 
-/** A tool's result; what failed is said in the sentence that every route gives. */
+/**
+ * Turns work into a tool's result. A failure becomes an error result with the same sentence that a route would answer.
+ */
 async function answering(
   ctx: Context,
   work: () => Promise<{ said: string; value: Record<string, unknown> }>,

@@ -1,4 +1,4 @@
-/** What routes of the tool server share: a patch applied to what is stored, tools as they are approved, and what is shown. */
+/** Functions that the routes of the tool server share: apply a patch, approve tools, and show the server. */
 import { randomInt } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type * as contract from './contract/mcp.ts';
@@ -29,7 +29,7 @@ const refuse = (path: (string | number)[], message: string): never => {
   throw new Problem('VALIDATION', { details: [{ path: ['body', ...path], message }] });
 };
 
-/** Why this cannot be the address of a tool server, or of its authorization server; undefined when it can. */
+/** Why this URL is refused for a tool server or its authorization server; undefined when it is accepted. */
 function addressProblem(text: string, egressAllow: readonly string[]): string | undefined {
   if (!URL.canParse(text)) return 'must be an address such as https://tools.example.com/mcp';
   const url = new URL(text);
@@ -41,7 +41,7 @@ function addressProblem(text: string, egressAllow: readonly string[]): string | 
   return undefined;
 }
 
-/** What a patch makes of what is stored; `before` is null when there is nothing. */
+/** The server after a patch. `before`: the stored server, or null when there is none. */
 export async function patched(ctx: Context, orgId: string, before: ToolServer | null, body: Body): Promise<ToolServer> {
   const now = ctx.clock();
   const changed = withConnection(ctx, before ?? blank(orgId, now), body);
@@ -74,7 +74,10 @@ const blank = (orgId: string, now: Date): ToolServer => ({
   updated_at: now,
 });
 
-/** The address and the credentials; a change of either is another connection, which begins without the old one's tokens. */
+/**
+ * Applies the URL and the credentials of a patch. A change of either makes a new connection, which starts without the
+ * old one's tokens.
+ */
 function withConnection({ config, secrets }: Context, standing: ToolServer, body: Body): ToolServer {
   const url = body.endpoint_url ?? standing.endpoint_url;
   if (url === '') refuse(['endpoint_url'], 'is required to connect a server');
@@ -105,7 +108,8 @@ function withConnection({ config, secrets }: Context, standing: ToolServer, body
   if (moved && body.access_token === undefined) delete next.access_token;
   if (next.auth_type === 'bearer' && next.access_token === undefined)
     refuse(['access_token'], moved ? givenAgain('endpoint_url') : 'is required for bearer');
-  // The client's secret brings tokens, which go to the server; where no address says so, the server says who gives them.
+  // Whoever controls the token endpoint gets the client secret, and the tool server gets the tokens. When either moves
+  // to another origin, the secret must be entered again.
   const authorityMoved = isElsewhere(originOf(authorityOf(standing)), authorityOf(next));
   if ((moved || authorityMoved) && next.oauth?.client_secret !== undefined && body.oauth?.client_secret === undefined) {
     if (next.auth_type === 'oauth2')
@@ -139,7 +143,7 @@ function settled({ grant_type, token_url, client_id, client_secret, scopes }: Gi
   };
 }
 
-/** The tools of a list as they are approved by it. What a tool leaves out is as it was approved or discovered before. */
+/** The approved tools from a request's list. A field that a tool leaves out keeps its approved or discovered value. */
 async function approvedTools(server: ToolServer, before: ToolServer | null, given: readonly GivenTool[]) {
   const seen = (await lastDiscovery(server._id, before?.connection ?? 0))?.tools ?? [];
   const known = new Map<string, ListedTool>([
@@ -170,7 +174,8 @@ async function approvedTools(server: ToolServer, before: ToolServer | null, give
       ['output_schema', output_schema],
     ] as const) {
       const flaw = schema === undefined ? undefined : schemaFlaw(schema);
-      // Nobody but its server can mend a schema that the server lists, and the other tools need not wait for that.
+      // Only the server's operator can repair a schema that the server itself lists, so its flaw does not block the
+      // approval of other tools.
       const isListed = canonicalJson(schema) === canonicalJson(seenTool?.[field]);
       if (flaw !== undefined && !isListed) at(field, flaw);
     }
@@ -239,7 +244,7 @@ export function viewServer(server: ToolServer) {
     ...(server.environment === undefined ? {} : { environment: server.environment }),
     enabled: server.enabled,
     rate_limit_per_min: server.rate_limit_per_min,
-    // The contract leaves out the pin.
+    // The contract's schema drops the pin of each tool.
     approved_tools: tools.map((tool) => ({ ...tool, suspended: tool.suspended ?? false })),
     last_discovered_at: last_discovered_at?.toISOString() ?? null,
     created_at: created_at.toISOString(),

@@ -1,4 +1,4 @@
-/** Executions as members begin and see them. */
+/** Starts executions of tasks for members, and shows them. */
 import { byMember, carriedOut, noTask } from './task.ts';
 import type { Starter } from '../../workflows/start.ts';
 import { findUser } from '../../models/access/user.ts';
@@ -8,7 +8,7 @@ import { findTask, type Task } from '../../models/tasks/task.ts';
 import { stepIntegrations, type Executable } from '../../models/rules/tasks/execution.ts';
 import { taskExecutionWork } from '../../models/rules/tasks/work.ts';
 
-/** What decides over the steps of a task as it stands. */
+/** The data that decides which steps an execution of the task has. */
 export async function executableOf(task: Task): Promise<Executable> {
   const [integrations, assignee] = await Promise.all([
     listIntegrations(task.org_id),
@@ -25,7 +25,7 @@ export async function executableOf(task: Task): Promise<Executable> {
   };
 }
 
-/** @throws Problem NOT_FOUND; CONFLICT while it is executed. */
+/** @throws Problem NOT_FOUND; CONFLICT while the task is being executed. */
 export async function execute(ctx: Starter, orgId: string, taskId: string, userId: string): Promise<Task> {
   const standing = await findTask(orgId, taskId);
   if (!standing) throw noTask();
@@ -33,7 +33,7 @@ export async function execute(ctx: Starter, orgId: string, taskId: string, userI
   return carriedOut(ctx, await beginExecution(orgId, taskId, executable, byMember(userId, ctx.clock()), broken));
 }
 
-/** The execution that the task waits for in vain, because an operator ended its workflow; undefined for every other. */
+/** The id of the task's execution if it can never end, because an operator terminated its workflow; else undefined. */
 async function brokenExecution({ temporal }: Starter, task: Task): Promise<string | undefined> {
   const { _id, org_id, execution_status, execution_id } = task;
   if (execution_status !== 'running' || execution_id === undefined) return undefined;
@@ -42,7 +42,7 @@ async function brokenExecution({ temporal }: Starter, task: Task): Promise<strin
     const { status } = await temporal.workflow.getHandle(id).describe();
     return endedByForce.has(status.name) ? execution_id : undefined;
   } catch {
-    // It is not begun yet, or Temporal is away: it is not known to be broken.
+    // The workflow has not started yet, or Temporal is down, so the execution may still continue.
     return undefined;
   }
 }

@@ -1,4 +1,6 @@
-/** Tasks out of meetings: only a meeting's owner has them extracted, for an organization of theirs. */
+/**
+ * Extracts tasks from meetings. Only a meeting's owner may extract them, for an organization that the owner belongs to.
+ */
 import type { Context } from '../context.ts';
 import { startSaved } from '../../workflows/start.ts';
 import { peopleOf } from '../access/people.ts';
@@ -18,7 +20,7 @@ import { Problem } from '../../models/rules/base/errors.ts';
 import { sentences } from '../../models/rules/language/sentences.ts';
 import type { FoundTask, PossibleTask } from '../../models/rules/interviews/found.ts';
 
-/** An organization that somebody belongs to. @throws Problem NOT_FOUND */
+/** The organization, if the user is a member. @throws Problem NOT_FOUND */
 export async function organizationOf(userId: string, orgId: string): Promise<Organization> {
   const org = await findOrganization(orgId);
   if (org?.members.some(({ user_id }) => user_id === userId)) return org;
@@ -32,8 +34,9 @@ export async function foundMeeting(owner: string, meetingId: string): Promise<Me
 }
 
 /**
- * Stores the tasks of a transcript that were not extracted before. Nothing is stored of one that has not grown since, unless
- * rules stood in for a model. Gives how many were stored, who found them, and what may be a task and is left to a person.
+ * Extracts and stores the tasks of a transcript that were not stored before. Nothing is stored when the transcript has
+ * not grown since, unless rules extracted last time and a model can now. Returns the number of stored tasks, the
+ * extractor, and possible tasks that a person must confirm.
  * @throws Problem NO_TRANSCRIPT, NOT_FOUND when the meeting was deleted meanwhile.
  */
 export async function extractFrom(
@@ -60,7 +63,7 @@ export async function extractFrom(
   const created = await store(tasks, { meeting, org, said }, cause);
   await noteExtraction(meeting._id, org._id, { version: said.length, generated_by });
   if (!(await findMeeting(meeting.org_id, meeting._id))) {
-    // The meeting was deleted meanwhile; its removal may have passed by here already.
+    // The meeting was deleted meanwhile, and its removal may have missed these tasks.
     await removeTasksOf(meeting._id, cause, async () => undefined);
     throw noMeeting();
   }
@@ -70,7 +73,7 @@ export async function extractFrom(
 
 type From = { meeting: Meeting; org: Organization; said: readonly Segment[] };
 
-/** One after the other, so that their ids are in the order of the transcript. */
+/** Tasks are stored one after the other, so that their ids follow the order of the transcript. */
 async function store(tasks: readonly FoundTask[], { meeting, org, said }: From, cause: Cause): Promise<Changed[]> {
   const segments = new Map(said.map((segment) => [segment.id, segment.text]));
   const times = new Map<string, number>();
@@ -106,7 +109,7 @@ async function store(tasks: readonly FoundTask[], { meeting, org, said }: From, 
   return created;
 }
 
-/** The sentence in which a quote begins: however much of it is quoted, it is the same task. */
+/** The sentence in which a quote begins. It identifies a task, however much of the sentence is quoted. */
 function sentenceOf(quote: string, text: string): string {
   const plain = (words: string): string =>
     words

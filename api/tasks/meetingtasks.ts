@@ -1,4 +1,4 @@
-/** The tasks of a meeting that its owner deletes end with it. */
+/** Removes the tasks of a meeting when its owner deletes the meeting. */
 import type { Context } from '../context.ts';
 import { startSaved } from '../../workflows/start.ts';
 import { removeTasksOf } from '../../models/tasks/extracted.ts';

@@ -1,4 +1,4 @@
-/** Reviews of tasks: what is found is told, and whether it holds is kept with the task. */
+/** Reviews of tasks: the findings are returned, and the review's status is stored with the task. */
 import { executableOf } from './execution.ts';
 import { byMember, noTask } from './task.ts';
 import type { Context } from '../context.ts';
@@ -17,7 +17,7 @@ export async function review(ctx: Context, orgId: string, taskId: string, userId
     ctx.intelligence.reviewTask({ task, today }, { about: { task_id: taskId } }),
   ]);
   const review_status = missing.length + vague.length === 0 ? ('ready' as const) : ('needs_changes' as const);
-  // Of a task that was written anew meanwhile, this review does not hold.
+  // The review no longer applies if the task's text was changed meanwhile.
   const changed = await changeTask(orgId, taskId, byMember(userId, now), (standing) =>
     sameWords(standing, task) ? { review_status } : undefined,
   );

@@ -1,4 +1,4 @@
-/** Tasks as members see them, and how they are changed. */
+/** Tasks as members see them, and how members change them. */
 import { startSaved, type Starter } from '../../workflows/start.ts';
 import { afterPlace } from '../http/cursor.ts';
 import { findMeeting } from '../../models/interviews/meeting.ts';
@@ -7,7 +7,6 @@ import { Problem } from '../../models/rules/base/errors.ts';
 
 export const noTask = (): Problem => new Problem('NOT_FOUND', { message: 'There is no such task.' });
 
-/** A task in a list. */
 export const viewItem = (task: Task) => ({
   task_id: task._id,
   org_id: task.org_id,
@@ -43,8 +42,8 @@ export const viewTask = (task: Task) => ({
 });
 
 /**
- * A place in a list: the last task of the page before, and how many there were when the first page was read, so that 100,000 are
- * counted once and not for every page.
+ * A position in a list: the last task of the previous page, and the number of all tasks, which is counted only for the
+ * first page, because there may be 100,000.
  */
 export const placeOf = (id: string, count: number): string => `${id}:${count}`;
 export function placeAfter(cursor: string | undefined): { id: string; count: number } | undefined {
@@ -54,17 +53,21 @@ export function placeAfter(cursor: string | undefined): { id: string; count: num
   return { id, count: Number(count) };
 }
 
-/** A change that a member makes. */
 export const byMember = (actor: string, now: Date): Cause => ({ source: 'member', actor, now });
 
-/** Starts at once what a change asks for, and gives the task. @throws Problem NOT_FOUND where nothing was changed. */
+/**
+ * Starts the workflows that a change needs, and returns the task. @throws Problem NOT_FOUND when nothing was changed.
+ */
 export async function carriedOut(ctx: Starter, changed: Changed | null): Promise<Task> {
   if (!changed) throw noTask();
   await startSaved(ctx, TaskModel, changed.task, changed.intents);
   return changed.task;
 }
 
-/** A task is linked to a meeting of whoever writes it: nobody else may know of the meeting. @throws Problem VALIDATION */
+/**
+ * A member may link a task only to a meeting of their own, because nobody else may know of a meeting. @throws Problem
+ * VALIDATION
+ */
 export async function checkSession(userId: string, sessionId: string | null | undefined): Promise<void> {
   if (sessionId === undefined || sessionId === null || (await findMeeting(userId, sessionId))) return;
   const message = 'is no meeting of yours';
@@ -74,7 +77,7 @@ export async function checkSession(userId: string, sessionId: string | null | un
 type Optional<T> = { [F in keyof T]-?: undefined extends T[F] ? F : never }[keyof T];
 type Present<T> = Omit<T, Optional<T>> & { [F in Optional<T>]?: NonNullable<T[F]> };
 
-/** The fields that have a value; null is as good as nothing. */
+/** The fields that have a value; null counts as absent. */
 export const present = <T extends object>(given: T): Present<T> =>
   Object.fromEntries(
     Object.entries(given).filter(([, value]) => value !== undefined && value !== null),

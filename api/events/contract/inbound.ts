@@ -1,4 +1,4 @@
-/** What travels about events that arrived from other services: the answer to who sent one, and the members' list. Zod only. */
+/** Zod schemas of webhook events from other services: the replies to their senders, and the members' list of them. */
 import { z } from 'zod';
 import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';

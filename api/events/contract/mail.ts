@@ -1,4 +1,4 @@
-/** What travels when somebody wants no more mails. Zod only. */
+/** Zod schemas of the requests and replies that opt an address out of mails. */
 import { z } from 'zod';
 import { objectionScopes } from '../../../models/rules/events/outsidemail.ts';
 

@@ -1,4 +1,4 @@
-/** What travels about where an organization is told what happened. Zod only. */
+/** Zod schemas of an organization's notification settings. */
 import { z } from 'zod';
 import { orgParams } from '../../base/contract/common.ts';
 import { notifyEvents } from '../../../models/rules/events/announcement.ts';

@@ -1,4 +1,4 @@
-/** What travels about deliveries: what is sent to an organization's destinations, with every attempt. Zod only. */
+/** Zod schemas of the requests and replies about deliveries to an organization's destinations, with each attempt. */
 import { z } from 'zod';
 import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';

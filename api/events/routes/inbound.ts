@@ -1,4 +1,4 @@
-/** What arrived from other services, as members see it: what it did, or why it did nothing. */
+/** Routes by which members see the events of other services, with the effect of each or why it had none. */
 import { key } from '../../access/auth.ts';
 import * as contract from '../contract/inbound.ts';
 import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';

@@ -1,4 +1,4 @@
-/** Where people who are mailed without having asked for it say that they want no more; the link of the mail is all they need. */
+/** Routes by which people opt out of mails that they did not ask for. The link in the mail is the only credential. */
 import { open } from '../../access/auth.ts';
 import * as contract from '../contract/mail.ts';
 import { redirect, route } from '../../http/route.ts';

@@ -1,4 +1,7 @@
-/** Where an organization is told what happened: its webhook of Slack, its members' mails, and of which events. */
+/**
+ * Routes of an organization's notification settings: its Slack webhook, its members' mails, and the events to notify
+ * about.
+ */
 import { member } from '../../access/auth.ts';
 import type { Context } from '../../context.ts';
 import * as contract from '../contract/orgwebhook.ts';
@@ -24,7 +27,7 @@ const viewWebhooks = (
   slack_webhook_url: sealed === null ? null : maskWebhook(secrets.open(sealed, slackWebhookPlace(orgId))),
 });
 
-/** The address as it is to be stored; undefined leaves what is there. @throws Problem VALIDATION */
+/** The encrypted webhook URL to store; undefined keeps the stored one. @throws Problem VALIDATION */
 function sealedUrl(
   ctx: Context,
   orgId: string,
@@ -78,7 +81,7 @@ export const orgWebhookRoutes = [
         },
         ctx.clock(),
       );
-      // Also when the same address is saved again: that is how what was disabled is enabled.
+      // Saving the same URL again also enables a destination that was disabled after failures.
       if (body.slack_webhook_url !== undefined) await enableDestination(orgId, 'notification');
       return viewWebhooks(ctx, orgId, saved);
     },

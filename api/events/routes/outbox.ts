@@ -1,4 +1,4 @@
-/** Deliveries: what is sent to an organization's destinations, what became of it, and sending it again. */
+/** Routes of deliveries to an organization's destinations: list them, see their attempts, send them again. */
 import { key, type TenantPrincipal } from '../../access/auth.ts';
 import type { Context } from '../../context.ts';
 import * as contract from '../contract/outbox.ts';
@@ -59,7 +59,7 @@ async function deliveryOf({ orgId, modes }: TenantPrincipal, deliveryId: string)
   return found;
 }
 
-/** @throws Problem CONFLICT when nothing is sent there until its settings are saved again. */
+/** @throws Problem CONFLICT when the destination is disabled until its settings are saved again. */
 async function checkEnabled({
   org_id,
   mode,
@@ -176,7 +176,7 @@ export const outboxRoutes = [
     async handle({ body, principal: { orgId, modes } }, ctx) {
       const since = new Date(body.since);
       const now = ctx.clock();
-      // The sweeper starts what this process does not.
+      // The sweeper starts the deliveries that this process does not start.
       const due = new Date(now.getTime() + sweepAfterMs);
       const { outbox_version } = await findSupportConfig(orgId);
       let recovered = 0;

@@ -1,4 +1,6 @@
-/** Where other services send their events. Each request is verified by its bytes, stored, and answered at once. */
+/**
+ * Routes for the webhooks of other services. Each request is verified by its raw bytes, stored, and answered at once.
+ */
 import { signature } from '../../access/auth.ts';
 import * as contract from '../contract/inbound.ts';
 import { ownedBy, takeIn } from '../inbound.ts';

@@ -1,4 +1,7 @@
-/** What travels about connections to other services. Credentials are taken and never returned. Zod only. */
+/**
+ * Zod schemas of the requests and replies about connections to other services. Credentials are accepted and never
+ * returned.
+ */
 import { z } from 'zod';
 import { id, orgParams, timestamp } from '../../base/contract/common.ts';
 import { integrationProviders, integrationStatuses } from '../../../models/rules/integrations/integration.ts';

@@ -1,4 +1,4 @@
-/** What travels about support configuration. The webhook's secret is accepted and never returned. */
+/** Zod schemas of an organization's support configuration. The webhook's secret is accepted and never returned. */
 import { z } from 'zod';
 import { id, timestamp } from '../../base/contract/common.ts';
 import { environments } from '../../../models/rules/access/keys.ts';
@@ -26,7 +26,7 @@ export const supportConfig = z
       .meta({ description: 'Null while all of it is the default; `environment` does not count.' }),
   })
   .meta({ id: 'SupportConfig' });
-/** The fields stand at the top level and, as the spec's service has them, in `config`. */
+/** The fields appear twice, at the top level and in `config`, as the specification has them. */
 export const supportConfigReply = z.object({ ...supportConfig.shape, config: supportConfig });
 
 /** A field that is left out keeps its value. */

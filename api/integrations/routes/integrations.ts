@@ -1,4 +1,4 @@
-/** Connections of an organization to other services. Only people connect; a key cannot. */
+/** Routes of an organization's connections to other services. Only members connect; keys cannot. */
 import { member, open } from '../../access/auth.ts';
 import * as contract from '../contract/integrations.ts';
 import { beginSlack, connect, disconnect, finishSlack, testConnection, viewIntegration } from '../integrations.ts';

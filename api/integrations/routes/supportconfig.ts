@@ -1,4 +1,4 @@
-/** Support configuration of an organization, and taking it live. */
+/** Routes of an organization's support configuration, which also take it live. */
 import { key } from '../../access/auth.ts';
 import { checkEnvironmentChange } from '../../access/goinglive.ts';
 import type { Context } from '../../context.ts';
@@ -32,7 +32,10 @@ function view(supportConfig: SupportConfig, environment: Environment) {
   return { ...fields, config: fields };
 }
 
-/** What of a patch changes something: a secret that is the same as before is not replaced, so nothing signs beside it. */
+/**
+ * The effective changes of a patch. A secret that equals the stored one is kept; otherwise it would count as rotated
+ * and both would sign.
+ */
 function changesOf(
   { secrets }: Context,
   current: SupportConfig,
@@ -45,12 +48,15 @@ function changesOf(
   return { ...rest, outbox_webhook_secret: same ? before : secrets.seal(secret, place) };
 }
 
-/** Applies a patch to what is stored, again when somebody else stored meanwhile, so that rules over two fields hold. */
+/**
+ * Applies a patch to the stored configuration with optimistic locking: it retries after a concurrent change, so that
+ * rules about two fields hold.
+ */
 async function patchSupportConfig(ctx: Context, orgId: string, given: SettingsPatch): Promise<SupportConfig> {
   for (;;) {
     const current = await findSupportConfig(orgId);
     if (Object.values(given).every((value) => value === undefined)) return current;
-    // Read after the configuration: one that is disconnected later changes its version.
+    // Read after the configuration, because a later disconnection changes the configuration's version.
     const around = { integrations: await listConnectedIntegrations(orgId), egressAllow: ctx.config.egressAllow };
     const patch = changesOf(ctx, current, given);
     const now = ctx.clock();

@@ -1,4 +1,4 @@
-/** What travels about documents. */
+/** Zod schemas of the requests and replies about documents. */
 import { z } from 'zod';
 import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';

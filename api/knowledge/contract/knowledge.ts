@@ -1,4 +1,4 @@
-/** What travels about questions to the knowledge base, and about those it could not answer. */
+/** Zod schemas of questions to the knowledge base, and of the questions that it could not answer. */
 import { z } from 'zod';
 import { id, orgParams, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';

@@ -1,4 +1,4 @@
-/** Documents of the knowledge base: upload, list, tag, reprocess, delete. Processing is workflows/knowledge/document.ts. */
+/** Routes of documents: upload, list, tag, reprocess, delete. workflows/knowledge/document.ts processes documents. */
 import { key } from '../../access/auth.ts';
 import type { Context } from '../../context.ts';
 import * as contract from '../contract/documents.ts';
@@ -29,7 +29,6 @@ import { eraseSourceWork, processDocumentWork, retagSourceWork } from '../../../
 
 const missing = () => new Problem('NOT_FOUND', { message: 'There is no such document; it may have been deleted.' });
 
-/** A record as callers see it. */
 function view(document: Document, { embedding: { model } }: Pick<Context, 'embedding'>) {
   return {
     ...document,
@@ -43,8 +42,8 @@ function view(document: Document, { embedding: { model } }: Pick<Context, 'embed
 }
 
 /**
- * Stores new tags. The workflow brings them into the index; until then, searches already hide what the new tags
- * exclude.
+ * Stores new tags. A workflow updates the index later; until then, searches already hide the documents that the new
+ * tags exclude.
  */
 async function retag(
   ctx: Context,

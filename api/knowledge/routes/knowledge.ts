@@ -1,4 +1,4 @@
-/** Questions to the knowledge base, and the gaps that they revealed. */
+/** Routes that ask the knowledge base, and that list the knowledge gaps: questions that it could not answer. */
 import { answerQuestion, type KnowledgeAnswer } from '../../../agent/knowledge/answer.ts';
 import { key } from '../../access/auth.ts';
 import * as contract from '../contract/knowledge.ts';
@@ -8,7 +8,7 @@ import { listGaps, setGapStatus, type GapGroup } from '../../../models/knowledge
 import { findPassages } from '../../../models/knowledge/knowledge.ts';
 import type { Mode } from '../../../models/rules/access/keys.ts';
 
-/** Every number behind the decision, for a caller who asks why. */
+/** All numbers behind the decision to answer or not, for debugging. */
 function explain({ searched, strict, retrieval, model_error }: KnowledgeAnswer, mode: Mode) {
   const { filter, terms, authority, degraded, judged, confidence, offers, thresholds } = retrieval;
   return {
@@ -38,7 +38,7 @@ function explain({ searched, strict, retrieval, model_error }: KnowledgeAnswer, 
   };
 }
 
-/** The passages that came near, as far as they are still there. */
+/** The passages that came closest to answering the gaps, if they still exist. */
 async function passagesNear(orgId: string, gaps: readonly GapGroup[]) {
   const near = await Promise.all(
     [...Map.groupBy(gaps, ({ mode }) => mode)].map(([mode, those]) => {
@@ -60,7 +60,7 @@ export const knowledgeRoutes = [
     body: contract.queryBody,
     reply: contract.queryReply,
     limit: 'queries',
-    // A stored answer would still be returned after the documents behind it were deleted.
+    // A stored reply would still be returned after its source documents were deleted.
     asksOnly: true,
     async handle({ params: { orgId }, body, principal: { mode, kind } }, ctx) {
       const answer = await answerQuestion(ctx, {

@@ -1,4 +1,7 @@
-/** What travels about an organization's tool server. Credentials are accepted and never returned. */
+/**
+ * Zod schemas of the requests and replies about an organization's tool server. Credentials are accepted and never
+ * returned.
+ */
 import { z } from 'zod';
 import { environments } from '../../../models/rules/access/keys.ts';
 import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
@@ -123,7 +126,7 @@ export const serverBody = z.strictObject({
         enabled: tool.enabled.optional(),
         timeout_ms: tool.timeout_ms.optional(),
         allowed_channels: tool.allowed_channels.optional(),
-        // A list may be sent back as it was shown.
+        // Accepted and ignored, so that a client can send the list back as it got it.
         suspended: z.boolean().optional().meta({ description: 'True leaves it suspended.' }),
         problem: findings.problem.meta({ description: 'As it was shown; it changes nothing.' }),
         notes: findings.notes.meta({ description: 'As they were shown; they change nothing.' }),
@@ -211,5 +214,5 @@ export const callbackQuery = z.object({
   error_uri: z.string().max(2_000).optional(),
   session_state: z.string().max(500).optional(),
 });
-/** The answer is a redirect. */
+/** The reply is a redirect without a body. */
 export const redirectReply = z.object({});

@@ -1,4 +1,4 @@
-/** What travels between an agent of the organization and the tools at `/v1/mcp`. Zod only; the descriptions are for models. */
+/** Zod schemas of the tools at `/v1/mcp`, which an organization's agents call. The descriptions are read by models. */
 import { z } from 'zod';
 import { id } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
@@ -7,7 +7,7 @@ import { confidences } from '../../../models/rules/knowledge/retrieval.ts';
 
 const { query, segments, conversation_history } = queryBody.shape;
 const { answer, sources, has_context, confidence, offers } = queryReply.shape;
-/** Passages of one search at most, and unless told. */
+/** The most passages of one search, and the default. */
 const maxPassages = 20;
 export const defaultPassages = 8;
 

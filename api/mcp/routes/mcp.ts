@@ -1,4 +1,4 @@
-/** An organization's tool server: connecting it, what it offers, what was approved, and what became of each call. */
+/** Routes of an organization's tool server: connect it, discover and approve its tools, and list its calls. */
 import { randomUUID } from 'node:crypto';
 import { key, open, type TenantPrincipal } from '../../access/auth.ts';
 import type { Context } from '../../context.ts';
@@ -26,7 +26,7 @@ import { discoverToolsWork, toolCallWork } from '../../../models/rules/mcp/work.
 
 const prefix = '/support/mcp/orgs/{orgId}';
 
-/** One writer of each process, so that events of an organization need not race inside it. */
+/** One writer per process, so that events of the same organization are written one after the other within it. */
 const writers = perConfig(({ secretKeys }) =>
   auditWriter({ clock: () => new Date(), secrets: createSecretBox(secretKeys) }),
 );
@@ -39,7 +39,7 @@ const audit = (
 const failed = (reason: FailureReason) => new Problem('TOOL_SERVER_FAILED', { message: failureReasons[reason] });
 const noServer = () => new Problem('NO_TOOL_SERVER');
 
-/** Counts a discovery against the limit of calls. @throws Problem RATE_LIMITED. */
+/** Counts a discovery against the rate limit of tool calls. @throws Problem RATE_LIMITED. */
 async function countDiscovery(ctx: Context, { _id: orgId, rate_limit_per_min: most }: ToolServer): Promise<void> {
   const { waitMs } = await takeCall(orgId, most, ctx.clock());
   if (waitMs === undefined) return;

@@ -1,4 +1,4 @@
-/** What travels about executions of tasks. Zod only. */
+/** Zod schemas of the requests and replies about executions of tasks. */
 import { z } from 'zod';
 import { id, timestamp } from '../../base/contract/common.ts';
 import { stepIntegrations, stepStatuses } from '../../../models/rules/tasks/execution.ts';

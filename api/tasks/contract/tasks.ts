@@ -1,4 +1,4 @@
-/** What travels about tasks. Zod only. */
+/** Zod schemas of the requests and replies about tasks. */
 import { z } from 'zod';
 import { email } from '../../access/contract/auth.ts';
 import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';

@@ -1,4 +1,4 @@
-/** The tasks of meetings: extracted for an organization, and listed, by whoever owns the meeting. */
+/** Routes by which a meeting's owner extracts and lists the tasks of the meeting. */
 import { jwt } from '../../access/auth.ts';
 import * as contract from '../contract/tasks.ts';
 import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';

@@ -1,4 +1,4 @@
-/** Executing tasks: what is made of them in other services. */
+/** Routes that execute tasks, that is, create issues and messages for them in other services. */
 import { member } from '../../access/auth.ts';
 import * as contract from '../contract/taskexecution.ts';
 import { route } from '../../http/route.ts';

@@ -1,4 +1,4 @@
-/** Tasks of an organization: every member reads and changes them. */
+/** Routes of an organization's tasks. Every member may read and change them. */
 import { member } from '../../access/auth.ts';
 import * as contract from '../contract/tasks.ts';
 import { defaultLimit, placedListPage } from '../../http/cursor.ts';
@@ -116,7 +116,8 @@ export const taskRoutes = [
       };
       const standing = await findTask(orgId, taskId);
       if (!standing) throw noTask();
-      // Whoever sends a task back as it was given may name a meeting of somebody else, and one who has left.
+      // Only a changed meeting or assignee is checked. A member may send a task back unchanged, although its meeting is
+      // another member's or its assignee has left.
       if (body.session_id !== standing.session_id) await checkSession(userId, body.session_id);
       const changed = await changeTask(orgId, taskId, byMember(userId, ctx.clock()), (task) => {
         if (body.assigned_to !== task.assigned_to) checkAssignee(body.assigned_to, memberIds);
