@@ -1,22 +1,22 @@
 /**
- * What happens when a model fails: it is logged, the job is done offline, and the answer to a customer notes why (`model_error`).
- * The customer sees an answer in the sources' own sentences in place of what was shown of the model's. An abort is no failure, nor
- * is an error of whoever listens.
+ * The fallback when a model fails: the failure is logged, the job is done offline, and an answer to a customer notes
+ * the reason (`model_error`). If parts of the model's answer were already shown, the customer sees an extractive answer
+ * in their place. An abort is not a failure, and neither is an error of a listener.
  */
 import type { AnswerOptions, Intelligence, Job, JobOptions, Listener } from './intelligence.ts';
 import { Problem } from '../models/rules/base/errors.ts';
 
 /**
- * The jobs that a model does. Messages are read and meetings are named without one, because a model would be asked before each
- * answer, and each time that a transcript grows.
+ * The jobs that a model does. Reading messages and naming meetings are always done offline, because a model would be
+ * called before each answer and each time a transcript grows.
  */
 export type ModelJobs = Omit<Intelligence, 'read' | 'titleMeeting'>;
 
-/** Is told of each failure. */
+/** Called for each failure of the model. */
 export type Failed = (job: keyof ModelJobs, error: Problem, about: JobOptions['about']) => void;
 
 export function withFallback(model: ModelJobs, offline: Intelligence, failed: Failed): Intelligence {
-  /** What does the job instead is given the failure. */
+  /** Runs the model's job, and on failure the offline job, which gets the failure. */
   async function unlessItFails<T>(
     job: keyof ModelJobs,
     { signal, about }: JobOptions,
@@ -74,7 +74,7 @@ export function withFallback(model: ModelJobs, offline: Intelligence, failed: Fa
   };
 }
 
-/** The same options with a listener that knows whether what was shown has to be taken back. */
+/** Wraps the listener of the options, so that text that was already shown can be withdrawn. */
 function noteShown(options: AnswerOptions): { options: AnswerOptions; takeBack(): Promise<void> } {
   const { listener } = options;
   if (!listener) return { options, takeBack: async () => undefined };

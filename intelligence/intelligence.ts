@@ -1,6 +1,6 @@
 /**
- * Everything that needs intelligence, one method a job. Each implementation takes and gives the same: `model/` asks a language
- * model, `offline/` runs here, and `withFallback` (fallback.ts) asks the model and goes on without it where it fails. Types only.
+ * The interface of all jobs that need language understanding, one method per job. `model/` asks a language model,
+ * `offline/` works without one, and `withFallback` (fallback.ts) tries the model first. Types only.
  */
 import type { Person } from './offline/meetings/people.ts';
 import type { Findings, Reviewed } from './offline/review.ts';
@@ -19,156 +19,158 @@ import type { ToolResult } from '../models/rules/mcp/result.ts';
 import type { ApprovedTool, Outcome, RiskTier } from '../models/rules/mcp/tool.ts';
 
 export type Intelligence = {
-  /** What a message wants, in which language, and what to search for. */
+  /** Reads a message: its intent, its language, and the texts to search for. */
   read: Job<ReadAsk, ReadMessage>;
-  /** A message that refers to what was said before as a question that can be understood alone. */
+  /** Rewrites a message that refers to earlier messages as a self-contained question. */
   rewrite: Job<RewriteAsk, string>;
-  /** An answer from passages that were found. */
+  /** Writes an answer from the retrieved passages. */
   answer: Job<AnswerAsk, Written, AnswerOptions>;
-  /** The tool that a message wants called; or, once tools have answered, what is told of their results. */
+  /** Chooses the tool that a message asks for or, once tools have returned, writes an answer from their results. */
   chooseTool: Job<ToolAsk, Choice>;
-  /** What a text says of the interview that somebody wants. */
+  /** Extracts the settings of an interview from a description. */
   draftInterview: Job<{ prompt: string }, InterviewWords>;
-  /** The questions of an interview. */
   writeQuestions: Job<QuestionsAsk, WrittenQuestions>;
-  /** What an interviewer might ask now. */
+  /** Suggests questions that an interviewer could ask next. */
   suggest: Job<SuggestAsk, Suggestion[]>;
   summarizeInterview: Job<Interviewed, Omit<QaSummary, 'generated_at'>>;
-  /** Undefined: the candidate said nothing that could be judged. */
+  /** Undefined when the candidate said nothing that can be scored. */
   score: Job<ScoreAsk, Omit<Evaluation, 'generated_at'> | undefined>;
-  /** The phrase of a transcript that names the meeting; undefined when nothing is said that names anything. */
+  /** A phrase of the transcript that names the meeting; undefined when no phrase fits. */
   titleMeeting: Job<{ said: readonly Said[] }, string | undefined>;
   summarizeMeeting: Job<MeetingAsk, MeetingSummary>;
-  /** The tasks that people take on in a meeting. */
+  /** Finds the tasks that people commit to in a meeting. */
   findTasks: Job<TasksAsk, FoundTasks>;
-  /** What is missing and vague in a task. */
+  /** Finds what is missing or vague in a task. */
   reviewTask: Job<ReviewAsk, TaskReview>;
-  /** Whether what was made in this way may come out better when it is made again. */
+  /** Whether repeating a job could improve a result that was made in this way. */
   mayImprove(made: GeneratedBy): boolean;
 };
 
-/** @throws Problem MODEL_FAILED of a model that fails; or what `signal` was aborted with. */
+/** @throws Problem MODEL_FAILED when a model fails; the abort reason when `signal` was aborted. */
 export type Job<Ask, Done, Options extends JobOptions = JobOptions> = (ask: Ask, options?: Options) => Promise<Done>;
 export type JobOptions = {
   signal?: AbortSignal | undefined;
-  /** Ids of what it is for, for the log. */
+  /** Ids for the log, such as the conversation's. */
   about?: Readonly<Record<string, string>>;
 };
 export type GeneratedBy = 'extractive' | 'model';
 
-/** What was said, oldest first; an answer may have made offers. */
+/** Earlier messages, oldest first; an answer may contain offers. */
 export type Turns = readonly { role: string; body: string; offers?: readonly Offer[] }[];
 
-/** What a message wants. `help`: what the agent can do, or help with nothing named yet. `bot`: who or what the agent is. */
+/**
+ * What a message is about. `help`: asks what the agent can do, or for help without a subject. `bot`: asks who or what
+ * the agent is. `person`: asks for a human.
+ */
 export type Intent =
   'question' | 'greeting' | 'help' | 'thanks' | 'farewell' | 'small_talk' | 'bot' | 'insult' | 'person';
 export type ReadAsk = { body: string; history: Turns };
 export type ReadMessage = {
   intent: Intent;
-  /** That of the message or, when it says too little, of the customer's last one that says enough. */
+  /** The language of the message or, when the message is too short to tell, of an earlier one of the customer. */
   language: Language;
-  /** The message as it is understood by itself, together with what it refers to. */
+  /** The message as a self-contained text, together with what it refers to. */
   searched: string;
-  /** What of it is searched for, in the order in which to try it. */
+  /** The searches to try, in order. */
   askings: readonly [Asking, ...Asking[]];
 };
-/** `read`: what was read in the message. */
+/** `read`: the result of reading the message. */
 export type RewriteAsk = ReadAsk & { read: ReadMessage };
 
-/** Passages to answer from, as they were judged. */
+/** The retrieved passages to answer from, with their relevance. */
 export type Grounds = {
   confidence: Confidence;
   hits: readonly Judged[];
-  /** With low confidence what may help. */
+  /** With low confidence, the passages to offer because they may help. */
   offers: readonly Judged[];
-  /** What of the message they answer. */
+  /** The part of the message that the passages answer. */
   asking: string;
-  /** They should have been compared by meaning too, and could not. */
+  /** Whether embeddings should have been compared, but were unavailable. */
   degraded: boolean;
 };
 export type AnswerAsk = {
   body: string;
   history: Turns;
-  /** The customer's. */
+  /** The customer's language. */
   language: Language;
   found: Grounds;
-  /** What is known of the customer's situation. */
+  /** The context of the customer's session. */
   situation?: Record<string, unknown> | undefined;
-  /** Whether passages that may help may be offered. */
+  /** Whether passages that may help can be offered. */
   mayOffer: boolean;
 };
 export type AnswerOptions = JobOptions & {
-  /** Without one, nothing is shown before the answer is whole. */
+  /** Gets the text while it is written. Without a listener, nothing is shown before the answer is complete. */
   listener?: Listener | undefined;
-  /** Answers in the passages' own sentences, without a wait. */
+  /** Answer by extraction at once, without calling a model. */
   atOnce?: true;
 };
-/** Where the text goes while it is written. What was given before `again` is void. */
+/** Gets an answer's text while it is written. `again`: all text so far is void, and the answer restarts. */
 export type Listener = { piece(text: string): Promise<void>; again(): Promise<void> };
 export type Written = {
-  /** Plain text. Undefined: the passages do not answer. */
+  /** Plain text. Undefined when the passages do not answer the question. */
   text: string | undefined;
-  /** Ids of the passages that it rests on. */
+  /** Ids of the passages that the answer uses. */
   used: string[];
-  /** What is offered because nothing surely answers. */
+  /** Passages that are offered because none surely answers. */
   offers?: Offer[];
-  /** There was something to offer, which might not be. */
+  /** There were passages to offer, but offers were not allowed. */
   withheld?: true;
   by: WrittenBy;
 };
 export type WrittenBy = {
   generated_by: GeneratedBy;
   model?: string;
-  /** Why the configured model did not write it. */
+  /** Why the configured model did not write the answer. */
   model_error?: string;
-  /** Sentences of the model that were left out, because the passages do not bear them out. */
+  /** Sentences of the model that were removed, because no passage supports them. */
   dropped?: string[];
 };
 
-/** A call that was made for a message, and has ended. */
+/** A tool call that was made for a message and has ended. */
 export type CallMade = {
   tool_name: string;
   risk_tier: RiskTier;
   arguments: Readonly<Record<string, unknown>>;
   outcome: Outcome;
   unknown: boolean;
-  /** Whether a member was asked. */
+  /** Whether a member approved the call. */
   byMember: boolean;
   result?: ToolResult | undefined;
 };
 export type Toolbox = {
   offered: readonly ApprovedTool[];
-  /** The customer's own, if a backend vouches for it. */
+  /** The customer's e-mail address, if a backend or signature has verified it. */
   email: string | undefined;
   made: readonly CallMade[];
 };
 export type ToolAsk = {
   body: string;
   history: Turns;
-  /** What the customer wants done, where this message answers the agent's question back. */
+  /** The customer's earlier messages about the request, when this message answers the agent's question. */
   request: readonly string[];
   toolbox: Toolbox;
-  /** What relative dates count from. */
+  /** The base of relative dates. */
   now: Date;
 };
 export type WantedCall = { tool: ApprovedTool; arguments: Record<string, unknown> };
 /**
- * `missing`: the call is meant, and these required arguments were not said. `told`: what tools have answered is enough. Undefined:
- * no tool is meant.
+ * `call`: a complete tool call. `missing`: a tool is meant, but the customer has not given these required arguments.
+ * `told`: an answer from the results of tools. Undefined: no tool is meant.
  */
 export type Choice =
   { call: WantedCall } | { missing: readonly string[] } | { told: { body: string; by: WrittenBy } } | undefined;
 
-/** `when`: the words that name the time. */
+/** `when`: the words that state the time. */
 export type InterviewWords = { words: DraftWords & { when: string }; generated_by: GeneratedBy };
 export type QuestionsAsk = QuestionOrder & { job_description?: string | undefined };
 export type WrittenQuestions = { questions: NewQuestion[]; generated_by: GeneratedBy };
 export type SuggestAsk = {
   questions: readonly Question[];
-  /** Ids of those that were asked. */
+  /** Ids of the questions that were asked already. */
   asked: readonly string[];
   language?: InterviewLanguage | undefined;
-  /** What was said last. */
+  /** The last messages of the transcript. */
   said: readonly Said[];
 };
 export type ScoreAsk = { interviewed: Interviewed; role: string };
@@ -177,14 +179,14 @@ export type MeetingSummary = SummaryText & { generated_by: GeneratedBy };
 export type TasksAsk = {
   /** At least one segment. */
   said: readonly Said[];
-  /** Who may be assigned. */
+  /** The members whom tasks can be assigned to. */
   members: readonly Person[];
-  /** What relative dates count from, in this zone. */
+  /** The base of relative dates, which are read in the time zone `zone`. */
   startedAt: Date;
   zone: string;
 };
-/** `possible`: what may be a task, and is left to a person; empty where a model found the tasks. */
+/** `possible`: candidates that a person must confirm; always empty when a model found the tasks. */
 export type FoundTasks = { tasks: FoundTask[]; possible: PossibleTask[]; generated_by: GeneratedBy };
-/** `today`: a day, as due dates are written. */
+/** `today`: as `YYYY-MM-DD`. */
 export type ReviewAsk = { task: Reviewed; today: string };
 export type TaskReview = Findings & { generated_by: GeneratedBy };

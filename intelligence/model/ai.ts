@@ -1,6 +1,6 @@
 /**
- * A language model behind any OpenAI-compatible endpoint: answers from given sources, replies in a given form, function calls. The
- * model is told that sources are data, never instructions.
+ * Access to a language model behind an OpenAI-compatible endpoint: answers from given sources, structured replies, and
+ * function calls. The prompts say that sources are data, never instructions.
  */
 import type { Answer, AnswerEvent, CallOptions } from './answers.ts';
 import type { AnswerAsk, RewriteAsk } from './prompt.ts';
@@ -17,31 +17,30 @@ export type { Structured, StructuredAsk } from './structured.ts';
 
 export type Ai = Structured &
   Functions & {
-    /** Its name. */
+    /** The model's name. */
     model: string;
-    /** @throws Problem MODEL_FAILED when the endpoint fails for good or answers what cannot be used. */
+    /** @throws Problem MODEL_FAILED when the endpoint fails after its retries or its reply is unusable. */
     answer(ask: AnswerAsk, options?: CallOptions): Promise<Answer>;
-    /** The same, streamed as it is written. The streamed text is provisional until `done`. */
+    /** As `answer`, but streamed. The streamed text is provisional until `done`. */
     stream(ask: AnswerAsk, options?: CallOptions): AsyncGenerator<AnswerEvent, void, undefined>;
     /**
-     * Rewrites a message that refers to what was said before as a question that can be understood alone. @throws Problem
-     * MODEL_FAILED.
+     * Rewrites a message that refers to earlier messages as a self-contained question. @throws Problem MODEL_FAILED.
      */
     rewrite(ask: RewriteAsk, options?: CallOptions): Promise<string>;
   };
 
-/** Undefined when no model is configured: that takes its name, and an endpoint or a key. */
+/** Undefined when no model is configured. A configuration needs a model name, and an endpoint or an API key. */
 export function createAi(options: ModelOptions = {}): Ai | undefined {
   const { model, apiKey, baseUrl } = options;
   if (!model || !(apiKey || baseUrl)) return undefined;
-  // The endpoint's library is every eighth module of an API, so a process without a model does not load it.
+  // Loaded on demand: the endpoint's library is an eighth of all modules of an API process.
   const loading = import('./configured.ts').then(
     ({ createConfigured }) => createConfigured({ ...options, model }),
     (cause: unknown) => {
       throw new Problem('MODEL_FAILED', { cause });
     },
   );
-  // A library that does not load fails every call, not the process.
+  // If the library cannot be loaded, each call fails, but not the process.
   loading.catch(() => undefined);
   return {
     model,

@@ -1,6 +1,6 @@
 /**
- * Answers of a chat model: what the model is told, and how its reply is checked. A reply that names none of its sources
- * is no answer, and one that repeats its instructions is refused.
+ * Answers of a chat model: the prompt, and the checks of the reply. A reply that cites no source counts as no answer,
+ * and a reply that repeats its instructions is refused.
  */
 import type { Completions } from './completions.ts';
 import { createLeakGuard, type LeakGuard } from './leak.ts';
@@ -20,26 +20,24 @@ export type Answer = {
 
 export type CallOptions = { signal?: AbortSignal | undefined };
 
-/**
- * `restart`: the streamed text is void, and the answer begins again. `done` comes last and carries the checked answer.
- */
+/** `restart`: all streamed text is void, and the answer starts again. `done` comes last, with the checked answer. */
 export type AnswerEvent = { type: 'text'; text: string } | { type: 'restart' } | { type: 'done'; answer: Answer };
 
 export type AnswererOptions = {
   timeoutMs: number;
   budgetMs: number;
-  /** An unguessable value, new for each request: it fences the sources. */
+  /** Returns an unguessable value for each request, which delimits the sources in the prompt. */
   nonce: () => string;
 };
 
 export function createAnswerer({ complete, pieces }: Completions, { timeoutMs, budgetMs, nonce }: AnswererOptions) {
-  /** What the model is told, and the guard that detects when a reply repeats it. */
+  /** The prompt, and the guard that detects a reply which repeats the prompt. */
   function prompt(ask: AnswerAsk): { messages: Message[]; guard: LeakGuard } {
     const value = nonce();
     return { messages: answerMessages(ask, value), guard: createLeakGuard(rules(value), value) };
   }
 
-  /** The single attempt to repair a reply that does not have the requested form. */
+  /** The only attempt to repair a reply that does not have the requested format. */
   async function repaired(
     messages: Message[],
     raw: string,
@@ -93,7 +91,8 @@ export function createAnswerer({ complete, pieces }: Completions, { timeoutMs, b
     },
 
     async rewrite(ask: RewriteAsk, { signal }: CallOptions = {}): Promise<string> {
-      // A customer waits, and a search by the message alone is better than none.
+      // A customer waits, so only a quarter of the time budget is used; a search with the original message is better
+      // than none.
       const deadline = Date.now() + budgetMs / 4;
       const question = parseRewrite(await complete(rewriteMessages(ask, nonce()), rewriteFormat, deadline, signal));
       if (question === undefined) throw new Problem('MODEL_FAILED', { cause: new Error('it wrote no question') });
@@ -102,7 +101,7 @@ export function createAnswerer({ complete, pieces }: Completions, { timeoutMs, b
   };
 }
 
-/** Turns source numbers into ids. Unknown numbers are dropped, and an answer without any source is no answer. */
+/** Turns source numbers into ids. Unknown numbers are dropped, and an answer without sources counts as no answer. */
 function settle(value: ModelAnswer, ask: AnswerAsk, guard: LeakGuard): Answer {
   if (guard.leaks(value.answer)) throw repeated();
   const used = [...new Set(value.sources)].flatMap((number) => ask.hits[number - 1]?.id ?? []);

@@ -1,4 +1,4 @@
-/** Replies of a chat model, complete or piece by piece. Other files interpret their content. */
+/** Requests replies of a chat model, complete or as a stream. Other files interpret the content. */
 import { APIError, type OpenAI } from 'openai';
 import type { Format } from './format.ts';
 import type { Message } from './prompt.ts';
@@ -6,17 +6,17 @@ import { abortable } from '../../clients/base/abortable.ts';
 import type { Endpoint } from '../../clients/openai/endpoint.ts';
 import { failed } from '../../clients/openai/failures.ts';
 
-/** A stream that never ends is cut off after so many times `timeoutMs` … */
+/** A stream is aborted after this many times `timeoutMs`. */
 const longestStream = 6;
-/** … or characters: three times what an answer may have. */
+/** A stream is aborted after this many characters, three times the longest answer. */
 const maxReplyLength = 60_000;
 
 export type Completions = {
-  /** @throws Problem MODEL_FAILED, or what `outer` was aborted with. `deadline`: ms since 1970. */
+  /** @throws Problem MODEL_FAILED, or the abort reason of `outer`. `deadline`: ms since 1970. */
   complete(messages: Message[], wanted: Format, deadline: number, outer?: AbortSignal): Promise<string>;
-  /** The pieces as they come; each has `timeoutMs` to arrive. @throws as `complete`. */
+  /** Yields the pieces as they arrive; each has `timeoutMs` to arrive. @throws as `complete`. */
   pieces(messages: Message[], wanted: Format, deadline: number, outer?: AbortSignal): AsyncGenerator<string>;
-  /** A reply that may call functions. @throws as `complete`. */
+  /** A reply that may contain function calls. @throws as `complete`. */
   converse(
     messages: OpenAI.ChatCompletionMessageParam[],
     tools: OpenAI.ChatCompletionTool[],
@@ -24,7 +24,7 @@ export type Completions = {
     outer?: AbortSignal,
   ): Promise<Conversed>;
 };
-/** `arguments`: JSON, as the model wrote it. */
+/** `arguments`: JSON text as the model wrote it. */
 export type Conversed = { text: string; calls: { name: string; arguments: string }[] };
 
 export function createCompletions({ api, timeoutMs, persist }: Endpoint, model: string): Completions {
@@ -38,7 +38,7 @@ export function createCompletions({ api, timeoutMs, persist }: Endpoint, model: 
     ...(takesFormat ? { response_format: wanted } : {}),
   });
 
-  /** Runs a request; when the endpoint does not know `response_format`, runs it once more without. */
+  /** Runs a request; retries once without `response_format` when the endpoint does not know it. */
   async function withFormat<T>(call: () => Promise<T>): Promise<T> {
     try {
       return await call();
@@ -76,7 +76,7 @@ export function createCompletions({ api, timeoutMs, persist }: Endpoint, model: 
       arm();
       let length = 0;
       for await (const chunk of stream) {
-        // A slow consumer is not a slow endpoint, so the clock is stopped while a piece is being consumed.
+        // The timer stops while a piece is consumed, because a slow consumer is not a slow endpoint.
         clearTimeout(timer);
         const piece = chunk.choices?.[0]?.delta?.content;
         length += piece?.length ?? 0;

@@ -1,4 +1,4 @@
-/** What a configured model can be asked for. It loads the endpoint's library, so ai.ts loads this file on demand. */
+/** The jobs of a configured model. This file imports the endpoint's library, so ai.ts loads it on demand. */
 import { randomBytes } from 'node:crypto';
 import { createAnswerer } from './answers.ts';
 import { createCompletions } from './completions.ts';

@@ -1,4 +1,4 @@
-/** The form of a reply as endpoints take it, made of the zod shape by which the reply is checked. */
+/** The JSON schema of a reply for the endpoint, derived from the Zod schema that checks the reply. */
 import { z } from 'zod';
 
 export type Format = {
@@ -6,7 +6,7 @@ export type Format = {
   json_schema: { name: string; strict: true; schema: Record<string, unknown> };
 };
 
-/** Bounds that strict endpoints refuse; the reply is held to them all the same when it is checked. */
+/** Keywords that strict endpoints refuse. The reply is still checked against them. */
 const bounds = [
   'minLength',
   'maxLength',
@@ -18,7 +18,7 @@ const bounds = [
   'maxItems',
 ] as const;
 
-/** `name`: letters and `_`. */
+/** `name`: letters and `_` only. */
 export function formatOf(name: string, shape: z.ZodType): Format {
   const { $schema: _, ...schema } = z.toJSONSchema(shape, {
     override({ jsonSchema }) {

@@ -1,6 +1,6 @@
 /**
- * Function calling: whether the model wants one of the given tools called for a customer, or what it says about results that
- * are there. It calls nothing itself. Results and the customer's words are data; what a call holds is checked by the caller.
+ * Function calling: the model chooses one of the given tools for a customer, or writes an answer from results. No tool
+ * is called here. Results and the customer's words are data, and the caller checks the arguments.
  */
 import type OpenAI from 'openai';
 import type { CallOptions } from './answers.ts';
@@ -13,28 +13,28 @@ export type FunctionsAsk = {
   question: string;
   /** Earlier turns, oldest first. */
   history: readonly { role: string; body: string }[];
-  /** The only tools that exist for the model. */
+  /** The only tools that the model may choose from. */
   tools: readonly { name: string; description: string; parameters: Readonly<Record<string, unknown>> }[];
-  /** The calls that were made for this message, in their order, and what came of each. */
+  /** The calls that were made for this message, in order, each with its result. */
   made: readonly { name: string; arguments: Readonly<Record<string, unknown>>; result: string }[];
-  /** The customer's own address, where it is known for sure. */
+  /** The customer's e-mail address, if it is verified. */
   email?: string | undefined;
   today: Date;
-  /** What is wrong with the arguments of a call, in a sentence for the model; undefined: nothing. */
+  /** What is wrong with a call's arguments, as a sentence for the model; undefined when the call is valid. */
   problemOf(call: WantedFunction): string | undefined;
 };
 export type WantedFunction = { name: string; arguments: Record<string, unknown> };
-/** `text` is empty when the model has nothing to say. */
+/** `text`: empty when the model has nothing to say. */
 export type FunctionsReply = { call: WantedFunction } | { text: string };
 
 export type Functions = {
-  /** @throws Problem MODEL_FAILED when the endpoint fails for good, or its second reply is wrong too. */
+  /** @throws Problem MODEL_FAILED when the endpoint fails after its retries, or its second reply is wrong too. */
   chooseFunction(ask: FunctionsAsk, options?: CallOptions): Promise<FunctionsReply>;
 };
 
 type Message = OpenAI.ChatCompletionMessageParam;
 
-/** What the model replies when no tool is meant. */
+/** The model's reply when it chooses no tool. */
 const nothing = 'NONE';
 
 const functionRules = (nonce: string, { email, today }: FunctionsAsk): string =>
@@ -99,7 +99,7 @@ const toolMessage = (id: string, content: string): Message => ({ role: 'tool', t
 
 type Unusable = { problem: string; said: OpenAI.ChatCompletionAssistantMessageParam };
 
-/** The first call of a reply, or its text. Whatever else it has is left aside: the turn goes on after one call. */
+/** The first call of a reply, or its text. Further calls are ignored, because the turn continues after one call. */
 function read(
   { text, calls }: Awaited<ReturnType<Completions['converse']>>,
   { tools, problemOf }: FunctionsAsk,

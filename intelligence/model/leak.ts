@@ -1,30 +1,31 @@
 /**
- * Detects a reply that repeats the model's instructions. Instructions are no answer to a customer, and a model that
- * recites them is following somebody else's. Pure; it compares words, not their meaning, so a translation passes. The
- * instructions contain no secret.
+ * Detects a reply that repeats the model's instructions. A model that recites its instructions is following a prompt
+ * injection. The comparison is lexical, so a translation passes; the instructions contain no secret. Pure.
  */
 
-/** This many equal words in a row are not a coincidence. */
+/** This many equal words in a row count as repetition. */
 const tellingWords = 8;
-/** Text that is being written is held back only when at least this many words at its end match. */
+/** While a reply is streamed, its end is held back when at least this many of its last words match the instructions. */
 const suspiciousWords = 3;
-/** Eight words are rarely longer than this, in characters. */
+/** The number of characters that is checked again; eight words are rarely longer. */
 const lookBack = 400;
 
 export type LeakGuard = {
-  /** How much of an unfinished reply may be shown; undefined when it repeats its instructions. */
+  /** How many characters of an unfinished reply may be shown; undefined when the reply repeats the instructions. */
   safeLength(text: string): number | undefined;
-  /** Whether a complete reply repeats them. */
+  /** Whether a complete reply repeats the instructions. */
   leaks(text: string): boolean;
 };
 
-/** `nonce`: the value of the fences; a reply that contains it repeats a fence. */
+/** `nonce`: the delimiter of the sources; a reply that contains it repeats the prompt. */
 export function createLeakGuard(instructions: string, nonce: string): LeakGuard {
   const wordsIn = (text: string) => [...text.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu)];
   const told = ` ${wordsIn(instructions)
     .map(([word]) => word)
     .join(' ')} `;
-  /** How much of this reply was checked. A reply only grows, so a shorter text is a reply that began again. */
+  /**
+   * The length of this reply that was checked. A reply only grows, so a shorter text means that the reply restarted.
+   */
   let seen = 0;
 
   function tellingIn(words: readonly string[]): boolean {

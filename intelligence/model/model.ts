@@ -1,4 +1,4 @@
-/** The jobs that a language model does; it fails with a Problem. What it writes is checked before it counts. */
+/** The jobs that a language model does. They fail with a Problem, and check what the model writes. */
 import type { Ai } from './ai.ts';
 import { answerByModel } from './chat/answer.ts';
 import { chooseByModel } from './chat/tools.ts';
@@ -12,7 +12,7 @@ import { reviewByModel } from './tasks/review.ts';
 import type { ModelJobs } from '../fallback.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 
-/** `embedding`: chooses among more tools than the model is given at once. */
+/** `embedding`: preselects tools when there are more than the model may be offered. */
 export function createModel(ai: Ai, embedding: Pick<Embedding, 'local'>): ModelJobs {
   return {
     rewrite: async ({ body, history }, options) => ai.rewrite({ question: body, history }, options),

@@ -1,7 +1,7 @@
-/** How a language model is reached and asked. */
+/** The settings of a language model's endpoint. */
 import type { AiOptions } from '../../clients/openai/options.ts';
 
 export type ModelOptions = Omit<AiOptions, 'embeddingModel'> & {
-  /** An unguessable value, new for each request: it fences the sources. */
+  /** Returns an unguessable value for each request, which delimits the sources in the prompt. */
   nonce?: () => string;
 };

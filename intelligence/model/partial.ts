@@ -1,11 +1,13 @@
 /**
- * Reads one string member out of a JSON object while the object is still being written. It only follows the top level
- * and does not check whether the JSON is valid; that is checked when the object is complete.
+ * Reads one string member of a JSON object while the object is still being streamed. It follows only the top level and
+ * does not validate; the complete object is validated later.
  */
 const escapes: Record<string, string> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' };
 
 export type MemberReader = {
-  /** The text that this piece adds to the member; often empty. */ read(piece: string): string;
+  /** Takes the next piece of the JSON text and returns what it adds to the member; often empty. */ read(
+    piece: string,
+  ): string;
 };
 
 export function createMemberReader(member: string): MemberReader {
@@ -17,7 +19,7 @@ export function createMemberReader(member: string): MemberReader {
   let pending = '';
 
   /**
-   * Takes one character inside a string; returns what it adds to the string. An escape adds its character once it is
+   * Takes one character inside a string; returns what it adds to the string. An escape adds its character when it is
    * complete.
    */
   function inside(character: string): string {

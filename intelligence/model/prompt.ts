@@ -1,6 +1,6 @@
 /**
- * What the model is told and what it may reply. The sources stand between fences with a value made for this request, so
- * that no text inside can close them. The rules stand outside, before the fences.
+ * The prompts and the expected replies. Sources are enclosed in delimiters with an unguessable value per request, so
+ * that no text inside can close them. The rules come before the delimiters.
  */
 import { z } from 'zod';
 import { formatOf } from './format.ts';
@@ -9,12 +9,12 @@ export type AnswerAsk = {
   question: string;
   /** Earlier turns, oldest first. */
   history?: readonly { role: string; body: string }[] | undefined;
-  /** The only passages that the model sees, most relevant first. */
+  /** The only passages that the model gets, most relevant first. */
   hits: readonly { id: string; name: string; heading: string; text: string }[];
-  /** What is known of the customer's situation. It is what others claim, so it is not a source. */
+  /** The context of the customer's session. It is unverified, so it does not count as a source. */
   situation?: Record<string, unknown> | undefined;
 };
-/** A message that may refer to what was said before. */
+/** A message that may refer to earlier messages. */
 export type RewriteAsk = Pick<AnswerAsk, 'question' | 'history'>;
 
 export type Message = { role: 'system' | 'user' | 'assistant'; content: string };
@@ -41,23 +41,23 @@ Rules:
 6. Be brief and exact: one to five sentences, in the language of the question. Copy numbers, names and conditions exactly.`;
 
 /**
- * How many earlier turns are sent, and how many characters of each: enough for "and for students?", at a bounded cost.
+ * The number of earlier turns in the prompt, and the characters of each: enough to understand "and for students?", at a
+ * bounded cost.
  */
 const maxTurns = 10;
 const maxTurnLength = 2_000;
-/** How much of the situation is sent, in characters; session and page may each contain twice as much. */
+/** The characters of the session context in the prompt; session and page may each contain twice as much. */
 const maxSituationLength = 4_000;
-/** Longer than a question in one sentence, in characters. */
+/** In characters; longer than any question in one sentence. */
 const maxRewriteLength = 500;
 
-/** The last turns of a conversation, as messages. */
 export const turnsOf = (history: AnswerAsk['history'], clean: (text: string) => string): Message[] =>
   (history ?? []).slice(-maxTurns).map((turn): Message => {
     const role = turn.role === 'customer' || turn.role === 'user' ? 'user' : 'assistant';
     return { role, content: clean(turn.body.slice(0, maxTurnLength)) };
   });
 
-/** Removes the fences' value from text that others wrote. */
+/** Removes the delimiters' value from text that others wrote. */
 export const cleanOf =
   (nonce: string) =>
   (text: string): string =>
@@ -94,7 +94,7 @@ export function rewriteMessages({ question, history }: RewriteAsk, nonce: string
   ];
 }
 
-/** The question in a reply, on one line; undefined when there is none. */
+/** The rewritten question in a reply, on one line; undefined when there is none. */
 export function parseRewrite(raw: string): string | undefined {
   const read = rewritten.safeParse(parseJson(raw));
   const question = read.success ? read.data.question.replace(/\s+/gu, ' ').trim().slice(0, maxRewriteLength) : '';
@@ -106,7 +106,7 @@ export const repairMessage = (problem: string): Message => ({
   content: `Your reply could not be read: ${problem} Send the same answer again as the JSON object of rule 4, and nothing else.`,
 });
 
-/** Reads a reply, even one that wraps its JSON in a code fence or a sentence; undefined when it contains no JSON. */
+/** Parses a reply, even if the JSON is wrapped in a code fence or a sentence; undefined when it contains no JSON. */
 export function parseJson(raw: string): unknown {
   const [from, to] = [raw.indexOf('{'), raw.lastIndexOf('}')];
   try {

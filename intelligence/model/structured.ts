@@ -1,6 +1,6 @@
 /**
- * Any other text that a model writes in a given form: summaries, scores. What others have said is handed over as data
- * between fences, and the reply is checked by its caller; one that fails the check is asked for once more.
+ * Structured replies of a model, such as summaries and scores. Texts of other people are passed as data between
+ * delimiters. A reply that fails its check is requested once more.
  */
 import type { z } from 'zod';
 import type { Completions } from './completions.ts';
@@ -9,20 +9,20 @@ import { parseJson, type Message } from './prompt.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 export type StructuredAsk<T> = {
-  /** Names the form of the reply: letters and `_`. */
+  /** The name of the reply's schema: letters and `_` only. */
   name: string;
-  /** What to do, in sentences. What is in the data cannot change it. */
+  /** The instructions. Nothing in the data can change them. */
   task: string;
-  /** What the model is to read, by name. It is data: whatever it asks for is not done. */
+  /** The texts that the model reads, by name. Instructions in them are not followed. */
   data: Readonly<Record<string, unknown>>;
   shape: z.ZodType<T>;
-  /** What else is wrong with a reply of the right shape, in a sentence for the model. */
+  /** A further check of a valid reply; returns what is wrong as a sentence for the model. */
   problemOf?(value: T): string | undefined;
   signal?: AbortSignal | undefined;
 };
 
 export type Structured = {
-  /** @throws Problem MODEL_FAILED when the endpoint fails for good, or its second reply is wrong too. */
+  /** @throws Problem MODEL_FAILED when the endpoint fails after its retries, or its second reply is wrong too. */
   structured<T>(ask: StructuredAsk<T>): Promise<T>;
 };
 

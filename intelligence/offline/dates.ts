@@ -1,6 +1,6 @@
 /**
- * Dates in what people write: which moment a phrase means, in a time zone. It reads English; a phrase that it cannot read for
- * sure gives nothing, since a wrong date is worse than none.
+ * Finds dates in English text: the moment that a phrase means in a time zone. An ambiguous phrase gives no date,
+ * because a wrong date is worse than none.
  */
 import type { ParsedComponents, ParsedResult } from 'chrono-node';
 import * as english from 'chrono-node/en';
@@ -8,29 +8,34 @@ import { DateTime } from 'luxon';
 import { zonesIn, type NamedZone } from './zones.ts';
 
 export type FoundDate = {
-  /** The words that name it, as they stand in the text. */
+  /** The words that state the date, as in the text. */
   text: string;
   at: Date;
-  /** Whether the hour was said. */
+  /** Whether the text states the hour. */
   timed: boolean;
 };
 
-/** What is read at once, in characters: the time that reading takes grows with the square of blanks. */
+/**
+ * The most characters that are parsed at a time, because parsing time grows with the square of the number of blanks.
+ */
 const maxText = 500;
-/** What would be read wrongly: `every Monday` is no date, `the last Friday of May` another one, `Monday's plan` a plan. */
+/**
+ * Contexts in which a date would be misread: `every Monday` is no single date, `the last Friday of May` is another
+ * date, `Monday's plan` is a plan.
+ */
 const refusedAfter = /^\s*(?:of|after|before|following)\b|^['’]s\b/iu;
-/** `45 minutes` is how long something takes; `in 45 minutes` is when it is. */
+/** `45 minutes` is a duration; `in 45 minutes` is a time. */
 const duration =
   /^(?:(?:them|us|you|me|him|her|it|for|about)\s+)?(?:(?:the|an?|\p{N}+|half an|one|two|three)[\s-]*)?(?:second|minute|min|hour|hr|day|week|month|year)s?$/iu;
 const refusedBefore = /\b(?:every|each|last|not)\s+$/iu;
 
 /**
- * The first moment that a text names and that lies ahead of `now`. A date without an hour is meant at `hour`, local time.
- * `zone`: an IANA name.
+ * The first date or time in a text that is after `now`. A date without an hour means `hour` in local time. `zone`: an
+ * IANA name.
  */
 export function findDate(text: string, now: Date, zone: string, hour: number): FoundDate | undefined {
   const clean = text.replaceAll(/\s+/gu, ' ').trim();
-  // A sentence at a time; a full stop inside `3 p.m.` or `2.30` ends none.
+  // The text is read sentence by sentence. A full stop inside `3 p.m.` or `2.30` does not end a sentence.
   for (const part of clean.split(/(?<=[!?;]|[^\d\s.]{3}\.)\s/u)) {
     for (let from = 0; from < part.length; from += maxText) {
       const found = inPiece(part.slice(from, from + maxText), now, zone, hour);
@@ -40,7 +45,7 @@ export function findDate(text: string, now: Date, zone: string, hour: number): F
   return undefined;
 }
 
-/** A piece of text in which the zones that it names are blank, so that what stands around them is read together. */
+/** A piece of text in which names of time zones are blanked, so that the words around them are parsed together. */
 type Piece = { text: string; written: string; zones: readonly NamedZone[] };
 
 function inPiece(written: string, now: Date, zone: string, hour: number): FoundDate | undefined {
@@ -50,7 +55,7 @@ function inPiece(written: string, now: Date, zone: string, hour: number): FoundD
   return inBlanked({ text, written, zones }, now, zone, hour);
 }
 
-/** The zone that stands beside a time, or within what names it; its words belong to the time. */
+/** The time zone that is named next to or inside a date; its words belong to the date. */
 function besideOf({ text, zones }: Piece, { index, text: matched }: ParsedResult): NamedZone | undefined {
   const end = index + matched.length;
   const isBlank = (from: number, to: number): boolean => /^[\s,()]*$/u.test(text.slice(from, to));
@@ -66,7 +71,7 @@ function inBlanked(piece: Piece, now: Date, zone: string, hour: number): FoundDa
     const named = besideOf(piece, match);
     if (named?.zone === null) continue;
     if (named && named.zone !== zone) {
-      // Which day it is, and what is ahead, is asked in that zone.
+      // The day, and whether it is in the future, depend on the named zone.
       const there = inBlanked(piece, now, named.zone, hour);
       if (there) return there;
       continue;
@@ -78,7 +83,8 @@ function inBlanked(piece: Piece, now: Date, zone: string, hour: number): FoundDa
     const dated = start.isCertain('day') || start.isCertain('weekday');
     if (!dated && !start.isCertain('hour')) continue;
     const weekday = onlyWeekday(match);
-    // A weekday by itself is compared with noon: on that very day in the afternoon it would be a week later.
+    // A weekday without an hour is parsed from the start of today. Otherwise, in the afternoon, today's weekday would
+    // mean the next week.
     const again = weekday
       ? read(local.startOf('day').toJSDate()).find(({ index }) => index === match.index)
       : undefined;
@@ -96,7 +102,7 @@ function inBlanked(piece: Piece, now: Date, zone: string, hour: number): FoundDa
 const onlyWeekday = ({ start }: ParsedResult): boolean =>
   start.isCertain('weekday') && !start.isCertain('day') && !start.isCertain('hour');
 
-/** The library knows one offset for all of a text; the zone's own offset at that moment counts. */
+/** The library assumes one UTC offset for the whole text, so the zone's own offset at that moment is used instead. */
 function momentOf(start: ParsedComponents, zone: string, hour: number): Omit<FoundDate, 'text'> | undefined {
   const timed = start.isCertain('hour');
   if (start.isCertain('timezoneOffset')) return { at: start.date(), timed };

@@ -1,4 +1,7 @@
-/** Everything that needs intelligence, done here: by the embedded models where they are, by word lists and rules. */
+/**
+ * All jobs that need language understanding, without a language model: by local embedding models if available, by word
+ * lists and by rules.
+ */
 import { score, type Embed } from './interviews/score.ts';
 import { summarizeInterview } from './interviews/summarize.ts';
 import { answerFromSources } from './knowledge/answer.ts';
@@ -45,7 +48,7 @@ export function createOffline(deps: { embedding: Pick<Embedding, 'model' | 'loca
   };
 }
 
-/** Vectors by me5 alone, the first part of what a text is read by: it tells subjects apart best. */
+/** Embeddings by me5 only, the first part of the reading vector, because it separates subjects best. */
 function embedOf({ local }: Pick<Embedding, 'local'>): Embed | undefined {
   if (local === undefined) return undefined;
   const { dimensions } = models.me5;

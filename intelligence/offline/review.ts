@@ -1,20 +1,20 @@
 /**
- * Reviews a task as somebody would who has to do it: what is missing, what is vague, and how it could be worded. English. Pure;
- * it adds nothing that the task does not say.
+ * Reviews an English task for its assignee: what is missing, what is vague, and a better wording. The wording adds
+ * nothing that the task does not say. Pure.
  */
 import { reader } from './meetings/commitments.ts';
 import { openStatuses, taskBounds, type TaskDetails } from '../../models/rules/tasks/task.ts';
 
 export type ReviewedField = 'title' | 'description' | 'assigned_to' | 'due_date' | 'status';
 export type Finding = { field: ReviewedField; message: string };
-/** `words`: those that leave open what is meant. */
+/** `words`: the vague words. */
 export type Vague = Finding & { words: string[] };
 export type Wording = { title: string; description: string };
 export type Findings = { missing: Finding[]; vague: Vague[]; suggestion: Wording };
 
 export type Reviewed = Readonly<TaskDetails> & { readonly source_quote?: string };
 
-/** Words that leave open what, how much, or when; the sentence says what to write instead. */
+/** Words that leave open what, how much, or when; `message` says what to write instead. */
 const vagueWords: readonly { words: RegExp; message: string }[] = [
   {
     words: /\b(?:stuff|things?|something|somehow|some|several|various|whatever|misc|etc|and so on)\b\.?/giu,
@@ -35,7 +35,7 @@ const vagueWords: readonly { words: RegExp; message: string }[] = [
   },
 ];
 
-/** In a title nothing stands before it that it could mean. */
+/** A pronoun in a title, where nothing before it could be its referent. */
 const pronoun =
   /^(?!.*\b(?:the|a|an|my|our|your|his|her|their)\b.*\b(?:it|them|this|that|these|those)\b).*?\b(it|them|(?:this|that|these|those)(?=\s*(?:$|[.,;:!?]|\b(?:again|too|now|for|to|with|by|when|before|in|on|asap)\b)))\b(?!-)/iu;
 
@@ -45,10 +45,10 @@ const vagueIn = (field: 'title' | 'description', text: string): Vague[] =>
     return found.length > 0 ? [{ field, words: found, message }] : [];
   });
 
-/** A title of fewer words names no deed and its object. */
+/** A title needs at least this many words: a verb and its object. */
 const minTitleWords = 2;
 
-/** `today`: a day, as due dates are written. */
+/** `today`: as `YYYY-MM-DD`. */
 export function findingsOf(task: Reviewed, today: string): Findings {
   const { title, description = '', due_date } = task;
   const missing: Finding[] = [];

@@ -1,4 +1,4 @@
-/** Has the model answer from the passages that were found, and holds what it writes against them. */
+/** Has the model answer from the retrieved passages, and removes sentences that the passages do not support. */
 import { gathered } from './gathered.ts';
 import { holdAgainst, type Held } from './grounded.ts';
 import type { Ai, Answer, AnswerAsk as ModelAsk } from '../ai.ts';
@@ -8,10 +8,13 @@ import { Problem } from '../../../models/rules/base/errors.ts';
 import { passagesOf, type Judged, type Passage } from '../../../models/rules/knowledge/retrieval.ts';
 import { createReplyStream, plainReply } from '../../../models/rules/language/replytext.ts';
 
-/** Pieces of an answer are gathered this long: each is a frame that is stored and sent to every socket. */
+/** Pieces of an answer are joined for this many ms, because each frame is stored and sent to every socket. */
 const gatherMs = 40;
 
-/** The model is given passages that only may help, too, and judges. @throws Problem MODEL_FAILED. */
+/**
+ * The model also gets passages that merely may help, and decides itself whether they answer. @throws Problem
+ * MODEL_FAILED.
+ */
 export async function answerByModel(
   ai: Pick<Ai, 'model' | 'answer' | 'stream'>,
   { body, history, situation, found }: AnswerAsk,
@@ -28,16 +31,16 @@ export async function answerByModel(
     await streamed?.end();
     return { text: plainReply(text, grounds), used: answer.used, by };
   }
-  // None of its sentences stands in the passages.
+  // The passages support none of the answer's sentences.
   await streamed?.takeBack();
   return { text: undefined, used: [], by };
 }
 
 type Streamed = {
   answer: Answer;
-  /** Shows the rest. */
+  /** Shows the text that is still held back. */
   end(): Promise<void>;
-  /** Makes void what was shown. */
+  /** Withdraws all text that was shown. */
   takeBack(): Promise<void>;
 };
 
@@ -68,12 +71,12 @@ async function stream(
     }
     throw new Problem('MODEL_FAILED');
   } finally {
-    // However this ended, the endpoint need not write on.
+    // Ends the request, so that the endpoint stops writing in every case.
     over.abort();
   }
 }
 
-/** A model's answer without the sentences that the passages which it cites do not bear out. */
+/** A model's answer without the sentences that its cited passages do not support. */
 function heldAgainst(
   { text, used }: Answer,
   { body, history, situation }: { body: string; history: Turns; situation?: Record<string, unknown> | undefined },

@@ -1,10 +1,13 @@
-/** Joins pieces of a text that come shortly after each other, so that fewer are sent. The first one is sent at once. */
+/**
+ * Joins pieces of text that arrive shortly after each other, so that fewer are sent. The first piece is sent at once.
+ */
 
 type Piece = { type: 'text'; text: string };
 
 /**
- * The same events, with texts that come within `ms` of the first of them joined into one. The first text of all is yielded at
- * once, later ones when `ms` are over, also when nothing follows. Other events are yielded at once, after the text before.
+ * Yields the same events, with text pieces joined that arrive within `ms` of the first of them. The very first piece is
+ * yielded at once. Joined pieces are yielded when `ms` have passed, even if nothing follows. Other events are yielded
+ * at once, after the text before them.
  */
 export async function* gathered<E extends { type: string }>(
   events: AsyncGenerator<E | Piece>,
@@ -37,12 +40,12 @@ export async function* gathered<E extends { type: string }>(
         yield got.value;
       }
       next = events.next();
-      // It is awaited in the next round; until then a failure must not count as unhandled.
+      // `next` is awaited in the next iteration; until then its failure must not count as unhandled.
       next.catch(() => undefined);
     }
   } finally {
     clearTimeout(timer);
-    // Not awaited: the generator may be in the middle of a wait that only its maker can end.
+    // Not awaited, because the generator may be waiting for something that only its creator can end.
     void events.return(undefined).catch(() => undefined);
   }
 }

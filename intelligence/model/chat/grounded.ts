@@ -1,6 +1,7 @@
 /**
- * Checks a model's answer against the passages that it cites: a sentence with a number, name or code that they do not
- * contain is dropped as invented. Pure. It works alike in every language; a false sentence without any of these passes.
+ * Checks a model's answer against the passages that it cites. A sentence with a number, name or code that the passages
+ * do not contain is removed as invented. Works in every language; a false sentence without any of these passes the
+ * check. Pure.
  */
 import { languageOf } from '../../../models/rules/language/language.ts';
 import { figuresIn, numbersIn } from '../../../models/rules/language/numbers.ts';
@@ -11,21 +12,20 @@ export type Grounds = {
   /** The texts of the cited passages, with their headings, names and addresses. */
   cited: readonly string[];
   /**
-   * What the customer said and what is known of the situation: names may come from there, and numbers beside a cited
+   * The customer's messages and session context. Names may come from there; numbers too, in a sentence with a cited
    * number.
    */
   told: readonly string[];
 };
-export type Held = { text: string; /** The sentences that are not supported. */ dropped: string[] };
+export type Held = { text: string; /** The removed sentences. */ dropped: string[] };
 
-/** Currency signs and their codes. */
 const signs: readonly (readonly [sign: string, code: string])[] = [
   ['€', 'eur'],
   ['$', 'usd'],
   ['£', 'gbp'],
   ['¥', 'jpy'],
 ];
-/** Capitalized words that are no names: days and months in English, and "I". */
+/** Capitalized English words that are not names: days, months, and "I". */
 const calendar = new Set(
   (
     'i mon tue wed thu fri sat sun monday tuesday wednesday thursday friday saturday sunday january february march april may ' +
@@ -39,12 +39,12 @@ const isCode = (token: string): boolean =>
   /\p{Lu}.*\p{Lu}|\p{Ll}\p{Lu}/u.test(token) ||
   (/\p{L}/u.test(token) && /\d/u.test(token) && /^[\p{Lu}\p{N}-]+$/u.test(token));
 const isCapital = (token: string): boolean => /^\p{Lu}/u.test(token);
-/** Whether a capital letter marks the beginning of a sentence and not a name. */
+/** Whether a word is capitalized because it begins a sentence, and may not be a name. */
 const begins = (text: string, at: number): boolean => /(?:^|[.:!?…>›→"'“„«(\n–—-])\s*$/u.test(text.slice(0, at));
-/** A step's number or a list item's bullet. */
+/** The number of a step, or a bullet. */
 const mark = /^\s*(?:\d{1,2}[.)]|[-–•*])\s+/u;
 
-/** The answer without the sentences that the passages do not support; empty when none is left. */
+/** The answer without the sentences that the passages do not support; empty when no sentence is left. */
 export function holdAgainst(text: string, { cited, told }: Grounds): Held {
   const known = {
     numbers: numbersIn(cited.join('\n')),
@@ -81,7 +81,8 @@ function isSupported(sentence: string, known: Known): boolean {
   if (others.length > 0 && (borne.length === 0 || !others.every((forms) => stands(forms, known.toldNumbers))))
     return false;
   const language = languageOf(sentence);
-  // German capitalizes every noun, and translation changes the names of things; codes and numbers stay.
+  // German capitalizes every noun, and translation changes names, so capitals then prove nothing. Codes and numbers
+  // stay the same in every language.
   const capitalsTell =
     language !== 'de' && (language === undefined || known.language === undefined || language === known.language);
   for (const { 0: token, index } of sentence.matchAll(word)) {

@@ -1,6 +1,7 @@
 /**
- * Which arguments of a call that a model wants may stand. Pure. Numbers, codes, dates, addresses and e-mails have to come from
- * somewhere: what was made up is left out, and the customer is asked for what is required.
+ * Checks the arguments of a tool call that a model wants. Numbers, codes, dates, URLs and e-mail addresses must come
+ * from the customer or from results of tools. Invented arguments are dropped, and the customer is asked for required
+ * ones. Pure.
  */
 import { fold } from '../../../models/rules/language/words.ts';
 import { numbersIn } from '../../../models/rules/language/numbers.ts';
@@ -10,37 +11,37 @@ import { isRead, type ApprovedTool, type JsonSchema } from '../../../models/rule
 import { variantsOf } from '../../../models/rules/mcp/variants.ts';
 
 export type ArgumentGrounds = {
-  /** What the customer has written in this conversation. */
+  /** The customer's messages in this conversation. */
   told: readonly string[];
-  /** What tools have answered for this message. */
+  /** The results of tools for this message. */
   results: readonly string[];
-  /** The customer's own, where a backend vouches for it. */
+  /** The customer's e-mail address, if a backend or signature has verified it. */
   email?: string | undefined;
   /** Days that the message names in words ("next Friday"), as `2026-11-27`. */
   days: readonly string[];
 };
 
 type Sources = {
-  /** Where figures and codes may come from, folded, and their numbers. */
+  /** The folded text that figures and codes may come from, and the numbers in it. */
   text: string;
   numbers: Set<string>;
   emails: readonly string[];
   days: readonly string[];
-  /** Whether even words have to be the customer's, because nobody sees them before they count. */
+  /** Whether even plain words must come from the customer, because nobody checks the call before it runs. */
   strict: boolean;
 };
 
 const email = /[\p{L}\p{N}._%+-]+@[\p{L}\p{N}.-]+/gu;
 const withDigit = /(?=[\p{L}_-]{0,60}\p{N})[\p{L}\p{N}]+(?:[_-][\p{L}\p{N}]+)*/gu;
 const isoDay = /^(\d{4})-(\d{2})-(\d{2})(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d)?)?$/;
-/** A value of so many words names something; a longer one is prose, which may be put in other words. */
+/** A value of at most this many words is a name; a longer one is prose, which the model may reword. */
 const namingWords = 6;
 const languages = ['en', 'de', 'fr', 'es'] as const;
 
 /**
- * The arguments that are borne out. For a tool that only reads, and for one that somebody agrees to with the arguments before
- * them, what a tool has answered counts, too: a list of orders gives the number of the last one. What changes something and
- * is seen by nobody takes everything from the customer.
+ * The arguments that are supported. Results of tools count as support for a tool that only reads, or whose call a
+ * person approves: a list of orders gives the number of the last order. A tool that writes without approval gets
+ * arguments only from the customer's own words.
  */
 export function borneArguments(
   given: Readonly<Record<string, unknown>>,
@@ -56,7 +57,7 @@ export function borneArguments(
     numbers: numbersIn(text),
     emails: [
       ...(grounds.email === undefined ? [] : [fold(grounds.email)]),
-      // Where a person agrees, the address may be one that the customer wrote: "change my e-mail to …".
+      // When a person approves the call, an address that the customer wrote is allowed too: "change my e-mail to …".
       ...(seen ? (fold(grounds.told.join('\n')).match(email) ?? []) : []),
     ],
     days: grounds.days,
@@ -71,14 +72,14 @@ export function borneArguments(
   return { arguments: found, missing: required.filter((name) => !(name in found)) };
 }
 
-/** `root`: the whole schema, to which `given` may refer. */
+/** `root`: the whole schema, because `given` may contain references into it. */
 function isBorne(value: unknown, given: unknown, root: JsonSchema, sources: Sources): boolean {
   if (typeof value === 'boolean' || value === null) return true;
   const variants = variantsOf(given, root);
   if (variants.some((schema) => isOfSchema(value, schema))) return true;
   if (typeof value === 'number') return sources.numbers.has(String(value)) || hasToken(String(value), sources.text);
   if (typeof value === 'string') return isBorneText(value, sources);
-  // Of several variants it is not known which is meant, so the whole value has to be borne out by one of them.
+  // With several variants, it is unknown which is meant. So one of them must support the whole value.
   const among = variants.length > 0 ? variants : [{}];
   if (Array.isArray(value))
     return among.some((schema) => value.every((one) => isBorne(one, schema['items'], root, sources)));
@@ -88,7 +89,7 @@ function isBorne(value: unknown, given: unknown, root: JsonSchema, sources: Sour
   });
 }
 
-/** One of the values that the schema itself names. */
+/** Whether the schema itself contains the value. */
 const isOfSchema = (value: unknown, schema: JsonSchema): boolean =>
   (Array.isArray(schema['enum']) && schema['enum'].includes(value)) ||
   (typeof value !== 'object' && (schema['const'] === value || schema['default'] === value));
@@ -107,7 +108,7 @@ function isBorneText(value: string, { text, numbers, emails, days, strict }: Sou
   return holdAgainst(value, { cited: [text], told: [] }).dropped.length === 0;
 }
 
-/** Whether a code or a number stands in a text, with or without what people write between its characters. */
+/** Whether a code or a number occurs in a text, even with separators between its characters. */
 function hasToken(token: string, text: string): boolean {
   const characters = token.slice(0, 100).match(/[\p{L}\p{N}.]/gu) ?? [];
   const pattern = characters.map((one) => (one === '.' ? String.raw`\.` : one)).join(String.raw`[ \u00a0_#/-]?`);

@@ -1,6 +1,6 @@
 /**
- * Chooses a tool by the configured model's function calling, and has it tell what tools have answered. The model proposes:
- * arguments that nobody has said are left out, and what it tells is held against the results.
+ * Chooses a tool by the configured model's function calling, and has the model answer from results of tools. Arguments
+ * that the customer did not give are dropped, and sentences that the results do not support are removed.
  */
 import { holdAgainst } from './grounded.ts';
 import { borneArguments, type ArgumentGrounds } from './grounds.ts';
@@ -16,7 +16,10 @@ import type { ApprovedTool } from '../../../models/rules/mcp/tool.ts';
 
 type Choosing = { ai: Pick<Ai, 'model' | 'chooseFunction'>; embedding: Pick<Embedding, 'local'> };
 
-/** Tools that a model is given at once, and their schemas together, in characters; of more, those nearest to the message. */
+/**
+ * The most tools that a model is offered, and the total length of their schemas in characters. If there are more, the
+ * tools nearest to the message are offered.
+ */
 const maxOffered = 24;
 const maxSchemas = 60_000;
 
@@ -51,12 +54,12 @@ export async function chooseByModel(
   const tool = toolOf(reply.call.name);
   const { arguments: given, missing } = borneArguments(reply.call.arguments, tool, grounds);
   if (missing.length > 0) return { missing };
-  // The same call again would give the same again.
+  // The same call again would give the same result.
   const again = made.some((call) => call.tool_name === tool.tool_name && isSame(call.arguments, given));
   return again ? undefined : { call: { tool, arguments: given } };
 }
 
-/** What may still be called: nothing whose server or limit has just refused it. */
+/** The tools that may still be called, without those that were just suspended or rate limited. */
 const stillOffered = ({ offered, made }: Toolbox): ApprovedTool[] =>
   offered.filter(
     ({ tool_name }) =>
@@ -79,7 +82,10 @@ async function nearest(
     .flatMap(({ tool }) => ((left -= size(tool)) >= 0 ? [tool] : []));
 }
 
-/** What is wrong with a call whose required arguments are all there; what is missing, the customer is asked for. */
+/**
+ * Why a call with all required arguments is invalid. A call with missing arguments is no error: the customer is asked
+ * for them.
+ */
 function problemOf(tool: ApprovedTool, wanted: Record<string, unknown>, grounds: ArgumentGrounds): string | undefined {
   const { arguments: given, missing } = borneArguments(wanted, tool, grounds);
   if (missing.length > 0) return undefined;
@@ -93,7 +99,7 @@ const isSame = (a: Readonly<Record<string, unknown>>, b: Readonly<Record<string,
 const resultTold = ({ outcome, result }: CallMade): string =>
   result && result.text !== '' ? result.text : outcome === 'ok' ? 'Done; nothing was returned.' : `Failed: ${outcome}.`;
 
-/** The days that customers name in words, from today on. */
+/** The days from today on that the customer's last messages name in words. */
 function daysIn(told: readonly string[], now: Date): string[] {
   return told.slice(-3).flatMap((text) => {
     const found = findDate(text, now, 'UTC', 12);
@@ -101,9 +107,12 @@ function daysIn(told: readonly string[], now: Date): string[] {
   });
 }
 
-/** What the model makes of the results, without what they do not say; undefined when nothing is left. */
+/**
+ * The model's answer from results of tools, without sentences that the results do not support; undefined when no
+ * sentence is left.
+ */
 function tellResults(model: string, text: string, results: readonly string[], told: readonly string[]): Choice {
-  // Without a result only documents may answer.
+  // Without a result of a tool, only documents may answer.
   if (results.length === 0 || text === '') return undefined;
   const held = holdAgainst(text, { cited: results, told });
   const body = plainReply(held.text, [...results, ...told]).trim();

@@ -1,6 +1,6 @@
 /**
- * Has the model review a task: beside what rules find missing and vague, it finds what else is vague, and words the task better. What it
- * writes may have no number that the task does not have.
+ * Has the model review a task: it adds vague points to those that rules find, and rewords the task. The new wording may
+ * contain no number that the task does not contain.
  */
 import { z } from 'zod';
 import type { Structured } from '../ai.ts';

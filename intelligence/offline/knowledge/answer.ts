@@ -1,4 +1,7 @@
-/** Answers and offers in the passages' own words: which sentences are nearest to the question is asked of the embedded models. */
+/**
+ * Extractive answers and offers, in the passages' own words. Embeddings decide which sentences are nearest to the
+ * question.
+ */
 import { comparable, extract, wordsSuffice, type ExtractiveAnswer } from './extractive.ts';
 import type { AnswerAsk, AnswerOptions, Grounds, Turns, Written } from '../../intelligence.ts';
 import { groundsOf } from '../../plain.ts';
@@ -8,15 +11,18 @@ import { passagesOf, type Judged, type Passage } from '../../../models/rules/kno
 import type { Language } from '../../../models/rules/language/language.ts';
 import { plainReply } from '../../../models/rules/language/replytext.ts';
 
-/** Sentences compared with a question at most: 0.8 ms each, and the first passages have no more. */
+/**
+ * The most sentences that are embedded and compared with a question. Each takes 0.8 ms, and the first passages rarely
+ * have more.
+ */
 const maxCompared = 8;
-/** Of the agent's answers before, these are not said again. */
+/** Sentences of this many of the agent's last answers are not repeated. */
 const remembered = 2;
 
 type Extracting = { embedding: Pick<Embedding, 'model' | 'local'> };
 type Found = Pick<Grounds, 'asking' | 'degraded'>;
 
-/** An answer in the passages' own sentences or, where none surely answers, what they offer. */
+/** An answer from sentences of the passages or, with low confidence, an offer of passages. */
 export async function answerFromSources(
   deps: Extracting,
   { found, mayOffer, ...asked }: AnswerAsk,
@@ -42,7 +48,7 @@ async function say(
   return { text: offerText(offers, asked.language), used: offers.map(({ passage }) => passage), offers };
 }
 
-/** The sentences of the best passage; undefined when none says anything of the question. */
+/** An answer from the best passage; undefined when no passage says anything about the question. */
 async function extractFrom(
   deps: Extracting,
   found: Found,
@@ -51,13 +57,13 @@ async function extractFrom(
 ): Promise<ExtractiveAnswer | undefined> {
   const passages = hits.map(({ passage }) => passage);
   const closeness = await closenessOf(deps, found, passages);
-  // Who asks for a section by its name is shown it, also once more.
+  // A section that the customer asks for by its name may be quoted again.
   const isAsked = passages[0] !== undefined && isNamed(found.asking, passages[0]);
   const said = isAsked ? [] : history.filter(({ role }) => role === 'ai').map((answer) => answer.body);
   return extract(found.asking, passages, { closeness, said: said.slice(-remembered), own: body, language });
 }
 
-/** What is offered of passages that may help; a passage of rows is offered by the row that comes nearest. */
+/** The offers of passages that may help. A passage of table rows is offered with its nearest row. */
 async function offersFrom(deps: Extracting, found: Found, offered: readonly Judged[]): Promise<Offer[]> {
   const passages = offered.map(({ passage }) => passage);
   const closeness = await closenessOf(deps, found, passages);
@@ -67,8 +73,8 @@ async function offersFrom(deps: Extracting, found: Found, offered: readonly Judg
 }
 
 /**
- * How close the question is to sentences of the passages. Undefined where words found them; empty where meaning did, and the
- * sentences need not or cannot be compared.
+ * The cosine of the question with sentences of the passages. Undefined when the passages were found lexically. Empty
+ * when they were found by embeddings and their sentences need not or cannot be compared.
  */
 async function closenessOf(
   { embedding }: Extracting,

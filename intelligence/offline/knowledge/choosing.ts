@@ -1,27 +1,27 @@
-/** Chooses what to quote around the best sentence, item or row, so that a reader understands it. Pure. */
+/** Chooses what to quote around the best sentence, list item or table row, so that the reader understands it. Pure. */
 import { shorten } from './phrasing.ts';
 import { introduces, isStep, type Unit } from '../../../models/rules/knowledge/units.ts';
 import { pointsBack } from '../language/frame.ts';
 
 /**
- * A unit with its score. `source`: the number of its passage; `spoken`: the stems of the question's words that it
- * contains.
+ * A sentence, item or row with its score. `source`: the index of its passage; `spoken`: the stems that it shares with
+ * the question.
  */
 export type Scored = Unit & { source: number; score: number; spoken: ReadonlySet<string> };
-export type Chosen = { units: Scored[]; /** A list has more items than were chosen. */ cut: boolean };
+export type Chosen = { units: Scored[]; /** Whether the list has more items than were chosen. */ cut: boolean };
 
 export const maxQuotes = 4;
-/** How many answering sentences are quoted; sentences that they refer back to come on top, up to `maxQuotes`. */
+/** The most answering sentences in a quote. Sentences that they refer back to are added, up to `maxQuotes`. */
 const maxSentences = 3;
-/** Characters of quoted prose; a further sentence that would exceed this is left out. */
+/** The most characters of quoted prose; a sentence that would exceed this is left out. */
 const maxProseLength = 700;
-/** Characters of an introduced list, which is quoted whole: steps without the last one mislead. */
+/** The most characters of an introduced list. A list is quoted whole, because steps without the last one mislead. */
 const maxListLength = 2_000;
-/** A list up to this size is quoted whole, even when the question is about some of its items. */
+/** A list up to this size is quoted whole, even when the question is about only some of its items. */
 const shortList = { items: 8, characters: 700 } as const;
 /** A further sentence needs at least this share of the best sentence's score. */
 const shareOfBest = 0.6;
-/** A further row must match almost as well as the first: the row next to it is often about another product. */
+/** A further row must score almost as well as the best row, because the next row is often about another product. */
 const rowShareOfBest = 0.95;
 /** A sentence shorter than this, in characters, is rarely a whole answer. */
 const shortSentence = 160;
@@ -29,7 +29,7 @@ const shortSentence = 160;
 type Place = Pick<Scored, 'source' | 'order'>;
 const inOrder = (a: Place, b: Place): number => a.source - b.source || a.order - b.order;
 
-/** `together`: whether two passages stand under the same heading, like the parts of a long table. */
+/** `together`: whether two passages have the same heading, like the parts of a long table. */
 export function choose(
   best: Scored,
   scored: readonly Scored[],
@@ -61,7 +61,7 @@ function introduced(best: Scored, passage: readonly Scored[]): Chosen {
   let length = 0;
   for (const unit of passage.slice(best.order + 1)) {
     if (unit.kind === 'row' ? best.kind === 'row' : unit.kind !== 'item' && units.length > 1) break;
-    // Here the next question of a FAQ begins.
+    // The next question of a FAQ begins here.
     if (units.length > 1 && /[?？]$/u.test(unit.text)) break;
     length += shorten(unit.text).length;
     if (length > maxListLength) return { units, cut: true };
@@ -71,7 +71,10 @@ function introduced(best: Scored, passage: readonly Scored[]): Chosen {
   return { units, cut: false };
 }
 
-/** The introduction and the list: whole when its order matters or it is short, else only the items that answer. */
+/**
+ * The introduction and its list. The list is whole when it is ordered or short, else only the items that answer are
+ * quoted.
+ */
 function itemsAround(best: Scored, passage: readonly Scored[]): Chosen {
   const list = passage.filter(({ kind, paragraph }) => kind === 'item' && paragraph === best.paragraph);
   const intro = introductionOf(list[0]!, passage);
@@ -94,7 +97,7 @@ function introductionOf(first: Scored, passage: readonly Scored[]): Scored[] {
   return before && /[:：]$/u.test(before.text) ? [before] : [];
 }
 
-/** The sentences that score nearly as well as the best one, each with the sentence that it refers back to. */
+/** The sentences that score nearly as well as the best one, each with the sentence it refers back to. */
 function proseAround(best: Scored, passage: readonly Scored[]): Chosen {
   const chosen = new Set([best]);
   const length = (): number => [...chosen].reduce((sum, { text }) => sum + shorten(text).length, 0);
@@ -127,7 +130,7 @@ function proseAround(best: Scored, passage: readonly Scored[]): Chosen {
     return unit?.paragraph === best.paragraph ? unit : undefined;
   };
   if (chosen.size === 1 && best.text.length < shortSentence) add(beside(1) ?? beside(-1));
-  // Two quoted sentences with one left out between them read like a jump, so the one between is quoted too.
+  // A sentence between two quoted ones is quoted too, so that the text does not jump.
   for (const unit of passage) {
     const around = [passage[unit.order - 1], passage[unit.order + 1]];
     if (around.every((other) => other !== undefined && chosen.has(other)) && unit.text.length < shortSentence)
@@ -142,7 +145,7 @@ function proseAround(best: Scored, passage: readonly Scored[]): Chosen {
   return { units: [...chosen].toSorted(inOrder), cut: false };
 }
 
-/** The next units of a passage that were not quoted yet, else the ones before; a list comes with all its items. */
+/** The next units of a passage that were not quoted yet, else the earlier ones. A list comes with all its items. */
 export function following(after: Place, passage: readonly Scored[], isSaid: (text: string) => boolean): Scored[] {
   const unsaid = passage.filter(({ text, kind }) => kind !== 'row' && !isSaid(text));
   const [first] = [...unsaid.filter(({ order }) => order > after.order), ...unsaid];

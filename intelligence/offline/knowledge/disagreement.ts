@@ -1,23 +1,21 @@
-/** Finds two documents that make the same statement with different numbers, and says which is newer. Pure. */
+/** Finds two documents that make the same statement with different numbers, and decides which one is newer. Pure. */
 import type { Scored } from './choosing.ts';
 import { terms } from '../../../models/rules/language/words.ts';
 
 type Dated = { source_id?: string; name?: string; dated?: Date | undefined };
 
 /**
- * The share of common words from which two sentences count as the same statement: one more word, as "business", may
- * mean another product.
+ * Two sentences count as the same statement from this share of common words on. A single additional word, such as
+ * "business", may mean another product.
  */
 const sameWords = 0.85;
 
 const numbersIn = (text: string): string => (text.match(/\d+(?:[.,:]\d+)*/gu) ?? []).join(' ');
 const plain = (text: string): string => text.trim().toLowerCase();
 
-/** The words of a text without its numbers. */
 const wordsOf = (text: string): Set<string> =>
   new Set(terms(text).flatMap(({ stem }) => (/\d/u.test(stem) ? [] : [stem])));
 
-/** Whether two units make the same statement with different numbers. */
 function disagree(one: Scored, other: Scored): boolean {
   if (one.kind !== other.kind) return false;
   if (one.kind === 'row') {
@@ -37,8 +35,8 @@ function disagree(one: Scored, other: Scored): boolean {
 }
 
 /**
- * When another document contradicts `best`: the unit of the newer document, and both names. Undefined when none does,
- * or when it is unknown which is newer.
+ * The contradiction of `best` by another document: the newer document's unit, and both names. Undefined when no
+ * document contradicts, or when it is unknown which one is newer.
  */
 export function newerOf(
   best: Scored,

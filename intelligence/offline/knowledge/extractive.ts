@@ -1,6 +1,6 @@
 /**
- * Answers made of the sources' own sentences, for when no language model is configured. It selects and orders
- * quotations, and adds only fixed words from models/rules/language/own/ and the sentence for "nothing found". Pure.
+ * Extractive answers, for when no language model is configured: quotations of the sources, selected and ordered. Only
+ * fixed phrases from models/rules/language/own/ are added. Pure.
  */
 import { headingFor, labelOf, joined, phraseRow, shorten, underHeading } from './phrasing.ts';
 import { choose, following, type Scored } from './choosing.ts';
@@ -15,52 +15,55 @@ export type Source = {
   id: string;
   heading: string;
   text: string;
-  /** The document's id, by which two documents that contradict each other are told apart. */
+  /** The document's id, which tells contradicting documents apart. */
   source_id?: string;
   name?: string;
   dated?: Date | undefined;
 };
-/** A sentence, a list item or a table row, word for word, and the source it stands in. */
+/** A verbatim sentence, list item or table row, and the id of its source. */
 export type Quote = { id: string; text: string };
 export type ExtractiveAnswer = {
   text: string;
   quotes: Quote[];
-  /** Ids of the sources quoted, in order of first use. */ used: string[];
+  /** Ids of the quoted sources, in order of first use. */ used: string[];
 };
 
 export type ExtractOptions = {
   /**
-   * The cosine of the question with the texts of `comparable`, where vectors exist. Without it only words decide, and a
-   * question that shares no word with the sources has no answer.
+   * The cosine of the question with each text of `comparable`, if embeddings are available. Without it the match is
+   * lexical, and a question that shares no word with the sources has no answer.
    */
   closeness?: ReadonlyMap<string, number> | undefined;
   /** Earlier answers, which are not repeated. */
   said?: readonly string[];
-  /** The customer's message itself, when the question was completed from the conversation. */
+  /** The customer's original message, when `question` was completed from the conversation. */
   own?: string;
   /** The language of the fixed words around quotations. */
   language?: Language;
 };
 
-/** How many passages are considered: later ones rarely add a sentence and always cost time. */
+/** The most passages that are considered; later ones rarely add a sentence and cost time. */
 const maxSources = 5;
-/** The weight of a word in the heading, relative to one in the sentence: every sentence under the heading shares it. */
+/**
+ * The weight of a question's word in the heading, relative to a word in the sentence, because all sentences under a
+ * heading share it.
+ */
 const headingShare = 0.6;
 /** The weight of the cosine, relative to the share of the question's words that a sentence has. */
 const closenessWeight = 1.5;
 /**
- * The weight of a passage relative to the one before it. Passages found by words are weighed here again, sentence by
- * sentence; for passages found by meaning the ranking knows better, so the first one comes first.
+ * The weight of a passage relative to the previous one. Lexically retrieved passages are reranked by their sentences.
+ * For passages retrieved by embeddings the retrieval order is better, so the first one dominates.
  */
 const nextPassage = { words: 0.96, meaning: 0.01 } as const;
-/** A section usually names its subject in its first sentence. */
+/** The bonus of a section's first sentence, which usually names the subject. */
 const firstBonus = 1.1;
 /** A column counts as asked for when its name's cosine is within this distance of the closest one. */
 const closeColumn = 0.08;
 
 const figure =
   /\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty|ninety|hundred|at once|immediately|same day)\b/iu;
-/** What the kind of a question says about the form of its answer: among equals, a sentence of that form comes first. */
+/** The form of an answer that a kind of question expects. Of similar sentences, one with this form comes first. */
 const forms: { asks: RegExp; shows: RegExp }[] = [
   {
     asks: /\b(?:how much|costs?|prices?|fees?|charges?|wie ?viel|kostet|kosten|geb(?:ü|u)hr|preis|combien|prix|frais|tarifs?|cuesta|costa|comisi(?:ó|o)n(?:es)?|tarifas?)\b/u,
@@ -74,7 +77,7 @@ const forms: { asks: RegExp; shows: RegExp }[] = [
 ];
 const formBonus = 1.2;
 
-/** The length limit of a title, in characters; a longer line is a statement. */
+/** The most characters of a title; a longer line is a statement. */
 const maxTitleLength = 150;
 const fullStop = /[.!…。！][\p{Pe}\p{Pf}"']*$/u;
 
@@ -86,13 +89,13 @@ function saysNothing(unit: Unit, next: Unit | undefined, known: ReadonlySet<stri
   if (unit.kind === 'row') return false;
   if (introduces(unit.text)) return next === undefined || /[?？]$/u.test(next.text);
   if (unit.kind === 'item' || unit.text.length > maxTitleLength || fullStop.test(unit.text)) return false;
-  // `Gold card: free` is an answer, even when all its words are the question's.
+  // `Gold card: free` is an answer, even if the question contains all its words.
   if (/^[^:：]+[:：]\s*\S/u.test(unit.text)) return false;
   const named = terms(unit.text);
   return named.length > 0 && named.every(({ stem }) => known.has(stem));
 }
 
-/** The texts whose cosine with the question helps to choose among these sources, the most useful first. */
+/** The texts to compare with the question by embeddings, the most useful first. */
 export function comparable(sources: readonly Source[], limit: number): string[] {
   const texts = sources.slice(0, maxSources).flatMap(({ text }) => {
     const units = unitsOf(text);
@@ -103,19 +106,19 @@ export function comparable(sources: readonly Source[], limit: number): string[] 
 }
 
 /**
- * A sentence with this share of the question's words (rare ones count more) is the answer, so nothing is compared by
- * meaning.
+ * A sentence with this share of the question's words, weighted by rarity, is the answer; then no embeddings are
+ * compared.
  */
 const enoughWords = 0.6;
 
-/** Whether words alone find the answer in the first passage, which is then taken as the best one. */
+/** Whether lexical matching alone finds the answer in the first passage, which is assumed to be the best one. */
 export function wordsSuffice(question: string, [first]: readonly Source[]): boolean {
   if (first === undefined) return true;
   const about = asking(question);
   return score(about, [first]).some((unit) => unit.score >= enoughWords);
 }
 
-/** What sentences are compared with. */
+/** The question, prepared for scoring sentences. */
 type Asked = {
   terms: readonly Term[];
   forms: readonly { shows: RegExp }[];
@@ -123,7 +126,7 @@ type Asked = {
   closeness: ReadonlyMap<string, number> | undefined;
 };
 
-/** The units of the sources with their scores, in their order. */
+/** Scores all units of the sources; keeps their order. */
 function score({ terms: asked, forms: wanted, speaksOf, closeness }: Asked, sources: readonly Source[]): Scored[] {
   const all = sources.flatMap(({ text }, source) => unitsOf(text).map((unit) => ({ ...unit, source })));
   const said = all.map((unit) => speaksOf(unit.text));
@@ -143,21 +146,21 @@ function score({ terms: asked, forms: wanted, speaksOf, closeness }: Asked, sour
     }
     let score = total === 0 ? 0 : words / total;
     if (closeness) score += closenessWeight * Math.max(0, closeness.get(text) ?? 0);
-    // A question, or a label alone, rarely answers a question.
+    // A question rarely answers a question.
     if (text.endsWith('?')) score *= 0.5;
     if (wanted.some(({ shows }) => shows.test(text))) score *= formBonus;
     if (unit.order === 0) score *= firstBonus;
     const beside = closeness ? nextPassage.meaning : nextPassage.words;
-    // When meaning has found a passage and nothing is known of its sentences, its beginning counts as the answer.
+    // When embeddings found the passage and nothing is known about its sentences, its beginning counts as the answer.
     return { ...unit, spoken, score: Math.max(score, closeness ? 1e-6 : 0) * beside ** source };
   });
 }
 
 /**
- * Chooses the best sentences of the best passage, with the sentences they refer back to and the list they introduce.
- * The best sentence has most of the question's words (rare words count more, words of its heading partly) and is
- * closest to it in meaning. `sources` are the relevant passages, most relevant first. Undefined when none of them says
- * anything about the question.
+ * Picks the best sentences of the best passage, plus the sentences they refer back to and any list they introduce. A
+ * sentence scores by the question's words that it contains (rare words count more, words of only the heading count
+ * less) and by its cosine with the question. `sources`: the relevant passages, best first. Undefined when no source
+ * says anything about the question.
  */
 export function extract(
   question: string,
@@ -194,8 +197,8 @@ export function extract(
 }
 
 /**
- * A quote from a second passage under another heading. Passages found by meaning are passed on only when they are
- * nearly as likely to answer, and often only the reader can tell which one is meant.
+ * A quote from a second passage under another heading. Passages retrieved by embeddings are included only when they are
+ * nearly as likely to answer, and then often only the reader knows which one is meant.
  */
 function besideOf(
   best: Scored,
@@ -233,7 +236,7 @@ function asking(question: string, closeness?: ReadonlyMap<string, number>): Aske
   };
 }
 
-/** `And for students?` asks for one sentence of the former answer: the one with most of the new question's words. */
+/** `And for students?` asks for one sentence of the previous answer: the one with most of the new question's words. */
 function narrowed(
   own: string,
   source: number,
@@ -253,7 +256,7 @@ function answerOf(units: readonly Scored[], sources: readonly Source[], text: st
   return { text, quotes, used: [...new Set(quotes.map(({ id }) => id))] };
 }
 
-/** The units as text: rows with the columns that were asked for, and a heading where the text needs one. */
+/** The units as text. Rows have the requested columns, and a heading is added if the text needs one. */
 function phrase(units: readonly Scored[], { heading }: Source, about: Asked): string {
   const text = joined(units.map((unit) => ({ unit, text: phraseUnit(unit, about) })));
   const quoted = new Set(units.flatMap(({ spoken }) => [...spoken])).size;
@@ -268,7 +271,7 @@ function phraseUnit({ kind, cells, text }: Unit, about: Asked): string {
   return shorten(phraseRow(cells, (cell) => wanted.has(cell)));
 }
 
-/** The cells that were asked for: by their column's name, else by their form and by meaning. */
+/** The requested cells: by the name of their column, else by their form and by embeddings. */
 function wantedCells(cells: readonly Cell[], { speaksOf, forms: wanted, closeness }: Asked): ReadonlySet<Cell> {
   const named = cells.filter(({ name }) => speaksOf(name).size > 0);
   const spoken = cells.filter(({ value }) => speaksOf(value).size > 0);
@@ -288,7 +291,7 @@ const isSaid = (text: string, said: readonly string[]): boolean =>
   said.some((body) => normal(body).includes(normal(text)));
 
 /**
- * What the passage says beyond what was already said; undefined when there is nothing more. Of a row, only further
+ * What the passage says beyond earlier answers; undefined when there is nothing more. Of a table row, only further
  * columns.
  */
 function further(

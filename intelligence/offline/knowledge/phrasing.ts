@@ -1,15 +1,15 @@
 /**
- * Puts quotations together so that they read well: a row becomes a sentence, and a quotation gets its heading where it
- * needs one. Pure; it adds no words.
+ * Joins quotations into readable text: a table row becomes a sentence, and a quotation gets its heading if it needs
+ * one. Adds no words. Pure.
  */
 import { isValue } from '../../../models/rules/knowledge/tablehead.ts';
 import type { Cell, Unit } from '../../../models/rules/knowledge/units.ts';
 import { isRemark, isUnit, pointsBack } from '../language/frame.ts';
 import { terms } from '../../../models/rules/language/words.ts';
 
-/** The longest quote, in characters; a longer sentence is cut at a word and ends with an ellipsis. */
+/** The most characters of a quote; a longer sentence is cut at a word and ends with an ellipsis. */
 const maxQuoteLength = 600;
-/** A line without a full stop that is shorter than this, in characters, is a fragment. */
+/** A line without a full stop and with fewer characters than this is a fragment. */
 const maxFragmentLength = 80;
 const fullStop = /[.!?…。！？][\p{Pe}\p{Pf}"']*$/u;
 
@@ -24,7 +24,7 @@ export function shorten(text: string): string {
 /** The last part of a heading path: `Lost card` of `Cards > Lost card`. */
 const lastOf = (heading: string): string => heading.split(' > ').at(-1)!.trim();
 
-/** A row as a sentence: its name, then the `wanted` columns under their names. */
+/** A row as a sentence: its first cell, then the `wanted` columns with their names. */
 export function phraseRow(cells: readonly Cell[], wanted: (cell: Cell) => boolean): string {
   const [first, ...others] = cells;
   const shown = shownCells(others, wanted).map(said).join('; ');
@@ -36,7 +36,7 @@ export function phraseRow(cells: readonly Cell[], wanted: (cell: Cell) => boolea
 const said = ({ name, value }: Cell): string => (name === '' ? value : `${name}: ${value}`);
 
 /**
- * The wanted cells, with units ("charged per") and remarks, because these change what a value means; all cells when
+ * The wanted cells, plus units ("charged per") and remarks, because they change the meaning of a value. All cells when
  * none is wanted.
  */
 function shownCells(cells: readonly Cell[], wanted: (cell: Cell) => boolean): readonly Cell[] {
@@ -52,8 +52,8 @@ function shownCells(cells: readonly Cell[], wanted: (cell: Cell) => boolean): re
 export const labelOf = (heading: string): string => lastOf(heading).replace(/[:：.\s]+$/u, '');
 
 /**
- * The heading that a quotation needs to be understood: when it refers back to something that is not quoted, is a
- * fragment, or does not name its subject. `spoken`: the words of the question in the quotation and in its heading.
+ * The heading to put before a quotation that is not clear alone: it refers back to an unquoted sentence, is a fragment,
+ * or does not name its subject. `spoken`: how many of the question's words are in the quotation and in its heading.
  */
 export function headingFor(
   heading: string,
@@ -72,11 +72,11 @@ export function headingFor(
 
 const isStepOrBullet = (text: string): boolean => /^(?:[-–•*]|\d{1,2}[.)])\s/u.test(text);
 
-/** Puts a heading before a quotation; a question needs none. */
+/** Puts a heading before a quotation. No colon follows a heading that ends in a question or exclamation mark. */
 export const underHeading = (label: string, text: string): string =>
   /[?？!！]$/u.test(label) ? `${label} ${text}` : `${label}: ${text}`;
 
-/** Sentences of a paragraph follow each other on one line; rows, list items and new paragraphs begin a line. */
+/** Joins units: sentences of a paragraph share a line; rows, list items and new paragraphs start a new line. */
 export function joined(parts: readonly { unit: Unit; text: string }[]): string {
   return parts.reduce((text, { unit, text: next }, index) => {
     const before = parts[index - 1]?.unit;

@@ -1,14 +1,14 @@
 /**
- * Tells what a sentence of a customer is: a question, a greeting, a call for a person and so on, in any language. Pure. One
- * linear model reads its embedding and its words, another its words alone, for when there is no embedding. Their weights stand in
- * classifier.json, which `npm run calibrate` makes from bench/calibrate/reading/.
+ * Classifies a customer's sentence in any language: a question, a greeting, a request for a human, and so on. Pure. One
+ * linear model uses the sentence's embedding and its words. Another uses only the words, for when there is no
+ * embedding. `npm run calibrate` trains both from bench/calibrate/reading/ and stores the weights in classifier.json.
  */
 import classifiers from './classifier.json' with { type: 'json' };
 import { fold } from '../../../models/rules/language/words.ts';
 
 /**
- * `tells`: says something without asking. `no_person`: speaks of a person without calling one. `signature`: who wrote, where
- * and with what. `help`: opens a talk without a subject.
+ * The less obvious classes. `tells`: a statement that asks nothing. `no_person`: mentions a person without asking for a
+ * human. `signature`: the sender's name, place or device. `help`: opens a conversation without a subject.
  */
 export const sentenceClasses = [
   'question',
@@ -28,15 +28,18 @@ export type SentenceClass = (typeof sentenceClasses)[number];
 /** Probabilities in the order of `sentenceClasses`. */
 export type Classified = readonly number[];
 
-/** Weights as signed bytes in base64, a row a class; a weight is its byte times the row's scale. */
+/** Weights as signed bytes in base64, one row per class; a weight is its byte times the row's scale. */
 export type Matrix = { width: number; scales: readonly number[]; bytes: string };
-/** A linear model. */
+/** The weights of a linear model. */
 export type Classifier = { bias: readonly number[]; words: Matrix; embedding?: Matrix };
 export type Classifiers = { embedded: Required<Classifier>; words: Classifier };
 
-/** How a model sees words. Features share columns by their hash; a piece is so many letters of a word in a row. */
+/** How a model sees words. Features are hashed into `columns`; `pieces` are the lengths of character n-grams. */
 export type WordView = { columns: number; pieces: readonly number[] };
-/** Beside an embedding words say little more; alone they need room of their own, and pieces of short words. */
+/**
+ * The word features of each model. Next to an embedding a few columns are enough; without one, the model has more
+ * columns and more n-gram lengths.
+ */
 export const wordViews = {
   embedded: { columns: 4_096, pieces: [4] },
   words: { columns: 16_384, pieces: [3, 4, 5] },
@@ -52,7 +55,7 @@ function hash(text: string): number {
 const wordOrMark = /[\p{L}\p{M}\p{N}]+|[?？؟]/gu;
 const longestWord = 40;
 
-/** The columns that a text has: its words, two of them in a row, and pieces of words. */
+/** The columns of a text's features: words, pairs of neighbouring words, and n-grams of words. */
 export function columnsOf(text: string, view: WordView): number[] {
   const words = ['^', ...(fold(text).match(wordOrMark) ?? []).map((word) => word.slice(0, longestWord)), '$'];
   const columns = new Set<number>();
@@ -67,14 +70,16 @@ export function columnsOf(text: string, view: WordView): number[] {
   return [...columns];
 }
 
-/** What each of a text's columns counts, so that long and short texts weigh the same: as much as an embedding. */
+/**
+ * The value of each column of a text, scaled so that long and short texts weigh the same, and as much as an embedding.
+ */
 export const shareOf = (columns: readonly number[]): number => 2 / Math.sqrt(Math.max(columns.length, 1));
 
 const pictures = /\s*[\p{Extended_Pictographic}\p{Emoji_Modifier}\u{FE0F}\u{200D}]+/gu;
 
 /**
- * The form of a text in which it is embedded: words in capitals mean what they mean in small letters, quotes are one, and a
- * picture beside words says nothing about what is asked.
+ * The form of a text that is embedded. Text in capitals becomes lower case, apostrophes are unified, and emoji next to
+ * words are removed, because they do not change the meaning.
  */
 export function asRead(text: string): string {
   const written = text.normalize('NFC').replaceAll('’', "'");
@@ -94,7 +99,7 @@ const embedded = {
 };
 const words = { bias: classifiers.words.bias, words: unpack(classifiers.words.words) };
 
-/** What a sentence is. `vector`: its embedding by the models for reading; without it the words alone decide. */
+/** Classifies a sentence. `vector`: its embedding by the reading models; without it, only the words count. */
 export function classify(text: string, vector?: Float32Array): Classified {
   const columns = columnsOf(text, vector === undefined ? wordViews.words : wordViews.embedded);
   const share = shareOf(columns);
@@ -119,10 +124,9 @@ function softmax(scores: readonly number[]): number[] {
   return raised.map((value) => value / total);
 }
 
-/** How likely a sentence is one of these classes. */
+/** The summed probability of the given classes. */
 export const likelihood = (classified: Classified, ...classes: readonly SentenceClass[]): number =>
   classes.reduce((sum, name) => sum + classified[sentenceClasses.indexOf(name)]!, 0);
 
-/** The class that a sentence most likely is. */
 export const likeliest = (classified: Classified): SentenceClass =>
   sentenceClasses[classified.indexOf(Math.max(...classified))]!;

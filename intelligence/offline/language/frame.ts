@@ -1,8 +1,11 @@
-/** What tells that a quotation needs something around it. Data, by language. */
+/** Word lists by language that show that a quotation needs its context or heading. */
 import type { Language } from '../../../models/rules/language/language.ts';
 import { fold } from '../../../models/rules/language/words.ts';
 
-/** Beginnings of a sentence that point to what was said before it, folded. Words that seldom do so are left out ("Sie", "Das"). */
+/**
+ * First words of a sentence that refer back to the previous one, folded. Words that rarely do are left out ("Sie",
+ * "Das").
+ */
 const pointing: Partial<Record<Language, string>> = {
   en: 'it|its|this|that|these|those|they|them|their|he|she|then|there|otherwise|also|but|however|so|therefore|instead|both|neither|afterwards|after that|in that case|in this case|if so|if not|yes|no',
   de: 'dies|diese[rmns]?|dieselben?|dann|danach|davor|daran|darauf|dafur|dabei|dazu|damit|darum|dadurch|deshalb|daher|deswegen|dort|sonst|ansonsten|auch|aber|jedoch|allerdings|stattdessen|beide[ns]?|er|ja|nein',
@@ -10,21 +13,21 @@ const pointing: Partial<Record<Language, string>> = {
   es: 'est[aeo]s?|es[aeo]s?|ell[ao]s?|luego|entonces|despues|tambien|pero|sin embargo|por eso|por ello|asi|alli|ambos|ambas|de lo contrario|en ese caso|si,|no,',
 };
 const points = new RegExp(`^["'“„«(]*(?:${Object.values(pointing).join('|')})(?![\\p{L}\\p{M}\\p{N}])`, 'u');
-/** Orders about something that was named before: `Send it to us`, `Envoyez-le`. */
+/** Imperatives about something that was named before: `Send it to us`, `Envoyez-le`. */
 const orders =
   /^[\p{L}\p{M}]+(?: (?:it|them|him|this|these|those|one|ihn|es|dies|diese[ns]?)|-l(?:e|a|es|ui)|-en)(?![\p{L}\p{M}\p{N}])/u;
 
-/** Whether a sentence cannot be understood without the one before it, as far as its first word tells. */
+/** Whether a sentence depends on the one before it, judged by its first words. */
 export function pointsBack(sentence: string): boolean {
   const plain = fold(sentence.slice(0, 80));
   return points.test(plain) || orders.test(plain);
 }
 
-/** How the name of a column of remarks begins, folded: what stands there holds for the values beside it. */
+/** How the name of a remarks column begins, folded; a remark applies to the values next to it. */
 const remark =
   /^(?:notes?|notas?|remarks?|remarques?|comments?|conditions?|bemerkung|anmerkung|hinweis|bedingung|observacion|condicion|comentario)/u;
 export const isRemark = (column: string): boolean => remark.test(fold(column));
 
-/** How a value begins that says of what the one before it is: `per month`, `pro Monat`, `of the amount`. Folded. */
+/** How a value begins that is the unit of the previous value: `per month`, `pro Monat`, `of the amount`. Folded. */
 const unitOf = /^(?:per|an?|each|every|of|pro|je|jede[rsn]?|vom|von|par|chaque|du|de|por|al|cada|del)\s/u;
 export const isUnit = (value: string): boolean => unitOf.test(fold(value));

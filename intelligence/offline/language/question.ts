@@ -1,7 +1,7 @@
 /**
- * Separates what a message asks from what it tells and from courtesies: people greet, introduce themselves, describe what
- * happened, thank and sign. Pure; what each sentence is was told by classifier.ts. A search compares passages only with what is
- * asked; a model gets the whole message.
+ * Separates what a message asks from statements and courtesies: people greet, introduce themselves, describe what
+ * happened, thank and sign. classifier.ts has classified each sentence. Retrieval searches only for what is asked; a
+ * model gets the whole message. Pure.
  */
 import { classify, likelihood, likeliest, type Classified, type SentenceClass } from './classifier.ts';
 import type { Intent } from '../../intelligence.ts';
@@ -10,23 +10,27 @@ import { sentences } from '../../../models/rules/language/sentences.ts';
 import { fold, terms } from '../../../models/rules/language/words.ts';
 import { knownLanguages, wordsOf } from '../../../models/rules/language/words/index.ts';
 
-/** Of several in one message the first of these is answered. */
+/** In order of priority: a message with several courtesies is answered by the first of these. */
 const courtesies = ['bot', 'insult', 'small_talk', 'help', 'farewell', 'thanks', 'greeting'] as const;
 export type Courtesy = (typeof courtesies)[number];
 
-/** How many sentences of a message are read. */
+/** The most sentences of a message that are read. */
 const mostSentences = 64;
-/** What a message wants is told by so many of its first sentences. */
+/** The intent is decided from this many first sentences of a message. */
 export const sentencesForIntent = 16;
-/** How many questions of one message are searched for, or sentences when it has none; later ones are ignored. */
+/** The most questions of a message that are searched for, or statements when it asks none; later ones are ignored. */
 const maxQuestions = 8;
-/** A message of more words is no courtesy, and calls for a person only if a sentence of it does so beyond doubt. */
+/**
+ * A message with more words than this is not a courtesy. It is a request for a human only if a sentence is almost
+ * certain (`sureInLong`).
+ */
 const wordsOfShort = 30;
 /**
- * From which probability on. A wrong call silences the agent, a wrong courtesy leaves a question unanswered; without embeddings
- * less is sure. The gap between courtesies and questions is wide: with embeddings the real customers' lie above 0.48 and below
- * 0.36, with one exception. Of those by words, `courtesy`, `talk` and `asks` come from cross-validation over the training
- * sentences; `call` is higher than that gave, because a wrong call is dearer than one that is not heard.
+ * The minimum probabilities. A wrong handover silences the agent, and a wrong courtesy leaves a question unanswered.
+ * Without embeddings the thresholds are higher, because the model is less certain. With embeddings, courtesies of real
+ * customers score above 0.48 and questions below 0.36, with one exception. `courtesy`, `talk` and `asks` of `words`
+ * come from cross-validation over the training sentences. `call` is higher than that, because a wrong handover costs
+ * more than a missed one.
  */
 const sure = {
   embedding: { call: 2 / 3, courtesy: 0.45, talk: 0.45, oneWord: 0.45, asks: 0.5, surelyAsks: 0.5 },
@@ -39,17 +43,17 @@ const longestSignature = 80;
 const any = (list: 'asking' | 'joining' | 'leaning'): string =>
   knownLanguages.flatMap((language) => wordsOf[language][list]).join('|');
 const opens = `(?:(?:${any('joining')})[ ,]+)?(?:${any('asking')})(?![\\p{L}\\p{M}\\p{N}])`;
-/** Where one question of a sentence ends and the next begins. */
+/** The boundary between two questions in one sentence. */
 const nextQuestion = new RegExp(`[,;] +(?=${opens})`, 'u');
 const opensQuestion = new RegExp(`^${opens}`, 'u');
-/** Where a sentence ends in a text without capitals, and where a question is introduced by a colon. */
+/** The end of a sentence in a text without capitals, or the colon that introduces a question. */
 const smallEnd = new RegExp(`(?<=[!?]) +|(?<=[.:]) +(?=${opens})`, 'iu');
 const leans = new RegExp(`^(?:${any('joining')})\\b|\\b(?:${any('leaning')})\\b`, 'u');
 
 const subjects = (text: string): number => terms(text).filter(({ weight }) => weight === 1).length;
 const speaks = (text: string): boolean => /[\p{L}\p{N}]/u.test(text);
 
-/** The sentences of a message, line by line: what is to be classified. */
+/** The sentences of a message, grouped by line. */
 export function sentencesOf(message: string): string[][] {
   let left = mostSentences;
   return message
@@ -64,18 +68,18 @@ export function sentencesOf(message: string): string[][] {
     .filter((line) => line.length > 0);
 }
 
-/** `by`: what told its class. */
+/** `by`: the model that classified the sentence. */
 export type Sentence = { text: string; classified: Classified; by: 'embedding' | 'words' };
 
 export type Understood = { intent: Intent; askings: [Asking, ...Asking[]] };
 
-/** What a message wants and asks. `lines`: from `sentencesOf`, classified. */
+/** The intent and the searches of a message. `lines`: the classified sentences of `sentencesOf`. */
 export function understand(message: string, lines: readonly (readonly Sentence[])[]): Understood {
   const all = lines.flat();
   return { intent: intentOf(message, all.slice(0, sentencesForIntent)), askings: askingsOf(message, lines) };
 }
 
-/** The same by the sentences' words alone. */
+/** As `understand`, with sentences classified by their words only. */
 export const readByWords = (message: string): Understood =>
   understand(
     message,
@@ -94,14 +98,14 @@ function intentOf(message: string, all: readonly Sentence[]): Intent {
   return courtesies.find((kind) => kinds.includes(kind)) ?? 'question';
 }
 
-/** `???`: of marks alone the model of words knows nothing, and they ask for an answer. */
+/** A text like `???` asks for an answer, but the words-only model cannot classify punctuation. */
 const onlyAsks = ({ text, by }: Sentence): boolean => by === 'words' && !speaks(text) && /[?？؟]/u.test(text);
 
 const isCourtesy = (sentence: Sentence): boolean => {
   const { text, classified, by } = sentence;
   if (onlyAsks(sentence)) return false;
   const talks = ['bot', 'insult', 'small_talk', 'help'].includes(courtesyOf(sentence));
-  // A single word that training has not met says little by itself: "IBAN?"
+  // A single unknown word is weak evidence, for example "IBAN?", so it needs a higher probability.
   const kind = talks ? (/\s/u.test(text.trim()) ? 'talk' : 'oneWord') : 'courtesy';
   return likelihood(classified, ...courtesies) >= sure[by][kind];
 };
@@ -110,14 +114,17 @@ const courtesyOf = ({ classified }: Sentence): Courtesy =>
 const is = ({ classified }: Sentence, name: SentenceClass): boolean => likeliest(classified) === name;
 const isMarked = ({ text }: Sentence): boolean => /[?？؟]$/u.test(text);
 
-/** How surely a sentence without a question mark asks. What ends in a colon introduces a question and is none. */
+/**
+ * The probability that a sentence without a question mark asks something. A sentence that ends in a colon only
+ * introduces a question.
+ */
 function asksUnmarked({ text, classified }: Sentence): number {
   const asking = likelihood(classified, 'question', 'no_person', 'person');
   const telling = likelihood(classified, 'tells', 'signature');
   return text.endsWith(':') ? 0 : asking / (asking + telling);
 }
 
-/** `marks`: the message has a question mark, so that a sentence without one may only tell. */
+/** `marks`: whether the message contains a question mark. Then a sentence without one is more likely a statement. */
 const asks = (sentence: Sentence, marks: boolean): boolean =>
   isMarked(sentence) || asksUnmarked(sentence) >= sure[sentence.by][marks ? 'surelyAsks' : 'asks'];
 
@@ -126,14 +133,14 @@ const surelyAsks = (sentence: Sentence): boolean =>
     ? sentence.by === 'embedding' || ['question', 'no_person', 'person'].includes(likeliest(sentence.classified))
     : asksUnmarked(sentence) >= sure[sentence.by].surelyAsks;
 
-/** A line that is left out wrongly may be what is asked. */
+/** High, because a line that is wrongly dropped as a signature may be the question. */
 const sureSignature = 0.88;
 const isSignature = ({ classified }: Sentence): boolean => likelihood(classified, 'signature') >= sureSignature;
 
-/** After what happened, "What can I do?" asks about that; before it, it opens a talk. */
+/** "What can I do?" after a description asks about the description; before it, it only opens a conversation. */
 const asksForHelp = (sentence: Sentence): boolean => is(sentence, 'help') && /[?？؟]$/u.test(sentence.text);
 
-/** The sentences that carry content: no courtesies, and not who wrote the message, where and with what. */
+/** The sentences with content, without courtesies and signatures. */
 function contentOf(lines: readonly (readonly Sentence[])[]): Sentence[] {
   const closed = lines.findIndex((line) => line.length === 1 && is(line[0]!, 'farewell'));
   return lines
@@ -151,13 +158,16 @@ function contentOf(lines: readonly (readonly Sentence[])[]): Sentence[] {
     );
 }
 
-/** Whether a question names too little to be understood without what was said before it. */
+/** Whether a question names too little to be understood without the previous sentence. */
 function isThin(sentence: string): boolean {
   const named = subjects(sentence);
   return named === 0 || (named === 1 && leans.test(fold(sentence)));
 }
 
-/** The questions that one sentence joins ("How do I …, and where …?"), if each names enough to be understood alone. */
+/**
+ * The questions that one sentence joins ("How do I …, and where …?"), if each is specific enough to be understood
+ * alone.
+ */
 function parts(sentence: string): string[] {
   const folded = fold(sentence);
   if (!opensQuestion.test(folded)) return [];
@@ -167,10 +177,10 @@ function parts(sentence: string): string[] {
 const alone = (text: string): Reading => ({ text, questions: [text, ...parts(text)] });
 
 /**
- * What a message asks, in the order in which to try it. If the sentences that ask name enough, each together with the
- * sentence that it refers to, only they are searched for, and the whole message only when they find nothing. If they
- * name too little, or no sentence surely asks, it is unknown which sentence matters: each is a reading, and so is the whole
- * message. A message of one sentence is searched for unchanged.
+ * The searches for a message, in the order to try them. If the asking sentences are specific enough, each together with
+ * the sentence it refers to, they are searched for first, and the whole message only if they find nothing. If they are
+ * vague, or no sentence clearly asks, any sentence may matter: each one and the whole message are alternatives. A
+ * message of one sentence is searched for unchanged.
  */
 function askingsOf(message: string, lines: readonly (readonly Sentence[])[]): [Asking, ...Asking[]] {
   const content = contentOf(lines);
@@ -199,12 +209,12 @@ function askingsOf(message: string, lines: readonly (readonly Sentence[])[]): [A
   ];
 }
 
-/** Whether a message may refer to what was asked before ("and for students?"): it names fewer than two subjects. */
+/** Whether a message may refer to an earlier question ("and for students?"): it names fewer than two subjects. */
 export const mayFollow = (message: string): boolean => subjects(message) < 2;
 
 /**
- * A message that refers to what was asked before, as one sentence with that. Its own words come first, because a long text is
- * cut. `before`: what the customer's last question asked.
+ * Joins a follow-up message with the earlier question. The message's own words come first, because a long text is
+ * truncated. The second argument is what the last question asked.
  */
 export function followUp(message: string, [first, whole = first]: readonly [Asking, ...Asking[]]): string {
   const asked = (first.settles ? first : whole).text.split('\n').at(-1);

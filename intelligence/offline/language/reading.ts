@@ -1,4 +1,4 @@
-/** Reads a message: what it wants, in which language, and what to search for. */
+/** Reads a message: its intent, its language, and the texts to search for. */
 import { asRead, classify } from './classifier.ts';
 import {
   followUp,
@@ -16,7 +16,7 @@ import { languageOfFirst } from '../../../models/rules/language/language.ts';
 
 type ReadingDeps = { embedding: Pick<Embedding, 'local'> };
 
-/** Of a customer's messages before, this many are looked at for the question that a message refers to. */
+/** The question that a message refers to is looked for in this many earlier messages of the customer. */
 const rememberedQuestions = 3;
 
 /** Reads a message in its conversation; `history` is oldest first. */
@@ -30,7 +30,7 @@ export async function readMessage(deps: ReadingDeps, text: string, history: Turn
   return { intent, language, searched, askings: await readAskings(deps, searched) };
 }
 
-/** What a text that is known to be a question asks. */
+/** The searches for a text that is known to be a question. */
 export const readAskings = async (deps: ReadingDeps, text: string): Promise<readonly [Asking, ...Asking[]]> =>
   (await read(deps, text)).askings;
 
@@ -55,7 +55,10 @@ async function read(deps: ReadingDeps, message: string): Promise<Understood> {
   );
 }
 
-/** Of the first sentences; undefined where they cannot be had. Sentences without one are read by their words. */
+/**
+ * Embeddings of the first sentences; undefined when embeddings are unavailable. Sentences without one are classified by
+ * their words.
+ */
 async function vectorsOf(
   { embedding }: ReadingDeps,
   texts: readonly string[],
@@ -64,7 +67,7 @@ async function vectorsOf(
   if (local === undefined) return undefined;
   try {
     const distinct = [...new Set(texts)].slice(0, sentencesForIntent);
-    // A message of one sentence is searched for as it stands.
+    // A message of one sentence is searched for unchanged, so its search vector is computed along with it.
     const vectors = await Promise.all(distinct.map(async (text) => local.reading(asRead(text), texts.length === 1)));
     return new Map(distinct.map((text, at) => [text, vectors[at]!]));
   } catch {

@@ -1,17 +1,20 @@
-/** Which tool a message is clearly about, of those whose required arguments it gives or that can ask back. Pure. */
+/**
+ * Decides which tool a message is clearly about, among the tools whose required arguments it gives or that may ask for
+ * them. Pure.
+ */
 import { argumentsFrom, canBeAsked, type Given, type Known } from '../../../models/rules/mcp/arguments.ts';
 import { clearlyBest, type Bounds } from './fit.ts';
 import { isRead, type ApprovedTool } from '../../../models/rules/mcp/tool.ts';
 
-/** Things that a customer is asked for in a chat; a form with more is for a page. */
+/** The most arguments that a customer is asked for in a chat; more belong in a form. */
 const mostAsked = 2;
 
 export type OfferedTool = Pick<ApprovedTool, 'tool_name' | 'description' | 'input_schema' | 'risk_tier'>;
 export type Candidate<T> = { tool: T; given: Given; fit: number };
 
 /**
- * `told`: what the customer has said of it; `fits`: how near each tool is to what is wanted, in their order. A tool whose
- * arguments are given comes before one that has to ask back.
+ * `told`: the customer's words about the request. `fits`: how well each tool matches the request, in the order of
+ * `offered`. A tool with all its arguments comes before one that must ask for some.
  */
 export function bestTool<T extends OfferedTool>(
   { told, ...known }: { told: string } & Known,
@@ -24,7 +27,8 @@ export function bestTool<T extends OfferedTool>(
       return { tool, given, fit: fits[index]! };
     })
     .filter(({ fit, given: { arguments: found, missing } }) => {
-      // What the customer wrote beside the subject is evidence; what is known anyway, or asked for, is none.
+      // An argument that the customer wrote is evidence that the tool is meant. The known e-mail address, and the
+      // answer to a question of the agent, are not.
       const gives =
         missing.length === 0 && Object.values(found).some((value) => value !== known.email && value !== told.trim());
       return fit >= (gives ? bounds.withArguments : bounds.alone);

@@ -1,4 +1,7 @@
-/** Chooses a tool without a model: one whose description fits the message, and whose required arguments it plainly gives. */
+/**
+ * Chooses a tool without a model: one whose description matches the message and whose required arguments the message
+ * clearly gives.
+ */
 import { bestTool, type Candidate } from './choice.ts';
 import { cosine, describedAs, fitting, wordFit, type Bounds } from './fit.ts';
 import type { Choice, ToolAsk, Toolbox } from '../../intelligence.ts';
@@ -8,7 +11,7 @@ import { isRead, type ApprovedTool } from '../../../models/rules/mcp/tool.ts';
 
 type Fitting = { embedding: Pick<Embedding, 'local'> };
 
-/** Nothing is chosen once a tool has answered: rules cannot tell whether its result was enough. */
+/** No tool is chosen once a tool has returned a result, because rules cannot tell whether the result was enough. */
 export async function chooseByRules(
   deps: Fitting,
   { body, request }: Pick<ToolAsk, 'body' | 'request'>,
@@ -17,7 +20,7 @@ export async function chooseByRules(
   if (toolbox.made.length > 0) return undefined;
   const [wanted] = request;
   if (wanted !== undefined) {
-    // The message gives what the agent asked for, wholly or in part.
+    // The message answers the agent's question, completely or in part.
     const before = await bestOf(deps, wanted, { told: request.join('\n') }, toolbox);
     const answer = before?.given.missing.length === 1 && isShown(before.tool) ? body : undefined;
     const now = await bestOf(deps, wanted, { told: [...request, body].join('\n'), answer }, toolbox);
@@ -28,7 +31,10 @@ export async function chooseByRules(
   return best && settled(best);
 }
 
-/** Words that were meant otherwise do no harm where they only read, or where the customer sees them before anything is done. */
+/**
+ * Whether the whole message may be taken as an argument: the tool only reads, or the customer confirms the call, so a
+ * misunderstanding does no harm.
+ */
 const isShown = (tool: ApprovedTool): boolean => isRead(tool) || tool.risk_tier === 'customer_confirm';
 
 function settled({ tool, given }: Candidate<ApprovedTool>): Choice {
@@ -36,7 +42,7 @@ function settled({ tool, given }: Candidate<ApprovedTool>): Choice {
   return misfit(tool, given.arguments) === undefined ? { call: { tool, arguments: given.arguments } } : undefined;
 }
 
-/** The tool that a message is clearly about, with the arguments that `told` gives. */
+/** The tool that a message is clearly about, with the arguments from `told`. */
 async function bestOf(
   { embedding }: Fitting,
   message: string,
@@ -46,7 +52,7 @@ async function bestOf(
   return bestTool({ ...said, email }, offered, await fitOf(embedding, message, offered.map(describedAs)));
 }
 
-/** How near each description is to the message, by the embedded model where it answers in time, else by words. */
+/** How well each description matches the message: by embeddings if they are available in time, else lexically. */
 export async function fitOf(
   embedding: Fitting['embedding'],
   message: string,
@@ -58,12 +64,12 @@ export async function fitOf(
       return { fits: told.map((vector) => cosine(asked!, vector)), bounds: fitting.meaning };
     }
   } catch {
-    // The words decide, as for documents.
+    // Lexical matching is the fallback, as for documents.
   }
   return { fits: descriptions.map((text) => wordFit(message, text)), bounds: fitting.words };
 }
 
-/** Why arguments do not fit the tool's schema; undefined: they do. */
+/** Why the arguments do not match the tool's schema; undefined when they do. */
 export function misfit({ input_schema }: ApprovedTool, given: Record<string, unknown>): string | undefined {
   try {
     const fit = schemaCheck(input_schema)(given);

@@ -1,22 +1,29 @@
-/** Whether a message is about what a tool does. Pure: by the words they share, or by how near a model of meaning puts them. */
+/** Whether a message is about what a tool does, by shared words or by embeddings. Pure. */
 import calibration from './fitting.json' with { type: 'json' };
 import { stem, terms } from '../../../models/rules/language/words.ts';
 import { titleOf } from '../../../models/rules/mcp/tool.ts';
 
-/** What is compared with a message. */
+/** The text of a tool that is compared with a message. */
 export const describedAs = ({ tool_name, description }: { tool_name: string; description: string }): string =>
   `${titleOf(tool_name)}. ${description}`.slice(0, 500);
 
-/** From which fit on a tool is meant, with and without further evidence, and how much better than the next one it has to be. */
+/**
+ * The minimum match for a tool, with and without arguments as further evidence, and the minimum lead over the
+ * second-best tool.
+ */
 export type Bounds = { withArguments: number; alone: number; step: number };
 
 /**
- * By the share of shared words, and by the cosine of the Universal Sentence Encoder. A tool that needs nothing from the message
- * has no further evidence that it is meant, so it has to fit better. `npm run calibrate -- tools` makes the numbers.
+ * `words`: by the share of shared words; `meaning`: by the cosine of Universal Sentence Encoder embeddings. A tool
+ * without arguments lacks the further evidence, so it must match better. `npm run calibrate -- tools` computes the
+ * numbers.
  */
 export const fitting: Readonly<Record<'words' | 'meaning', Bounds>> = calibration;
 
-/** The share of the message's subject that the description names, by weight; tokens with digits are arguments, no subject. */
+/**
+ * The weighted share of the message's subject words that the description contains. Tokens with digits are arguments, so
+ * they do not count.
+ */
 export function wordFit(message: string, description: string): number {
   const told = new Set(terms(description, 200).map((term) => term.stem));
   const asked = terms(message.replace(/\S*\d\S*/gu, ' ')).filter((term) => term.weight >= 1);
@@ -39,7 +46,7 @@ export function cosine(a: Float32Array, b: Float32Array): number {
   return dot === 0 ? 0 : dot / Math.sqrt(normA * normB);
 }
 
-/** The best of these, if it is better than the next one by a clear step; two that fit alike are in doubt. */
+/** The best candidate if it leads the second best by `step`; undefined when two match about equally. */
 export function clearlyBest<T>(candidates: readonly { item: T; fit: number }[], step: number): T | undefined {
   const [best, next] = candidates.toSorted((a, b) => b.fit - a.fit);
   return best && (!next || best.fit - next.fit >= step) ? best.item : undefined;

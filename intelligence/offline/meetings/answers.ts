@@ -1,13 +1,13 @@
-/** What a reply does to what was asked before it: takes it, agrees, refuses, hands it on. English. Pure. */
+/** Reads a reply to a request, in English: whether it accepts, agrees, refuses or passes the task on. Pure. */
 
 export type Answer = {
-  /** Said by whom it is meant: `will do`, `leave it with me`. */
+  /** The speaker takes the task: `will do`, `leave it with me`. */
   takes: boolean;
   agrees: boolean;
-  /** What was offered is welcome: `great, do that`. */
+  /** The speaker welcomes an offer: `great, do that`. */
   approves: boolean;
   refuses: boolean;
-  /** Whom it is handed to: `Maybe Leo?` */
+  /** The person whom the task is passed on to: `Maybe Leo?` */
   handsTo?: string;
 };
 
@@ -24,7 +24,7 @@ const declining =
 
 export type AnswerOf = (text: string) => Answer;
 
-/** `names`: of those who may be meant, as they are written. */
+/** `names`: all ways in which the participants may be called, as written. */
 export function answerReader(names: readonly string[]): AnswerOf {
   const who = names.map((name) => name.replaceAll(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`)).join('|');
   const handing =

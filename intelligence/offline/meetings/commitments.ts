@@ -1,6 +1,6 @@
 /**
- * What somebody commits to in one clause of a transcript: who is to do it, and what. English. Pure; it knows only the clause,
- * tasks.ts knows the meeting.
+ * Reads a commitment in one clause of an English transcript: who is to do something, and what. It knows only the
+ * clause; tasks.ts knows the meeting. Pure.
  */
 import {
   actionVerbs,
@@ -18,15 +18,15 @@ import { label, patternsFor, type Doer, type Form, type Pattern } from './patter
 export type Commitment = {
   form: Form;
   doer: Doer;
-  /** What is to be done, as an order: `send the sheet`. */
+  /** The task as an imperative: `send the sheet`. */
   deed: string;
-  /** The deed names nothing: `do it`. */
+  /** Whether the task names no object: `do it`. */
   points: boolean;
-  /** Said so loosely that it counts only with a date or when somebody takes it on. */
+  /** Whether the wording is so vague that it counts only with a date or when a person accepts it. */
   weak: boolean;
 };
 
-/** `names`: how those are called who may be meant, the longest first. */
+/** `names`: all ways in which people may be called, the longest first. */
 export function reader(names: readonly string[]): (clause: string) => Commitment | undefined {
   const known = patternsFor(names);
   return (clause) => {
@@ -46,7 +46,7 @@ export function reader(names: readonly string[]): (clause: string) => Commitment
 const leadIn =
   /^(?:(?:and|so|ok|okay|sure|yes|yeah|yep|right|well|great|perfect|fine|thanks|thank you|alright|all right|got it|of course|absolutely|certainly|no problem|then|also|but|actually|now|good|hi|hello|hey|oh|ah|I guess|I think|by the way|(?:for|before|by|until) (?:the |our )?next (?:meeting|time|session))\b[,.!–-]*\s+)+/iu;
 const supposed = /^(?:if|unless|had|imagine|suppose)\b/iu;
-/** `If you could send it` asks; with a clause after it, it supposes. */
+/** `If you could send it` is a request; with a clause after it, it is a condition. */
 const askingIf = /^if you (?:can|could)\b(?!.*,\s*(?:then|we|I|you|it|that|he|she|they)\b)/iu;
 
 type Known = ReturnType<typeof patternsFor>;
@@ -59,7 +59,7 @@ function commitmentOf(
 ): Commitment | undefined {
   const before = body.slice(0, match.index);
   if (pattern.at !== label && holdingBack.test(before)) return undefined;
-  // What is asked is no promise; a tag is no question.
+  // A question is no promise. A question tag (`…, okay?`) does not make a question.
   const question = /\?\s*$/u.test(body) && !/,\s*(?:ok|okay|right|alright|all right|yes)\s*\?$/iu.test(body);
   if (question && !pattern.asks && pattern.doer(match) !== 'you') return undefined;
   let rest = match[2]!
@@ -71,7 +71,7 @@ function commitmentOf(
   if (undone.test(rest)) return undefined;
   const { form } = pattern;
   let doer = pattern.doer(match);
-  // Whoever is called by name is asked: `Bob, can you`, `please send it, Bob`.
+  // A person who is addressed by name is asked: `Bob, can you`, `please send it, Bob`.
   const last = vocative.last.exec(rest);
   const first = vocative.first.exec(body);
   if (last && (doer === 'you' || doer === 'somebody')) doer = { named: last[1]! };
@@ -91,28 +91,28 @@ function commitmentOf(
     .replace(/^\p{L}+/u, (verb) => (pattern.present === true ? ownForm(verb) : verb))
     .replace(aside, '');
   const verb = (/^[\p{L}-]+/u.exec(deed)?.[0] ?? '').toLowerCase();
-  // `You will be thinking about the price` gives somebody a subject to work on.
+  // `You will be thinking about the price` assigns a subject to work on.
   const subject = /^be (?:\p{L}+ly )?\p{L}+ing (?:on|about|at|into|with)\b/u.test(rest) && form === 'assignment';
   if (!subject && !isWork(deed, verb, pattern)) return undefined;
   return { form, doer, deed, points: pointing.test(deed), weak: weak && !subject };
 }
 
-/** What is only said beside it: `, that's quick`. */
+/** A remark in the same sentence that is not part of the task: `, that's quick`. */
 const aside =
   /,\s*(?:\p{Lu}\p{L}+ (?:has|is)\b|that(?:'s| is| will| can| can't| cannot)|it(?:'s| is| will)|this is|I guess|I think|I hope|by the way|haha|if that|if you|ok(?:ay)?\b|right\b|so (?:that )?(?:we|you|I)\b|because\b|since\b|then (?:we|you|I)\b).*$/iu;
 
-/** Whether a deed is something that is left to be done after the meeting. */
+/** Whether a task is work to be done after the meeting. */
 function isWork(deed: string, verb: string, { strict }: Pattern): boolean {
   if (verb === '' || idleTalk.test(deed)) return false;
   if (atWork.test(deed)) return true;
   const base = baseOf(verb);
   if (idleVerbs.has(verb) || idleVerbs.has(base)) return false;
-  // A verb alone says nothing: `I will try`.
+  // A verb without an object is no task: `I will try`.
   if (!/\s/u.test(deed.replace(/[.!?]+$/u, ''))) return false;
   return !strict || actionVerbs.has(verb) || actionVerbs.has(base);
 }
 
-/** `checking` is of `check`: by the list of verbs, for the spelling tells too little. */
+/** The base form of `checking` is `check`. Looked up in the verb list, because the spelling is ambiguous. */
 function baseOf(verb: string): string {
   if (!verb.endsWith('ing')) return verb;
   const stem = verb.slice(0, -3);
@@ -120,7 +120,7 @@ function baseOf(verb: string): string {
   return forms.find((form) => actionVerbs.has(form) || idleVerbs.has(form)) ?? verb;
 }
 
-/** After a label: `Bob updates the guide`, `Bob: update the guide`, `update the guide`. */
+/** A task after a label: `Bob updates the guide`, `Bob: update the guide`, `update the guide`. */
 function labelled(rest: string, doer: Doer, owner: RegExp): Commitment | undefined {
   const named = owner.exec(rest);
   const said = named ? named[2]! : rest;
@@ -129,7 +129,7 @@ function labelled(rest: string, doer: Doer, owner: RegExp): Commitment | undefin
   return { form: 'label', doer: named ? { named: named[1]! } : doer, deed, points: false, weak: false };
 }
 
-/** `updates` is of `update`. */
+/** The base form of `updates` is `update`. */
 function ownForm(verb: string): string {
   const low = verb.toLowerCase();
   const forms = [low.replace(/ies$/u, 'y'), low.replace(/es$/u, ''), low.replace(/s$/u, '')];
@@ -164,7 +164,7 @@ const noWork = new Set([
   'allowed',
 ]);
 
-/** `The page has to be updated by Friday` is the order to update it. */
+/** Turns `The page has to be updated by Friday` into the imperative to update it. */
 function passive(match: RegExpExecArray, rest: string, pattern: Pattern): Commitment | undefined {
   const word = match[3]!.toLowerCase();
   const base = baseOf(word) === word ? activeOf(word) : baseOf(word);
@@ -181,7 +181,7 @@ function passive(match: RegExpExecArray, rest: string, pattern: Pattern): Commit
   return { form: 'need', doer: 'somebody', deed, points: false, weak: pattern.weak === true };
 }
 
-/** `updated` is of `update`; undefined of a verb that is not known. */
+/** The base form of the participle `updated` is `update`; undefined for an unknown verb. */
 function activeOf(word: string): string | undefined {
   const irregular: Readonly<Record<string, string>> = {
     bought: 'buy',

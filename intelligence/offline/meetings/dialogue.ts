@@ -1,22 +1,28 @@
-/** What is said afterwards of what was asked or promised: it is answered, taken up, dated, done or called off. English. Pure. */
+/**
+ * Applies later sentences to an earlier request or promise, in English: it is answered, accepted, dated, done or
+ * cancelled. Pure.
+ */
 import type { Commitment } from './commitments.ts';
 import { addressedIn, dueIn, ownerOf, urgencyOf, type Place, type Reading, type Unit } from './reading.ts';
 import { hasPronoun } from './titles.ts';
 import type { Said } from '../../../models/rules/interviews/transcript.ts';
 
-/** How many segments later something asked may be answered. */
+/** A request can be answered at most this many segments later. */
 const answeredWithin = 3;
-/** Of what was found before, so many are looked at for what is answered, and for what is said again. */
+/**
+ * The number of earlier candidates that are searched: `recent` for the one that a reply answers, `compared` for a
+ * repetition.
+ */
 const recent = 30;
 const compared = 300;
-/** What a segment answers to what others asked shortly before. */
+/** Applies a segment as a reply to a request of another speaker shortly before. */
 export function answer(reading: Reading, segment: Said, at: number, parts: readonly string[]): void {
   const { isSame } = reading;
   const units = reading.units.slice(-recent);
   const { speaker } = segment;
   const { takes, agrees, approves, refuses, handsTo } = reading.answerOf(parts.slice(0, 2).join(' '));
   const isOpen = (unit: Unit): boolean => !unit.refused && at - unit.at <= answeredWithin && unit.at < at;
-  // Who asked takes it on after all, when nobody else did.
+  // If nobody else accepted it, the speaker may accept their own request.
   const isTheirs = (unit: Unit): boolean => unit.segment.speaker !== speaker && isOpen(unit);
   const asked =
     units.findLast((unit) => isTheirs(unit) && unit.owner !== undefined && isSame(unit.owner, speaker)) ??
@@ -40,7 +46,7 @@ export function answer(reading: Reading, segment: Said, at: number, parts: reado
     else if (isMine && asked.form !== 'promise') asked.accepted = true;
     else if (mayBeMine && asked.doer === 'you') Object.assign(asked, { owner: speaker, accepted: true });
   }
-  // Until when it can be done, or is wanted.
+  // The reply may also state until when it can be done.
   if (asked.due || asked.refused || handsTo !== undefined || !(takes || agrees || isMine)) return;
   const due = parts
     .map((part) => (part.length < 90 ? dueIn(reading, part) : undefined))
@@ -48,7 +54,7 @@ export function answer(reading: Reading, segment: Said, at: number, parts: reado
   if (due) asked.due = due;
 }
 
-/** `End of next week is fine, no rush`: until when what was just spoken of is to be done. */
+/** Adds a date to the last candidate: `End of next week is fine, no rush`. */
 export function addDate(reading: Reading, text: string, at: number): void {
   if (!dateAlone.test(text) && !(dateAfterFew.test(text) && reading.read(text) === undefined)) return;
   const last = reading.units.slice(-recent).findLast((unit) => !unit.refused && at - unit.at <= answeredWithin);
@@ -59,15 +65,16 @@ export function addDate(reading: Reading, text: string, at: number): void {
   if (due && urgent) last.urgent = urgent;
 }
 
-/** `All of them, by Friday if possible.` */
+/** For example `All of them, by Friday if possible.` */
 const dateAfterFew = /^[^.?]{0,25}\b(?:by|before|until|no later than)\b[^.?]{2,30}[.]?$/iu;
 
-/** A sentence that says little more than a date. */
+/** A sentence that contains little more than a date. */
 const dateAlone =
   /^(?:\W*\b(?:by|before|on|until|then|the|same|end|of|next|this|is|fine|no|rush|okay|ok|today|tomorrow|tonight|morning|afternoon|evening|noon|week|month|year|day|monday|tuesday|wednesday|thursday|friday|saturday|sunday|would|be|good|great|enough|it's|not|urgent|please|at|latest|\d+(?:st|nd|rd|th)?|january|february|march|april|may|june|july|august|september|october|november|december)\b)+\W*$/iu;
 
 /**
- * `Can you do that, Bob?`, `I'll do it on Thursday`: of what was said just before. Whether there was something.
+ * Applies a commitment without an object (`Can you do that, Bob?`, `I'll do it on Thursday`) to the last candidate.
+ * Returns whether there was one.
  */
 export function takeUp(
   reading: Reading,
@@ -108,29 +115,32 @@ export function takeUp(
   return true;
 }
 
-/** `There, done`: what the speaker said they would do is done. */
+/** `There, done`: marks the speaker's last candidate as done. */
 export function markDone({ units }: Reading, { speaker }: Said, at: number): void {
   const last = units.slice(-recent).findLast((unit) => at - unit.at <= 2);
   if (last && (last.segment.speaker === speaker || last.owner === speaker)) last.isDone = true;
 }
 
-/** `Never mind`, `let's not`: what was spoken of last is nobody's task. */
+/** `Never mind`, `let's not`: cancels the last candidate. */
 export function callOff({ units }: Reading, at: number): void {
   const last = units.slice(-recent).findLast((unit) => at - unit.at <= 2);
   if (last) last.refused = true;
 }
 
-/** Whether it was said before, by the same or of nobody: then only what is new of it is taken. */
+/**
+ * Whether a candidate repeats an earlier one of the same person or of nobody; then only its new details are merged into
+ * the earlier one.
+ */
 export function joined({ units, isSame }: Reading, found: Unit): boolean {
   const instead = /\b(?:instead|actually|rather|take(?:s)? (?:that |it |this )?over)\b/iu.test(found.quote);
   const same = units.slice(-compared).findLast((unit) => {
     if (unit.refused) return false;
     const apart = unit.owner !== undefined && found.owner !== undefined && !isSame(unit.owner, found.owner);
-    // `Sure, I'll write to them`: what was just asked of the speaker, in other words.
+    // `Sure, I'll write to them` repeats in other words what the speaker was just asked.
     const isReply =
       found.form === 'promise' && unit.form !== 'promise' && found.at - unit.at <= 1 && found.at > unit.at;
     if (isReply && !apart && unit.owner !== undefined && hasPronoun(found.deed)) return true;
-    // `I'll put it in the folder tomorrow`: what comes of what was taken on a moment ago.
+    // `I'll put it in the folder tomorrow` continues a task that was accepted a moment ago.
     const isNear = found.at - unit.at <= answeredWithin && found.at > unit.at;
     if (
       unit.accepted &&

@@ -1,20 +1,19 @@
-/**
- * A transcript in few words, made of its own sentences: which sentences tell most of it, and which phrase names
- * it. Pure. It invents nothing.
- */
+/** Condenses a transcript to its own words: the most informative sentences, and a phrase as a title. Pure. */
 import type { Said } from '../../../models/rules/interviews/transcript.ts';
 import { sentences } from '../../../models/rules/language/sentences.ts';
 import { fold, terms } from '../../../models/rules/language/words.ts';
 
-/** A sentence of a transcript: who said it, and where it stands among all sentences. */
+/** A sentence of a transcript, its speaker, and its index among all sentences. */
 export type Utterance = { speaker: string; text: string; at: number; stems: readonly string[] };
 
-/** What is shorter says too little by itself, what is longer is no summary; in characters. */
+/**
+ * Shorter sentences are hardly informative, and longer ones hardly fit a summary, so both count less; in characters.
+ */
 const usefulLength = { min: 25, max: 320 } as const;
-/** Sentences that are looked at; of a longer transcript an even selection. */
+/** The most sentences that are considered; a longer transcript is sampled evenly. */
 const maxUtterances = 4_000;
 
-/** Every sentence of a transcript that says something. */
+/** The informative sentences of a transcript. */
 export function utterancesOf(said: readonly Pick<Said, 'speaker' | 'text'>[]): Utterance[] {
   const all = said.flatMap(({ speaker, text }) => sentences(text).map((sentence) => ({ speaker, text: sentence })));
   const step = Math.max(1, all.length / maxUtterances);
@@ -22,22 +21,22 @@ export function utterancesOf(said: readonly Pick<Said, 'speaker' | 'text'>[]): U
   return taken.map(({ speaker, text }, at) => ({ speaker, text, at, stems: terms(text).map(({ stem }) => stem) }));
 }
 
-/** Words by which people say what was decided: en, de, fr, es. */
+/** Words that announce decisions: en, de, fr, es. */
 const decisive =
   /\b(?:decid\w+|decision|agree\w*|approved?|deadline|budget|instead|from now on|let's say|so we (?:go|stay|keep)|in summary|to sum up|conclusion|beschlossen|entschieden|einig\w*|frist|décid\w+|d'accord|échéance|decidi\w+|acord\w+|plazo)\b/iu;
-/** English words by which people say that something is wrong, and why. */
+/** English words that describe problems and their causes. */
 const trouble =
   /\b(?:no|not|never|nobody|none|problem|wrong|broken|only|still|because|cause|since|failed|lost)\b|n['’]t\b/iu;
 const number =
   /\p{N}|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|hundred|thousand|half|percent)\b/iu;
 const smallTalk =
   /^(?:hi|hello|hey|good (?:morning|afternoon|evening)|thanks?|thank you|ok(?:ay)?|yes|no|sure|great|bye|goodbye|see you|can you hear|how are you|hallo|guten|danke|tschüss|bonjour|merci|au revoir|hola|gracias|adiós)\b/iu;
-/** What is said of something that the sentence does not name. */
+/** A sentence that begins with a pronoun for something it does not name. */
 const pointing = /^(?:(?:and|so|but|yeah|well|okay)[,.]? )*(?:it|they|he|she|that|this|those|these)\b/iu;
-/** What is promised is told of as a task. */
+/** A promise becomes a task, so it counts less in a summary. */
 const promised = /\b(?:I['’]ll|I will|I['’]m going to|can you|could you|please|let['’]s)\b/iu;
 
-/** How much a sentence tells: its words, by how many other sentences speak of them, and what it says of numbers and decisions. */
+/** Scores sentences: words that many other sentences share count, and so do numbers and decisions. */
 function weigh(utterances: readonly Utterance[]): number[] {
   const spread = new Map<string, number>();
   for (const { stems } of utterances) for (const stem of stems) spread.set(stem, (spread.get(stem) ?? 0) + 1);
@@ -57,7 +56,8 @@ function weigh(utterances: readonly Utterance[]): number[] {
 }
 
 /**
- * The `count` sentences that tell most, none like another; in the order in which they were said, or the best first (`ranked`).
+ * The `count` most informative sentences, without near duplicates; in transcript order (`said`), or best first
+ * (`ranked`).
  */
 export function tellingSentences(
   utterances: readonly Utterance[],
@@ -77,7 +77,7 @@ export function tellingSentences(
   return order === 'ranked' ? chosen : chosen.toSorted((a, b) => a.at - b.at);
 }
 
-/** The share of the words of the shorter one that the other has too. */
+/** The share of the shorter sentence's stems that the other sentence contains too. */
 function likeness(one: Utterance, other: Utterance): number {
   const smaller = Math.min(one.stems.length, other.stems.length);
   if (smaller === 0) return fold(one.text) === fold(other.text) ? 1 : 0;
@@ -85,7 +85,7 @@ function likeness(one: Utterance, other: Utterance): number {
   return other.stems.filter((stem) => has.has(stem)).length / smaller;
 }
 
-/** Runs of words that carry a subject, as people say them: `budget for marketing` gives `budget` and `marketing`. */
+/** Runs of consecutive subject words: `budget for marketing` gives `budget` and `marketing`. */
 function phrasesOf(text: string): string[][] {
   const runs: string[][] = [[]];
   for (const piece of text.split(/([^\p{L}\p{M}\p{N}'’&-]+)/u)) {
@@ -98,12 +98,15 @@ function phrasesOf(text: string): string[][] {
 }
 
 const maxTitleWords = 6;
-/** What titles are made of, in sentences: what a meeting is about is said early, and a title costs little then. */
+/**
+ * A title is made from at most this many sentences, because a meeting's subject comes up early and this bounds the
+ * time.
+ */
 const titleSentences = 400;
 
 /**
- * The phrase that names a transcript, in its own words: a run of subject words, each counting by how often it is said and
- * how many others stand beside it. Undefined when nothing is said that names anything.
+ * The run of subject words that best names a transcript. Each word counts by its frequency and by the number of subject
+ * words it occurs next to. Undefined when no run fits.
  */
 export function titleOf(utterances: readonly Utterance[]): string | undefined {
   const runs = utterances
@@ -122,7 +125,7 @@ export function titleOf(utterances: readonly Utterance[]): string | undefined {
     const words = run.slice(0, maxTitleWords);
     const worth = words.reduce((sum, word) => {
       const { said, beside } = known.get(keyOf(word))!;
-      // A word that is said once counts little, however many words stand beside it.
+      // A word that occurs once counts little, even with many neighbours.
       return sum + Math.log2(said) * (1 + beside / said) + 0.1;
     }, 0);
     const key = words.map(keyOf).join(' ');

@@ -1,19 +1,19 @@
 /**
- * Until when something is to be done, by what was said in a meeting: `by Friday`, `at the end of the month`. A day stays a day;
- * where the hour was said, it is a moment in UTC. What cannot be read for sure gives nothing.
+ * Reads due dates in English speech: `by Friday`, `at the end of the month`. A day stays a day; with an hour it becomes
+ * a moment in UTC. An ambiguous phrase gives no date.
  */
 import { DateTime } from 'luxon';
 import { findDate } from '../dates.ts';
 
-/** `text`: the words that say it, without the `by` before them. */
+/** `text`: the words of the date, without the `by` before them. */
 export type Due = { text: string; due: string };
 
-/** A day by itself is meant to its end, so that `today`, said in the afternoon, still lies ahead. */
+/** A day without an hour ends at this hour, so that `today`, said in the afternoon, is still in the future. */
 const lastHour = 23;
-/** What follows these words is the date that counts, whatever other dates are named. */
+/** The date after these words is the due date, whatever other dates are named. */
 const until =
   /(?<!\bnot )\b(?:by|before|until|till|no later than|not later than|due(?: on| by| is)?|deadline(?: is| on| of)?)\s+/giu;
-/** A date after these words is one that something else has: `the notes from Monday`. */
+/** A date after these words belongs to something else: `the notes from Monday`. */
 const elsewhere = /\b(?:from|since|of|about|after|not before|not until|not till)\s+(?:the\s+)?$/iu;
 const period =
   /\b(?:the\s+)?(?:end|close) of (?:the |this )?(day|business|play|week|month|quarter|year)\b|\b(this (?:morning|afternoon|evening))\b|\bthis (week|month|quarter|year)\b|\b((?:the\s+)?(?:end of )?next week|the week after next)\b|\b(EOD|COB|EOW|EOM)\b/iu;
@@ -26,12 +26,12 @@ const short: Readonly<Record<string, string>> = {
   eom: 'month',
 };
 
-/** `startedAt`: what relative dates count from, in this zone (an IANA name). */
+/** `startedAt`: the base of relative dates, which are read in `zone` (an IANA name). */
 export function findDue(said: string, startedAt: Date, zone: string): Due | undefined {
   const text = said.replaceAll(monthFirst, '$1 ').replaceAll(/\ba fortnight\b/giu, 'two weeks');
   for (const match of text.matchAll(until)) {
     const found = readDue(text.slice(match.index + match[0].length), startedAt, zone);
-    // It must stand there: `before the call on Monday` is not due on Monday.
+    // The date must follow directly: `before the call on Monday` is not due on Monday.
     if (found && found.at <= 'the '.length) return { text: found.text, due: found.due };
   }
   const found = readDue(text, startedAt, zone);
@@ -54,7 +54,7 @@ function readDue(text: string, startedAt: Date, zone: string): (Due & { at: numb
   const day = dayOfMonth.exec(text);
   if (day) return readDay(day, DateTime.fromJSDate(startedAt, { zone }));
   const found = findDate(text, startedAt, zone, lastHour);
-  // `In a minute` is how people say that they will do it at once.
+  // `In a minute` means at once, so it is no due date.
   if (!found || (found.timed && found.at.getTime() - startedAt.getTime() < 10 * 60_000)) return undefined;
   const due = found.timed ? found.at.toISOString() : DateTime.fromJSDate(found.at, { zone }).toISODate()!;
   return { text: found.text.replace(/[\s,;.]+$/u, ''), due, at: Math.max(0, text.indexOf(found.text)) };
@@ -66,13 +66,13 @@ const ordinals =
   );
 const months = 'january|february|march|april|may|june|july|august|september|october|november|december';
 const monthFirst = new RegExp(String.raw`\b((?:${months})) the (?=\d|${ordinals.join('|')})`, 'giu');
-/** `The thirtieth` by itself; `the third page` and `the first of May` are none. */
+/** `The thirtieth` alone is a day; `the third page` and `the first of May` are not. */
 const dayOfMonth = new RegExp(
   String.raw`\bthe (\d{1,2}(?:st|nd|rd|th)|${ordinals.toReversed().join('|')})(?=$|[.,;!?]| (?:at the latest|is|would|should|then|and|but|so|if|when|because|for|with)\b)`,
   'iu',
 );
 
-/** The next such day of a month, today too. */
+/** The next such day of a month, which may be today. */
 function readDay(match: RegExpExecArray, now: DateTime): (Due & { at: number }) | undefined {
   const said = match[1]!.toLowerCase();
   const day = /^\d/u.test(said) ? Number.parseInt(said, 10) : ordinals.indexOf(said) + 1;
@@ -83,7 +83,7 @@ function readDay(match: RegExpExecArray, now: DateTime): (Due & { at: number }) 
   return ahead && { text: match[0], due: ahead.toISODate()!, at: match.index };
 }
 
-/** The end of a working week is its Friday; on a weekend, the next one. */
+/** A working week ends on Friday; on a weekend, the next week's Friday is meant. */
 function lastDayOf(period: string, now: DateTime): string {
   if (period === 'the week after next') return now.startOf('week').plus({ days: 18 }).toISODate()!;
   if (period === 'next week') return now.startOf('week').plus({ days: 11 }).toISODate()!;

@@ -1,15 +1,18 @@
 /**
- * How likely a candidate is a task that is left after the meeting: a logistic model over a few signs. Its weights are in
- * firmness.json, which `npm run calibrate -- meetings FOLDER` makes from meetings with labels. Pure.
+ * How likely a candidate is a real task after the meeting: a logistic model over a few features. `npm run calibrate --
+ * meetings FOLDER` fits the weights in firmness.json to labelled meetings. Pure.
  */
 import type { Form } from './patterns.ts';
 import { actionVerbs } from './words.ts';
 import { terms } from '../../../models/rules/language/words.ts';
 
 export type Signs = {
-  /** The logarithm of the number of sentences in the transcript: the longer it is, the rarer is a task among them. */
+  /**
+   * The logarithm of the transcript's number of sentences: in a longer transcript, a smaller share of sentences are
+   * tasks.
+   */
   length: number;
-  /** Where it was said, from 0 to 1. */
+  /** The position in the transcript, from 0 to 1. */
   late: number;
   form: Form;
   named: boolean;
@@ -24,7 +27,7 @@ export type Signs = {
 const closing =
   /\b(?:next (?:meeting|time)|before (?:the next|we meet)|individual|instructions?|minutes|wrap up|homework|to do)\b/iu;
 
-/** `I'll do it right after this` says when, though no day. */
+/** `I'll do it right after this` states a time without a day. */
 const afterwards = /\b(?:right|straight|directly|just) after\b|\bafter (?:this|the (?:call|meeting))\b/iu;
 
 export function valuesOf(signs: Signs): number[] {
@@ -53,17 +56,17 @@ export function valuesOf(signs: Signs): number[] {
   ];
 }
 
-/** A fitted model; `threshold`: from which value on something is firm. */
+/** A fitted model. `threshold`: the score from which a candidate counts as a task. */
 export type Firmness = { intercept: number; weights: readonly number[]; threshold: number };
 
 export const firmnessOf = (signs: Signs, { intercept, weights }: Firmness): number =>
   valuesOf(signs).reduce((sum, value, at) => sum + value * weights[at]!, intercept);
 
-/** After three tasks of a long talk each further one must be firmer; a short meeting is not held to that. */
+/** In a long meeting, each task after the third needs a higher score. */
 const before = 3;
 const step = 0.7;
 const longTalk = Math.log(300);
 
-/** What a candidate needs, of one that `nth` others are likelier than. */
+/** The score that a candidate needs when `nth` candidates score higher. */
 export const neededFor = (nth: number, length: number, { threshold }: Firmness): number =>
   threshold + (length > longTalk ? step * Math.max(0, nth + 1 - before) : 0);

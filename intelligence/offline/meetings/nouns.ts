@@ -1,48 +1,48 @@
-/** What a pronoun stands for: the things that were named before it. English. Pure. */
+/** Resolves English pronouns to things that were named before. Pure. */
 import { actionVerbs } from './words.ts';
 import { terms } from '../../../models/rules/language/words.ts';
 
-/** A thing that was named: `the old opening hours page`. */
+/** A thing that was named, such as `the old opening hours page`. */
 export type Thing = {
   text: string;
-  /** The last of its words, which says what it is. */
+  /** The last noun of the thing, which says what it is. */
   head: string;
   plural: boolean;
-  /** The sentence names it as what is talked about from now on: `Next, the survey.` */
+  /** Whether the sentence announces it as the next subject: `Next, the survey.` */
   announced: boolean;
-  /** It stands after a preposition: `to the printer`. */
+  /** Whether it follows a preposition: `to the printer`. */
   aside: boolean;
 };
 
 const determiner = String.raw`the|a|an|no|my|our|your|their|his|her|its|this|that|these|those|both|some|any|(?!that|it|what|there|here|he|she|let|who)\p{L}+['’]s`;
 const word = String.raw`[\p{L}\p{N}][\p{L}\p{N}'’&/-]*`;
 const named = new RegExp(String.raw`(?<![\p{L}'’])(${determiner}|\p{N}+)\s+((?:${word}\s+){0,4}${word})`, 'giu');
-/** A word that ends a thing: what is not one of its nouns and adjectives. */
+/** Words that end the name of a thing, because they are neither nouns nor adjectives of it. */
 const ending =
   /^(?:is|are|was|were|be|been|being|am|will|would|can|could|should|shall|may|might|must|has|have|had|do|does|did|don't|doesn't|isn't|aren't|wasn't|goes|go|went|gone|come|comes|came|get|gets|got|say|says|said|make|makes|made|tell|tells|told|need|needs|want|wants|still|already|again|also|just|only|really|never|always|now|then|today|tomorrow|yesterday|tonight|soon|later|here|there|and|or|but|so|because|since|when|while|once|if|that|which|who|whom|where|why|how|what|than|as|at|by|for|from|in|into|of|off|on|onto|out|over|to|up|with|without|before|after|until|till|about|around|under|between|through|during|like|nobody|somebody|someone|everyone|everybody|anybody|we|I|you|he|she|it|they|me|us|him|them|not|n't|please|though|too|yet|whole|way|a|an|the|my|our|your|their|his|gonna|wanna|gotta|kinda|ever|even|heard|seen|said|\p{L}+['’](?:s|ll|re|ve|d|t)|\p{L}{3,}ly|expired|happened|works?|looks?|ends?|begins?|starts?|wrote|started|ended|stays?|launched|changed|moved|fixed|renewed)$/iu;
 const notThings =
   /^(?:one|ones|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fourteen|fifteen|twenty|thirty|sixty|hundred|percent|\p{N}+|\p{L}*(?:first|second|third|[^l]th|[ts]ieth)|january|february|march|april|june|july|august|september|october|november|december|christmas|time|moment|minute|minutes|second|seconds|day|days|week|weeks|month|months|year|years|hour|hours|thing|things|way|bit|lot|rest|end|beginning|morning|afternoon|evening|people|person|others?|other|idea|question|problem|point|same|first|last|next|half|one of|couple|kind|sort|fault|mistake|pleasure|turn|meeting|call|monday|tuesday|wednesday|thursday|friday|saturday|sunday)$/iu;
 const announcing =
   /^(?:next|last(?: thing)?|first|second|third|then|also|okay|so|and|now|finally|one more thing|what about|how about|let's talk about|about|on to|moving on to)\b[^.!?]{0,60}[.!?]?$/iu;
-/** `a template for outages` is told from other templates by what follows. */
+/** The part after a noun that distinguishes the thing: `a template for outages`. */
 const tail = new RegExp(
   String.raw`^\s+((?:of|for|on|about)\s+(?:(?:the|a|an|our|my|your|their)\s+)?)(${word})(?:\s+(${word}))?`,
   'iu',
 );
 
-/** What follows a thing and belongs to it, with the blank before it; one or two words. */
+/** The prepositional phrase that belongs to a thing, with the blank before it; one or two words. */
 function tailOf(text: string): string {
   const [, joint, first, second] = tail.exec(text) ?? [];
   const isNoun = (one: string | undefined): one is string =>
     one !== undefined && !ending.test(one) && !notThings.test(one) && !(one.endsWith('s') && isVerb(one));
   if (joint === undefined || first === undefined || ending.test(first)) return '';
-  // `the heating of the former years`: when it was.
+  // `the heating of the former years`: the phrase is a time, not part of the thing.
   if (second !== undefined && notThings.test(second)) return '';
   if (isNoun(second)) return ` ${joint}${first} ${second}`;
   return notThings.test(first) ? '' : ` ${joint}${first}`;
 }
 
-/** The things that a sentence names, in their order. */
+/** The things that a sentence names, in order. */
 export function thingsIn(sentence: string): Thing[] {
   const announced = announcing.test(sentence);
   const found: Thing[] = [];
@@ -68,7 +68,7 @@ export function thingsIn(sentence: string): Thing[] {
       words.push(bare);
       end = match.index + match[0].length - said.length + next.index + bare.length;
     }
-    // A thing inside it, as in `no alert on the age`, is looked for too.
+    // A thing inside another, as in `no alert on the age`, is found too.
     named.lastIndex = Math.max(match.index + first.length, end);
     const head = words.at(-1)?.toLowerCase();
     if (head === undefined || notThings.test(head) || !/\p{L}{2}/u.test(head)) continue;
@@ -86,27 +86,28 @@ export function thingsIn(sentence: string): Thing[] {
   return found;
 }
 
-/** `a page` that was named before is `the page` afterwards. */
+/** The article for a later mention: `a page` becomes `the page`. */
 function articleOf(first: string, plural: boolean): string {
   if (/^(?:their|his|her|its|\p{Lu}\p{L}+'s)$/u.test(first)) return `${first} `;
   if (/^\p{N}+$/u.test(first)) return `the ${first} `;
   return plural || first !== '' ? 'the ' : '';
 }
 
-/** A determiner of one thing; a word in `s` after its noun is a verb then. */
+/** Determiners of a single thing; a word in `s` after its noun is then a verb. */
 const acts = /^(?:the|a|an|this|that|my|our|your|its)$/iu;
 const isVerb = (word: string): boolean => word.endsWith('s') && actionVerbs.has(word.toLowerCase().slice(0, -1));
 
 const preposition = /\b(?:to|on|in|at|with|from|by|before|after|for|into|onto|under|over|behind|of)\s+$/iu;
 
-/** How far back a thing is still meant, in sentences. */
+/** A pronoun refers back at most this many sentences. */
 const reach = 8;
 
 /**
- * The thing that `it` or `them` stands for in a sentence after these, the last one nearest. Undefined when nothing was named.
+ * The thing that `it` or `them` refers to after the sentences `before`, the last of which is the nearest. Undefined
+ * when no thing was named.
  */
 export function meant(before: readonly string[], plural: boolean): Thing | undefined {
-  // Sentences that name nothing go on about what was named before.
+  // Sentences that name nothing are skipped, because they continue the previous subject.
   const things = before
     .map((sentence) => thingsIn(sentence))
     .filter((found) => found.length > 0)
@@ -124,7 +125,7 @@ export function meant(before: readonly string[], plural: boolean): Thing | undef
     if (!best || worth > best.worth) best = { thing, worth };
   }
   if (!best) return undefined;
-  // The same thing was perhaps named more fully before.
+  // An earlier mention of the same thing may have a fuller name.
   const { head, text } = best.thing;
   const full = things.map(({ thing }) => thing).filter((thing) => thing.head === head && !thing.text.startsWith('“'));
   const longest = full.toSorted((a, b) => b.text.length - a.text.length)[0];
@@ -132,8 +133,8 @@ export function meant(before: readonly string[], plural: boolean): Thing | undef
 }
 
 /**
- * What is talked about before a sentence, beyond the words of `title`: what was announced or is named again and again, or was
- * named just before by whoever speaks (`own`). Undefined when nothing was.
+ * The subject of the sentences before, beyond the words of `title`: a thing that was announced, is named repeatedly, or
+ * was just named by the same speaker (`own`). Undefined when there is none.
  */
 export function subjectOf(before: readonly string[], own: readonly string[], title: string): string | undefined {
   const known = new Set(terms(title).map(({ stem }) => stem));

@@ -1,34 +1,40 @@
-/** How people say in English that they will do something, that somebody else is to do it, or that it has to be done. Pure. */
+/**
+ * English patterns by which people promise to do something, ask another person to do it, or say that it has to be done.
+ * Pure.
+ */
 
-/** `you`: whoever is addressed; `somebody`: whoever takes it on; `everybody`: no single one. */
+/** `you`: the addressed person; `somebody`: any volunteer; `everybody`: no single person. */
 export type Doer = 'speaker' | 'you' | 'somebody' | 'everybody' | { named: string };
-/** `wish`: the speaker wants to be given something; `offer`: the speaker asks whether to do it. */
+/**
+ * The less obvious forms. `wish`: the speaker wants to be given something. `offer`: the speaker asks whether to do
+ * something.
+ */
 export const forms = ['label', 'promise', 'offer', 'assignment', 'request', 'wish', 'need', 'proposal'] as const;
 export type Form = (typeof forms)[number];
 
 export type Pattern = {
-  /** Its group 1 is a name where the pattern has one; its group 2 is the deed. */
+  /** Group 2 is the task; group 1 is a name, if the pattern has one. */
   at: RegExp;
   form: Form;
   doer: (match: RegExpExecArray) => Doer;
-  /** It counts only with a date or when somebody takes it on. */
+  /** Counts only with a date or when a person accepts it. */
   weak?: true;
-  /** Only verbs of work count. */
+  /** Counts only with a verb from the list of work verbs. */
   strict?: true;
-  /** The deed is the whole clause, which is a passive one. */
+  /** The task is the whole clause, in the passive voice. */
   passive?: true;
-  /** Its verb has the form of the third person: `Paul writes the letter`. */
+  /** The verb is in the third person: `Paul writes the letter`. */
   present?: true;
-  /** Said as a question. */
+  /** The pattern is a question. */
   asks?: true;
-  /** The deed is a thing: what is to be done with it. */
+  /** The task is named by an object only; this is the verb to add. */
   named?: string;
 };
 
 export const label =
   /^(?:action items?|actions?|to-?dos?|next steps?|tasks?|follow-?ups?|(?:high|top|low|highest) priority|urgent|important)(?:\s+(?:for|is for|is|are))?\s*([\p{Lu}][^:–]{0,60}?)?\s*(?:[:–]|\bis to\b)\s*(.+)$/iu;
 const address = String.raw`[^\s<>()[\],;:"']+@[^\s<>()[\],;:"']+\.\p{L}{2,}`;
-/** Somebody who is meant by their role: `the industrial designer`. */
+/** A person who is named by their role: `the industrial designer`. */
 const role = String.raw`(?:(?:[Tt]he|[Oo]ur|[Yy]our|[Mm]y) )?(?:\p{L}[\p{L}-]+ ){0,2}(?i:designer|expert|manager|engineer|lead|executive|specialist|developer|analyst|director|officer|consultant|architect)`;
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`);
 const polite = String.raw`(?:\s+(?:please|kindly|maybe|perhaps|also|just|then|quickly))*`;
@@ -36,11 +42,11 @@ const ownNeed = String.raw`(?:still |also |really |just )*(?:need to|have to|mus
 const theirNeed = String.raw`(?:'ll|will|shall|(?:is |are |'s |'re )?(?:going to|gonna)|needs? to|ha(?:s|ve) to|must|should|agreed to|promised to|offered to|volunteered to|is responsible for|is in charge of|is supposed to|takes care of|owns|will need to|is to)`;
 const thing = String.raw`(?:(?:the|our|my) )?(?:\p{L}+ )?(?:fix|solution|plan|next step|first thing|first step|next thing|action)`;
 
-/** Patterns in the order in which they are tried. `names`: how those are called who may be meant, the longest first. */
+/** All patterns, in the order to try them. `names`: all ways in which people may be called, the longest first. */
 export function patternsFor(names: readonly string[]) {
   const who = `(${[...names.map(escaped), address, role].join('|')})`;
   const is = (source: string, flags = 'iu'): RegExp => new RegExp(source, flags);
-  // Names count as they are written: `will` is no Will.
+  // Names are matched case-sensitively: the verb `will` is not Will.
   const named = (source: string): RegExp => new RegExp(source, 'u');
   const called = (match: RegExpExecArray): Doer => ({ named: match[1]! });
   const speaker = (): Doer => 'speaker';
@@ -327,7 +333,7 @@ export function patternsFor(names: readonly string[]) {
     },
   ];
   const vocative = {
-    /** After a label. */
+    /** Patterns for the text after a label. */
     owner: named(String.raw`^${who}(?:\s*[:,–-]| to| will| should| needs to|'ll)?\s+(.+)$`),
     first: named(String.raw`^(?:@?${who})(?:,| -| –|:)\s+`),
     last: named(String.raw`,\s*@?${who}(?=,|[.?!]*$)[.?!]*`),

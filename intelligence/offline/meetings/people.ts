@@ -1,4 +1,4 @@
-/** Whom a name in a transcript means, of the members of an organization. Pure. */
+/** Finds the member of an organization that a name in a transcript means. Pure. */
 import { readEmail } from '../../../models/rules/access/email.ts';
 import type { Someone } from '../../../models/rules/interviews/found.ts';
 import { fold } from '../../../models/rules/language/words.ts';
@@ -13,8 +13,8 @@ const plain = (name: string): string =>
     .trim();
 
 /**
- * Whom a name or an e-mail address means: a member whose address it is, or whose name it is, whole or in part, where nobody
- * else has that name; an address of nobody here means itself. Undefined when it is not clear.
+ * The person that a name or an e-mail address means: the member with this address, or the only member whose full or
+ * partial name matches. An unknown address is returned as it is. Undefined when the name is ambiguous.
  */
 export function someoneNamed(said: string, members: readonly Person[]): Someone | undefined {
   const found = address.exec(said)?.[0];
@@ -38,7 +38,7 @@ const part = (name: string, member: Person): boolean => wordsIn(member.name).inc
 const mailbox = (name: string, { email }: Person): boolean =>
   email.split('@')[0]!.replaceAll(/[._-]+/gu, ' ') === name.replaceAll(/[._-]+/gu, ' ');
 
-/** `Ada L.` or `A. Lovelace`, and names of which the middle ones are left out. */
+/** Matches `Ada L.`, `A. Lovelace`, and names without their middle names. */
 function abbreviated(name: string, member: Person): boolean {
   const said = wordsIn(name);
   const known = wordsIn(member.name);
@@ -50,7 +50,7 @@ function abbreviated(name: string, member: Person): boolean {
   return agree(said[0]!, known[0]!) && agree(said.at(-1)!, known.at(-1)!);
 }
 
-/** Every way in which people may be called, the longest first, as they are written. */
+/** All ways in which people may be called, the longest first, as written. */
 export function namesOf(people: readonly { name: string }[]): string[] {
   const names = people.flatMap(({ name }) => {
     const clean = name.replaceAll(/[([{<].*?[)\]}>]/gu, ' ').trim();

@@ -1,4 +1,6 @@
-/** A transcript while it is read: what was found in it until now, and who and when is meant. English. Pure. */
+/**
+ * The state while an English transcript is read: the candidates so far, and the resolution of people and dates. Pure.
+ */
 import type { AnswerOf } from './answers.ts';
 import type { Commitment } from './commitments.ts';
 import { findDue, type Due } from './due.ts';
@@ -9,22 +11,22 @@ import type { TaskPriority } from '../../../models/rules/base/priority.ts';
 import type { Said } from '../../../models/rules/interviews/transcript.ts';
 
 export type Meeting = {
-  /** Who may be assigned. */
+  /** The members whom tasks can be assigned to. */
   members: readonly Person[];
-  /** What relative dates count from, in this zone (an IANA name). */
+  /** The base of relative dates, which are read in `zone` (an IANA name). */
   startedAt: Date;
   zone: string;
 };
-/** Something that somebody may have to do, while the rest of the transcript is read. */
+/** A candidate for a task, which later sentences may change. */
 export type Unit = {
   segment: Said;
-  /** Which of the segments it is, and which of all sentences. */
+  /** The index of the segment, and of the sentence among all sentences. */
   at: number;
   sentence: number;
   quote: string;
   form: Form;
   doer: Doer;
-  /** Who is to do it, as the transcript calls them. */
+  /** The person who is to do it, as the transcript names them. */
   owner?: string;
   deed: string;
   weak: boolean;
@@ -33,9 +35,9 @@ export type Unit = {
   urgent?: TaskPriority;
   refused: boolean;
   isDone: boolean;
-  /** What was said before it, oldest first. */
+  /** The sentences before it, oldest first. */
   before: readonly string[];
-  /** What its own sentence says before it, and the sentences that its speaker said just before. */
+  /** `own`: the part of its sentence before it. `ownBefore`: the previous sentences of the same speaker. */
   own: string;
   ownBefore: readonly string[];
   stems: ReadonlySet<string>;
@@ -47,26 +49,26 @@ export type Reading = {
   read: (clause: string) => Commitment | undefined;
   answerOf: AnswerOf;
   isSame: (one: string, other: string) => boolean;
-  /** Finds who is called by name. */
+  /** Matches participants who are addressed by name. */
   called: RegExp | undefined;
   units: Unit[];
-  /** All sentences until now, without fillers. */
+  /** All sentences so far, without fillers. */
   said: string[];
 };
 
-/** Where a clause stands. */
+/** The position and context of a clause. */
 export type Place = {
   segment: Said;
   at: number;
   sentence: number;
   clause: string;
-  /** The sentence that the clause belongs to, without fillers, and as it stands in the transcript. */
+  /** The sentence that contains the clause, `whole` without fillers and `raw` as in the transcript. */
   whole: string;
   raw: string;
-  /** Which of all sentences is the segment's first. */
+  /** The index of the segment's first sentence among all sentences. */
   first: number;
   before: readonly string[];
-  /** What the sentence says before the clause. */
+  /** The part of the sentence before the clause. */
   own: string;
   after: string | undefined;
 };
@@ -79,7 +81,7 @@ export function urgencyOf(text: string): TaskPriority | undefined {
   return urgency.high.test(text) ? 'high' : undefined;
 }
 
-/** In a talk of two, `you` is the other one. */
+/** In a conversation of two, `you` is the other person. */
 export function ownerOf({ speakers }: Reading, doer: Doer, { speaker }: Said): string | undefined {
   if (typeof doer === 'object') return doer.named;
   if (doer === 'speaker') return speaker;
@@ -87,7 +89,7 @@ export function ownerOf({ speakers }: Reading, doer: Doer, { speaker }: Said): s
   return undefined;
 }
 
-/** Whom the speaker has called by name just before: `It's yours, Ann. You need to write it down.` */
+/** The person whom the speaker has just addressed by name: `It's yours, Ann. You need to write it down.` */
 export function addressedIn(
   { called }: Reading,
   doer: Doer,

@@ -1,6 +1,6 @@
 /**
- * The summary of a meeting without a model: who spoke of what, and the sentences that tell most, in the transcript's own words.
- * It invents nothing. What a talk was about is told of English ones; of other languages sentences are quoted.
+ * Summarizes a meeting without a model: who discussed what, and the most informative sentences, verbatim. The topics of
+ * a conversation are named in English only; in other languages only sentences are quoted.
  */
 import { tellingSentences, titleOf, utterancesOf, type Utterance } from './digest.ts';
 import { cleaned } from './speech.ts';
@@ -23,17 +23,20 @@ export type Summary = Record<SummaryMode, string> & {
   action_items: string[];
 };
 
-/** A short summary of a long talk has so many parts and quotes so many sentences; they are this many words at most. */
+/**
+ * A short summary of a long conversation has at most this many parts, topics per part and quotes. A quote has at most
+ * `quoteWords` words and at least `quoteStems` stems.
+ */
 const talk = { parts: 4, topics: 4, quotes: 2, quoteWords: 26, quoteStems: 6 } as const;
-/** A sentence with fewer words that carry something is not quoted. */
+/** A sentence with fewer stems is not quoted. */
 const minStems = 3;
-/** So many sentences of one speaker stand together at most. */
+/** At most this many sentences of one speaker are quoted in a row. */
 const maxRun = 3;
-/** More sentences than fit into a summary. */
+/** The number of sentences to choose quotes from; more than fit into a summary. */
 const maxQuoted = 60;
-/** Of a talk in which all that could be quoted is less than this share of what was said, it is told what it was about. */
+/** If the quotable sentences are less than this share of the transcript, the summary names topics instead. */
 const tellingShare = 0.05;
-/** A long summary has at most so many parts, each of so many sentences. */
+/** The bounds of a long summary: the number of parts, and the sentences of each. */
 const parts = { most: 8, sentences: 4, utterances: 12 } as const;
 
 const wordsIn = (text: string): number => text.split(/\s+/u).filter((word) => word !== '').length;
@@ -51,21 +54,20 @@ export function summarizeMeeting(said: readonly Said[], meeting: Meeting): Summa
   };
 }
 
-/** As a sentence that stands by itself, so that sentences that are put together stay as many as they were. */
+/** Normalizes a quote to exactly one sentence, so that the number of sentences of a summary is known. */
 function standing(text: string): string {
   const line = text.replace(/\s+/gu, ' ').trim();
   const closed = /[.!?…。！？][\p{Pe}\p{Pf}"']*$/u.test(line) ? line : `${line.replace(/[\s,;:–—-]+$/u, '')}.`;
   return closed.replace(/^\p{Ll}/u, (letter) => letter.toUpperCase());
 }
 
-/** What joins a sentence to what others said before it. */
+/** Words that link a sentence to what other people said before. */
 const leadIn = /^(?:(?:yeah|yes|yep|okay|ok|so|and|well|but|then|right|alright|now|oh|exactly|agreed)[,.]?\s+)+/iu;
 
-/** A greeting or thanks. */
 const greeting =
   /\b(?:good (?:morning|afternoon|evening)|thanks for (?:joining|coming)|goodbye|bye)\b|^(?:hi|hello|hey|thanks|thank you|welcome|hallo|guten|danke|bonjour|merci|hola|gracias)\b/iu;
 
-/** Whether a reader sees one sentence, with whatever rule sentences are counted. */
+/** Whether a text is one sentence, both by our own rule and by a naive one. */
 const isOne = (text: string): boolean => sentences(text).length === 1 && text.split(/[.!?…]+["'”)]*\s+/u).length === 1;
 
 function shortOf(utterances: readonly Utterance[], said: readonly Said[], startedAt: Date): string {
@@ -79,12 +81,15 @@ function shortOf(utterances: readonly Utterance[], said: readonly Said[], starte
     spoken * tellingShare > shortWords && languageOfFirst(said.slice(0, 20).map(({ text }) => text)) === 'en';
   const told = (isLong ? talkOf(utterances, whole) : undefined) ?? quotesOf(whole, shortWords, shortSentences.max);
   const facts = factsOf(said, startedAt);
-  // Fewer sentences than a summary has: the record itself says the rest.
+  // With too few sentences, facts about the transcript fill the summary.
   while (told.length < shortSentences.min) told.push(facts.shift()!);
   return told.join(' ');
 }
 
-/** What each part of a long talk was about, and what was said that tells most. Undefined where too little has a name. */
+/**
+ * The topics of each part of a long conversation, and the most informative quotes. Undefined when too few topics are
+ * found.
+ */
 function talkOf(utterances: readonly Utterance[], whole: readonly Utterance[]): string[] | undefined {
   const size = Math.ceil(utterances.length / talk.parts);
   const blocks = Array.from({ length: talk.parts }, (_, n) => utterances.slice(n * size, (n + 1) * size));
@@ -101,7 +106,7 @@ function talkOf(utterances: readonly Utterance[], whole: readonly Utterance[]): 
   return [...lines, ...quotesOf(short, left, talk.quotes)];
 }
 
-/** Who spoke most of it: one who said more than half, else two. */
+/** The main speaker of a part, if they said more than half of it; else the top two. */
 function speakersOf(block: readonly Utterance[]): string {
   const said = new Map<string, number>();
   for (const { speaker, text } of block) said.set(speaker, (said.get(speaker) ?? 0) + wordsIn(text));
@@ -111,15 +116,15 @@ function speakersOf(block: readonly Utterance[]): string {
 }
 
 /**
- * The sentences that tell most, as many as `words` allow, in at most `most` sentences: `Ann: one; another.` In the order in
- * which they were said.
+ * The most informative sentences that fit into `words` words, in at most `most` sentences such as `Ann: one; another.`,
+ * in transcript order.
  */
 function quotesOf(whole: readonly Utterance[], words: number, most: number): string[] {
   const chosen: Utterance[] = [];
   let left = words;
   let speaker: string | undefined;
   for (const one of tellingSentences(whole, maxQuoted, 'ranked')) {
-    // The name of whoever says it is a word, too.
+    // The speaker's name counts as words too.
     const size = wordsIn(one.text) + wordsIn(one.speaker);
     if (size > left) continue;
     chosen.push(one);
@@ -137,7 +142,7 @@ function quotesOf(whole: readonly Utterance[], words: number, most: number): str
   );
 }
 
-/** Lines in at most `most` sentences; neighbours that are the shortest together are joined. */
+/** Joins the lines into at most `most` sentences; the shortest neighbours are joined first. */
 function joinedTo(most: number, lines: readonly string[]): string[] {
   const joined = [...lines];
   while (joined.length > most) {
@@ -148,12 +153,12 @@ function joinedTo(most: number, lines: readonly string[]): string[] {
   return joined.map((line) => `${line}.`);
 }
 
-/** A sentence inside another one. */
+/** The sentence without its final punctuation, for use inside another sentence. */
 const inner = (text: string): string => text.replace(/[.!…。！\s]+$/u, '');
 
 const plainName = (name: string): string => name.replace(/[.!?…\s]+/gu, ' ').trim() || 'Somebody';
 
-/** What is known of any meeting, in sentences: as many as a short summary must have. */
+/** Sentences that are true of any meeting; as many as a short summary needs at least. */
 function factsOf(said: readonly Said[], startedAt: Date): string[] {
   const names = participantsOf(said).map(({ name }) => plainName(name));
   const who = names.length > 4 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} others` : listed(names);
@@ -168,7 +173,9 @@ function factsOf(said: readonly Said[], startedAt: Date): string[] {
 const listed = (names: readonly string[]): string =>
   names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 
-/** Part by part, in the order of the meeting: what each was about, and who said what of it. */
+/**
+ * The long summary, part by part in the order of the meeting: the topics of each part, and who said what about them.
+ */
 function longOf(utterances: readonly Utterance[], said: readonly Said[], startedAt: Date): string {
   const count = Math.min(parts.most, Math.max(1, Math.ceil(utterances.length / parts.utterances)));
   const size = Math.ceil(utterances.length / count);

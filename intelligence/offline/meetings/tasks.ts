@@ -1,6 +1,7 @@
 /**
- * The tasks in a transcript, without a model. A request, its answer, who takes it over and until when are read as one; what is
- * not firm is no task and is listed for a person instead. Every task has words of the transcript that say so. It reads English.
+ * Finds the tasks in an English transcript without a model. A request, the reply, its assignee and its due date are
+ * combined into one candidate. A candidate that is not firm is listed as possible for a person to decide. Each task
+ * quotes the transcript.
  */
 import fitted from './firmness.json' with { type: 'json' };
 import { firmnessOf, neededFor, type Firmness, type Signs } from './firmness.ts';
@@ -22,7 +23,7 @@ import type { Said } from '../../../models/rules/interviews/transcript.ts';
 
 export type FoundTasks = { tasks: FoundTask[]; possible: PossibleTask[] };
 
-/** `firmness`: other weights than those that were fitted on all meetings. */
+/** `firmness`: weights to use instead of the default ones, which were fitted on all labelled meetings. */
 export function findTasks(said: readonly Said[], meeting: Meeting, firmness: Firmness = fitted): FoundTasks {
   const judged = judge(unitsIn(said, meeting), firmness);
   const tasks = judged.flatMap(({ unit, reason, title }) => {
@@ -54,7 +55,7 @@ export function findTasks(said: readonly Said[], meeting: Meeting, firmness: Fir
 const someoneOf = ({ owner }: Unit, { members }: Meeting): Someone | undefined =>
   owner === undefined ? undefined : someoneNamed(owner, members);
 
-/** A candidate with its title, why it is no task where it is none, and how likely it is one. */
+/** A candidate with its title, the reason why it is not a task (if any), and its score. */
 type Judged = { unit: Unit; title: string | undefined; reason: PossibleReason | undefined; worth: number };
 
 function judge({ units, length }: { units: readonly Unit[]; length: number }, firmness: Firmness): Judged[] {
@@ -78,11 +79,11 @@ export function titleFor({ deed, before, own, ownBefore, due }: Unit): string | 
     : titleOf(resolved, due?.text, () => subjectOf(before, ownBefore, resolved));
 }
 
-/** What depends on something is not firm; to find out whether it is so is. */
+/** A task that depends on a condition is not firm. A task to find out whether something is so is firm. */
 const depending =
   /(?<!\b(?:see|check|know|ask|tell|find out|out|wonder|sure|as|even|test|verify|decide) )\b(?:if|unless)\b(?! (?:you (?:like|want|wish|can|could|don't mind)|possible|that's (?:ok|okay|fine|alright)|that helps|necessary|needed)\b)/iu;
 
-/** What makes it no task, however likely it sounds. */
+/** Why a candidate is not a task, regardless of its score. */
 export function reasonOf(unit: Unit, title: string | undefined): PossibleReason | undefined {
   if (unit.refused) return 'refused';
   if (unit.isDone || idleTalk.test(unit.deed)) return 'in_meeting';
@@ -95,7 +96,7 @@ export function reasonOf(unit: Unit, title: string | undefined): PossibleReason 
   return unit.weak && !unit.due && !unit.accepted ? 'uncertain' : undefined;
 }
 
-/** What tells how firm it is. */
+/** The features of a candidate for the firmness model. */
 export function signsOf(unit: Unit, length: number): Signs {
   const named = typeof unit.doer === 'object';
   return {

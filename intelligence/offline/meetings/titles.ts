@@ -1,9 +1,9 @@
-/** The title of a task: what is to be done, as an order that is understood by itself. English. Pure. */
+/** The title of a task: an English imperative that is clear without the transcript. Pure. */
 import { thingsIn, type Thing } from './nouns.ts';
 import { terms } from '../../../models/rules/language/words.ts';
 import { extractionBounds } from '../../../models/rules/interviews/found.ts';
 
-/** A title whose words weigh less than this is told what it is about. */
+/** A title whose words weigh less than this gets the subject of the conversation added. */
 const enoughWeight = 2.5;
 
 const ones = /\b(the|those|these|both|all the) (\p{L}+ )?ones?\b/iu;
@@ -13,17 +13,17 @@ const plural =
 const single =
   /\bit\b(?!')|\b(?:[Tt]his|[Tt]hat)(?=$|[.,;!?]|\s+(?:to|for|by|when|before|after|with|and|on|in|into|too|down|up|out|off|over|back|again|as|at|from|around|round|together|soon|done|sorted|ready|fixed|once|this|next|today|tomorrow)\b)/u;
 
-/** Whether a deed speaks of something that it does not name. */
+/** Whether a task refers to something by a pronoun only. */
 export const hasPronoun = (deed: string): boolean =>
   ones.test(deed) || aOne.test(deed) || plural.test(deed) || single.test(deed);
 
-/** A deed with the thing in place of its first pronoun; undefined when nothing was named that it could be. */
+/** Replaces the task's first pronoun with the thing it refers to; undefined when no such thing was named. */
 export function withMeant(
   deed: string,
   before: readonly string[],
   meant: (before: readonly string[], plural: boolean) => Thing | undefined,
 ): string | undefined {
-  // What the deed itself names before the pronoun is what it stands for.
+  // If the task names a thing before the pronoun, the pronoun refers to that thing.
   const at = [ones, aOne, plural, single].map((pattern) => deed.search(pattern)).filter((index) => index >= 0);
   if (at.length > 0 && names(deed.slice(0, Math.min(...at)))) return deed;
   const these = ones.exec(deed);
@@ -51,7 +51,7 @@ function indefinite(text: string): string {
   return `${/^[aeiou]/iu.test(bare) ? 'an' : 'a'} ${bare}`;
 }
 
-/** A deed without its urgency, what is polite, and to whom it is said. */
+/** The task without words of urgency, politeness and address. */
 export function plainDeed(deed: string): string {
   return deed
     .replaceAll(
@@ -70,8 +70,8 @@ export function plainDeed(deed: string): string {
 }
 
 /**
- * The deed as a title: without its date, its urgency and what is polite. `subject`: what is talked about, for a title that says
- * little. Undefined when nothing is left that says anything.
+ * The task as a title: without its date, urgency and politeness. `subject`: gives the subject of the conversation,
+ * which is added to a vague title. Undefined when no words with content are left.
  */
 export function titleOf(deed: string, date: string | undefined, subject: () => string | undefined): string | undefined {
   const text = shortened(date === undefined ? deed : plainDeed(withoutDate(deed, date)));
@@ -83,7 +83,7 @@ export function titleOf(deed: string, date: string | undefined, subject: () => s
   return title.length <= extractionBounds.title ? title : `${title.slice(0, extractionBounds.title - 1).trimEnd()}…`;
 }
 
-/** What a title has at most, in words; a longer deed ends with one of its parts. */
+/** The most words of a title; a longer task is cut after one of its parts. */
 const maxWords = 14;
 
 function shortened(text: string): string {

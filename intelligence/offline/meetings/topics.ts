@@ -1,14 +1,17 @@
-/** What the parts of a talk were about: the things that are named in one part more than in the others. English. Pure. */
+/**
+ * The topics of the parts of an English conversation: things that are named in one part more often than in the others.
+ * Pure.
+ */
 import { thingsIn } from './nouns.ts';
 import { terms } from '../../../models/rules/language/words.ts';
 
 const maxWords = 5;
-/** How much it counts that a thing is named in this part rather than in others. */
+/** How much the concentration of a thing in one part counts in its score. */
 const apartness = 0.5;
 
 type Named = { count: number; forms: Map<string, number> };
 
-/** Of each part at most `most`, none twice. `parts`: their sentences. */
+/** At most `most` topics for each part, and no topic twice. `parts`: the sentences of each part. */
 export function topicsOf(parts: readonly (readonly string[])[], most: number): string[][] {
   const named = parts.map(namedIn);
   const everywhere = new Map<string, number>();
@@ -30,7 +33,7 @@ export function topicsOf(parts: readonly (readonly string[])[], most: number): s
   });
 }
 
-/** The things of a part by the stem of the word that says what they are. */
+/** The things of a part, by the stem of their main noun. */
 function namedIn(part: readonly string[]): Map<string, Named> {
   const found = new Map<string, Named>();
   for (const { head, text } of part.flatMap((sentence) => thingsIn(sentence))) {

@@ -1,4 +1,4 @@
-/** Everything in a transcript that sounds like a task, each with what became of it. English. Pure. */
+/** Finds all candidates for tasks in an English transcript, and applies later replies to them. Pure. */
 import { answerReader } from './answers.ts';
 import { reader, type Commitment } from './commitments.ts';
 import { addDate, answer, callOff, joined, markDone, takeUp } from './dialogue.ts';
@@ -21,12 +21,12 @@ import { participantsOf, type Said } from '../../../models/rules/interviews/tran
 import { sentences } from '../../../models/rules/language/sentences.ts';
 import { terms } from '../../../models/rules/language/words.ts';
 
-/** A longer sentence is no clause that a person says; in characters. */
+/** The most characters of a clause; a longer sentence is not speech. */
 const maxClause = 600;
-/** How many sentences before a clause are looked at for what it speaks of. */
+/** The number of earlier sentences in which the referents of a clause are looked for. */
 const remembered = 10;
 
-/** Everything that sounds like a task, each with what became of it. `length`: sentences of the transcript. */
+/** All candidates for tasks, after later replies. `length`: the number of sentences in the transcript. */
 export function unitsIn(said: readonly Said[], meeting: Meeting): { units: Unit[]; length: number } {
   const people = said.filter(({ is_ai }) => !is_ai);
   const speakers = participantsOf(people).map(({ name }) => name);
@@ -64,10 +64,10 @@ function readSegment(reading: Reading, segment: Said, at: number): void {
     const after = parts[index + 1]?.clean;
     const sentence = reading.said.length;
     for (const { clause, commitment } of commitmentsIn(clean, reading.read)) {
-      // What the same sentence says before it is named before it, too.
+      // Pronouns may also refer to the earlier part of the same sentence.
       const own = clean.slice(0, Math.max(0, clean.indexOf(clause)));
       const place = { segment, at, sentence, first, clause, whole: clean, raw, before, own, after };
-      // What was asked for before is meant.
+      // A commitment without an object refers to an earlier candidate.
       if (commitment.points && takeUp(reading, commitment, segment, at, place)) continue;
       const unit = unitOf(reading, commitment, place);
       if (!joined(reading, unit)) reading.units.push(unit);
@@ -79,12 +79,12 @@ function readSegment(reading: Reading, segment: Said, at: number): void {
   });
 }
 
-/** After these words nothing in the sentence is said for certain, or it is what others said. */
+/** After these words, the rest of the sentence is hypothetical or reported speech. */
 const supposing = /\b(?:if|unless|in case|said|says|wrote|was like)\b/iu;
 const clauseEnd =
   /(?<!(?:^|\band,? )\p{Lu}[\p{L}'’-]*)(?:,\s*(?:and|but|so|then)|;|,|\s+and,?|\s+but|\s+then)\s+(?=(?:I|we|you|[\p{Lu}][\p{L}'’-]+(?:\s[\p{Lu}][\p{L}'’-]+)?)(?:['’]ll|['’]re gonna|\s+(?:will|need to|needs to|have to|has to|must|should|am going to|is going to|are going to|gonna|can you)\b)|(?:can|could|would) you\b|please\s|[\p{Lu}][\p{L}'’-]+,\s+(?:can|could|would|will|please)\b)/u;
 
-/** A sentence of two promises is two. */
+/** The commitments in a sentence; a sentence with two promises has two. */
 function commitmentsIn(sentence: string, read: Reading['read']): { clause: string; commitment: Commitment }[] {
   if (sentence.length > maxClause) return [];
   const parts = sentence.split(clauseEnd);
@@ -100,7 +100,7 @@ function commitmentsIn(sentence: string, read: Reading['read']): { clause: strin
 function unitOf(reading: Reading, commitment: Commitment, place: Place): Unit {
   const { segment, at, sentence, clause, whole, raw, before, own, after } = place;
   const { form, doer, deed, weak } = commitment;
-  // A short sentence after it may say until when, and how urgent it is.
+  // A short following sentence may state the due date and the urgency.
   const addition = after !== undefined && after.length < 80 && !reading.read(after) ? after : '';
   const due =
     dueIn(reading, clause) ?? (clause === whole ? undefined : dueIn(reading, whole)) ?? addedDue(reading, addition);
@@ -135,7 +135,7 @@ const addedDue = (reading: Reading, addition: string): Due | undefined =>
     ? dueIn(reading, addition)
     : undefined;
 
-/** Whether two names, or a name and a speaker, are of the same person. Remembers what it has compared. */
+/** Whether two names mean the same person. Caches its comparisons. */
 function samePerson({ members }: Meeting): (one: string, other: string) => boolean {
   const known = new Map<string, boolean>();
   const words = (name: string): string[] => name.toLowerCase().split(/\s+/u);
