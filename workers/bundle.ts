@@ -1,6 +1,6 @@
 /**
- * Bundles the workflows for the workers' sandbox in a separate process, because the bundler leaves a heap several times
- * as large as a worker needs for as long as its process lives. Run by itself, this file writes the bundle to stdout.
+ * Bundles the workflows for the workers' sandbox in a child process, because the bundler would enlarge this process's
+ * heap several times for good. When run directly, this file writes the bundle to stdout.
  */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -10,12 +10,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { fingerprintOf } from './fingerprint.ts';
 
-/** Some 1.2 million characters today. */
+/** Bounds the child process's output; the bundle has about 1.2 million characters. */
 const maxBundleBytes = 64 * 1024 * 1024;
 
 /**
- * Takes two to three seconds, or nothing when the same bundle is cached in `folder`; any number of workers can run it.
- * Rejects with the bundler's error output.
+ * Takes two to three seconds, or no time when the same bundle is cached in `folder`. Safe to run in several workers at
+ * once. Rejects with the bundler's error output.
  */
 export async function bundleWorkflows(folder?: string): Promise<{ code: string }> {
   if (folder === undefined) return bundleAnew();
@@ -23,12 +23,12 @@ export async function bundleWorkflows(folder?: string): Promise<{ code: string }
   const kept = await readFile(path, 'utf8').catch(() => undefined);
   if (kept !== undefined) return { code: kept };
   const bundle = await bundleAnew();
-  // If the folder cannot be written, the next start only takes some seconds longer.
+  // If the folder is not writable, only the next start takes longer.
   await keep(folder, path, bundle.code).catch(() => undefined);
   return bundle;
 }
 
-/** Writes the bundle completely or not at all, and removes older ones. */
+/** Writes the bundle atomically, and removes older ones. */
 async function keep(folder: string, path: string, code: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const old = (await readdir(folder)).filter((file) => /^workflows-\w+\.js$/.test(file));
@@ -45,19 +45,19 @@ async function bundleAnew(): Promise<{ code: string }> {
 }
 
 if (import.meta.main) {
-  // Imported here because a process that only asks for a bundle does not need it.
+  // Imported here because a process that only requests a bundle does not need it.
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
   const { code } = await bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)),
-    // The bundler's messages go to stderr, which a failure shows.
+    // The bundler's messages go to stderr, which is shown when it fails.
     logger: new DefaultLogger('ERROR'),
   });
   process.stdout.write(withoutSources(code));
 }
 
 /**
- * The map of a bundle without the text of its sources. Stack traces name file and line without it, and each fleet of a process
- * parses and keeps the map: with the text it takes twice as long and 13 MiB more.
+ * Removes the source texts from a bundle's source map. Stack traces name file and line without them. Each fleet of a
+ * process parses the map and keeps it in memory; with the texts that takes twice as long and 13 MiB more.
  */
 function withoutSources(code: string): string {
   const start = code.lastIndexOf('base64,') + 'base64,'.length;

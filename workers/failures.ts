@@ -1,13 +1,13 @@
 /**
- * What Temporal stores of a failed activity. Error messages may quote stored, sent or read data, so only the error's
- * name and place go into a workflow's history; the whole error goes to the log.
+ * Controls what Temporal stores of a failed activity. Error messages may quote user data, so only the error's name and
+ * location go into the workflow's history; the log gets the whole error.
  */
 import type { Context } from '@temporalio/activity';
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import type { ActivityInterceptors } from '@temporalio/worker';
 import type { Logger } from 'pino';
 
-/** Errors about servers only; operators read in the Temporal UI which server is down. */
+/** Messages of these errors describe servers only, so operators may read them in the Temporal UI. */
 const aboutServers: ReadonlySet<string> = new Set([
   'MongoNetworkError',
   'MongoNetworkTimeoutError',
@@ -16,7 +16,7 @@ const aboutServers: ReadonlySet<string> = new Set([
   'ServiceAway',
 ]);
 
-/** The error's name, code and place, which never contain data. */
+/** The error's name, code and location, which never contain user data. */
 export function failureOf(error: unknown): ApplicationFailure {
   const {
     name,
@@ -35,7 +35,10 @@ export function failureOf(error: unknown): ApplicationFailure {
 
 const toError = () => ({ name: 'Error', message: '', stack: '', code: undefined });
 
-/** Wraps every activity of a worker. Decided failures and cancellations pass unchanged. */
+/**
+ * Wraps every activity of a worker. Temporal's own failures, which are thrown on purpose, and cancellations are
+ * rethrown unchanged. Any other error is logged and replaced by a failure without user data.
+ */
 export const guardFailures =
   (log: Logger) =>
   ({ info, cancellationSignal }: Context): ActivityInterceptors => ({

@@ -1,4 +1,4 @@
-/** Identifies a program that is built from the sources. */
+/** Computes the version of a program that is built from the sources. */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * A hash of the TypeScript in these rooms, the file that builds it, Node's version and those of the packages. Files and rooms are
- * named from the project's root.
+ * A hash of the TypeScript files in the given folders, of the file that builds the program, and of the versions of Node
+ * and the packages. Paths are relative to the project's root.
  */
 export async function fingerprintOf(builder: string, rooms: readonly string[]): Promise<string> {
   const hash = createHash('sha256').update(process.version);

@@ -1,4 +1,4 @@
-/** The table of fleets, by queue: the kinds of worker processes, collected from what the slices declare. */
+/** All fleets by queue, collected from the slices. A fleet is one kind of worker process. */
 import { slices } from './slices/index.ts';
 import type { Fleet } from './slices/slice.ts';
 import type { Queue } from '../models/rules/base/work.ts';
@@ -7,7 +7,7 @@ type Declared = (typeof slices)[number]['fleets'];
 type FleetsOf<F> = F extends unknown ? keyof F : never;
 export type FleetName = FleetsOf<Declared>;
 
-/** A queue without a fleet does not compile. */
+/** The types require a fleet for every queue. */
 export const fleets: Readonly<Record<Queue, Fleet>> = Object.assign(
   {},
   ...slices.map((slice) => slice.fleets),

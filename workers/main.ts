@@ -1,5 +1,5 @@
 /**
- * A worker process: the fleets named by FLEETS (all when unset), the sweeper, and the schedules. It drains on SIGTERM.
+ * A worker process: runs the fleets in FLEETS (all when unset), the sweeper, and the schedules. It drains on SIGTERM.
  */
 import { Client, Connection } from '@temporalio/client';
 import {
@@ -45,15 +45,15 @@ import { listLackingOwners, wakeEmbedding } from '../models/knowledge/embedding.
 import { hostPort } from '../models/rules/base/address.ts';
 
 /**
- * The started workers of one process. `close` takes no new work, lets running activities end for `drainSeconds`, and
- * disconnects.
+ * The running workers of one process. `close` accepts no new work, lets running activities finish for `drainSeconds`,
+ * and disconnects.
  */
 export type WorkerProcess = {
   close(): Promise<void>;
   /** Resolves when the workers stop; rejects when one fails. */ running: Promise<void>;
 };
 
-/** Starts the fleets in this process. `adapt` lets a test replace parts; `bundle` is a bundle that was made before. */
+/** Starts the fleets in this process. `adapt` lets tests replace parts; `bundle`: a bundle that was built before. */
 export async function startWorkers(
   config: Config,
   adapt: (deps: WorkerDeps) => WorkerDeps = (deps) => deps,
@@ -64,7 +64,7 @@ export async function startWorkers(
   }
   const names = chosenFleets(config.fleets);
   const log = createLog('worker', config.logLevel);
-  // A separate process makes the bundle while this one connects.
+  // A child process builds the bundle while this process connects.
   const bundling = bundle ?? bundleWorkflows(config.dataDir);
   Promise.resolve(bundling).catch(() => undefined);
   const building = buildReaders(config.dataDir).catch((error: unknown) => {
@@ -76,7 +76,7 @@ export async function startWorkers(
   });
   Runtime.install({
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => log.warn({ ...meta, level_name: level }, message)),
-    // The SDK must not handle signals: this process drains in its own order.
+    // The SDK must not handle signals, because this process drains in its own order.
     shutdownSignals: [],
     ...(config.workerMetricsPort === undefined
       ? {}
@@ -108,13 +108,13 @@ export async function startWorkers(
   const http = createHttp({
     userAgent: userAgent(config),
     egressAllow: config.egressAllow,
-    // A request's time limit includes its wait for a connection; the crawler's own queue comes before that.
+    // A request's timeout includes its wait for a connection. The crawler's own queue comes before that.
     connectionsPerOrigin: Math.max(4, config.crawlConcurrency),
   });
   const outbound = createHttp({
     userAgent: userAgent(config, 'SupportPlatform'),
     egressAllow: config.egressAllow,
-    // Many organizations' endpoints may have one origin; attempts are bounded by destination before they come here.
+    // Many organizations' endpoints may share an origin; attempts are already limited per destination.
     connectionsPerOrigin: 64,
   });
   const pages = createPages({ program: readers?.pages, agent: crawlerName });
@@ -132,7 +132,7 @@ export async function startWorkers(
   const sites = createSites({ http, pages, renderer, agent: crawlerName, clock, concurrency });
   const schedules = createRecrawlSchedules(temporal, config.taskQueuePrefix);
   const { quotas, testRepliesPerMinute, testConversationsPerMonth, inboundBuckets } = config;
-  // Addresses that the operator configured, wherever they are; organizations choose none of them.
+  // For URLs that the operator configured, which may be private. Organizations cannot choose these URLs.
   const services = createHttp({
     userAgent: userAgent(config),
     egressAllow: [
@@ -244,7 +244,7 @@ export async function startWorkers(
   };
 }
 
-/** Without a bundle a worker asks for activities only. */
+/** A worker without a bundle polls for activities only. */
 const workflowOptions = (
   { maxWorkflowTasks }: Fleet,
   workflowBundle: WorkflowBundleOption,
@@ -252,13 +252,13 @@ const workflowOptions = (
   maxWorkflowTasks === undefined ? {} : { workflowBundle, maxConcurrentWorkflowTaskExecutions: maxWorkflowTasks };
 
 /**
- * Temporal offers a workflow's next task to the worker that ran the last one, and to the others after this time. When
- * that worker has died, a signal or a command waits as long, so it is well below the time in which the API answers a
- * command. A living worker takes a task within milliseconds; if it is too busy, another one replays the history.
+ * Temporal offers a workflow's next task first to the worker that ran the last one, and to other workers after this
+ * time. If that worker has died, a signal or update waits this long, so the time is well below the API's timeout for
+ * updates. A live worker takes a task within milliseconds; if it is too busy, another worker replays the history.
  */
 const deadWorkerAfter = '2 seconds';
 
-/** What was stored before there was an embedding model, or before it was this one. */
+/** Starts embedding of passages that were stored without an embedding model or with a former one. */
 async function embedWhatLacks(model: string, now: Date): Promise<void> {
   for (const owner of await listLackingOwners(model)) await wakeEmbedding(owner, now);
 }
@@ -266,7 +266,7 @@ async function embedWhatLacks(model: string, now: Date): Promise<void> {
 /** The name by which robots.txt addresses the crawler. */
 const crawlerName = 'SupportPlatformBot';
 
-/** Says who sends the requests, and how to reach them. */
+/** Identifies the sender of requests and how to contact it. */
 function userAgent({ crawlerContact }: Config, name = crawlerName): string {
   return `${name}/1.0${crawlerContact === undefined ? '' : ` (+${crawlerContact})`}`;
 }
@@ -291,11 +291,11 @@ if (import.meta.main) {
         },
       );
     };
-    // `disconnect`: the process that started this one and listened to it is gone.
+    // `disconnect`: the parent process that started this one has ended.
     for (const event of ['SIGTERM', 'SIGINT', 'disconnect'] as const) process.on(event, close);
-    // A broken worker stops the process; its supervisor starts it again.
+    // A failed worker stops the process; its supervisor restarts it.
     workers.running.catch(close);
-    // Sent last: whoever hears it may stop this process at once.
+    // Sent last, because the receiver may stop this process at once.
     process.send?.({ type: 'ready' });
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`);

@@ -1,11 +1,11 @@
-/** Metrics of a worker process. They are served beside Temporal's own, at WORKER_METRICS_PORT. */
+/** Metrics of a worker process. They are served along with Temporal's own, at WORKER_METRICS_PORT. */
 import type { MetricMeter } from '@temporalio/common';
 import type { EmbeddingMeter } from '../clients/embedding/embedding.ts';
 
-/** Temporal's own are for milliseconds. */
+/** Temporal's default buckets are for milliseconds. */
 export const histogramBuckets = { embedding_seconds: [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30] };
 
-/** The names are those of an API process. */
+/** The metrics have the same names as in an API process. */
 export function embeddingMeter(metrics: MetricMeter): EmbeddingMeter {
   const texts = metrics.createCounter(
     'embedding_texts_total',

@@ -1,6 +1,6 @@
 /**
- * Builds the programs that read foreign files and pages into plain JavaScript, each with the packages that it needs. A
- * process reads one file and ends, so most of its work is its start: a built program opens a few files instead of
+ * Builds the programs that read untrusted files and pages: plain JavaScript, bundled with their packages. Such a
+ * process reads one file and ends, so most of its time is its start. A built program opens a few files instead of
  * hundreds and strips no types.
  */
 import { execFile } from 'node:child_process';
@@ -17,40 +17,37 @@ const sources = { files: 'clients/files/child.ts', pages: 'clients/crawl/site/pa
 /** The paths of the built programs. */
 export type Readers = Record<keyof typeof sources, string>;
 
-/** Older workers may still start processes from their own version. */
+/** Older workers may still start processes of their own version, so this many versions are kept. */
 const keptVersions = 3;
 
 /**
- * Takes a second, or nothing when the same programs are kept in `folder`; any number of workers can build them at once.
- * Rejects where the folder cannot be written, and with the bundler's error output.
+ * Takes a second, or no time when the same programs are cached in `folder`. Safe to run in several workers at once.
+ * Rejects when the folder is not writable, and with the bundler's error output.
  */
 export async function buildReaders(folder: string): Promise<Readers> {
   const kept = join(folder, `readers-${await fingerprintOf('workers/readers.ts', ['clients', 'models/rules'])}`);
   if (!(await touched(kept))) await buildInto(folder, kept);
   await removeOld(folder);
-  // The rights of a sandbox are those of the real path.
+  // The sandbox's permissions apply to the real path.
   const real = await realpath(kept);
   return { files: join(real, 'files.mjs'), pages: join(real, 'pages.mjs') };
 }
 
-/** Whether the folder exists; marks it as used now. */
+/** Whether the folder exists; also marks it as recently used. */
 const touched = (folder: string): Promise<boolean> =>
   utimes(folder, new Date(), new Date()).then(
     () => true,
     () => false,
   );
 
-/**
- * Writes all files or none, in a separate process, because the bundler leaves a process of its own behind as long as
- * its caller lives.
- */
+/** Writes all files or none, in a child process, because the bundler's own process would live as long as this one. */
 async function buildInto(folder: string, kept: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const draft = join(folder, `readers.${randomUUID()}.draft`);
   try {
     const args = ['--disable-warning=ExperimentalWarning', fileURLToPath(import.meta.url), draft];
     await promisify(execFile)(process.execPath, args);
-    // Fails when another worker was faster, with the same result.
+    // The rename fails when another worker was faster; its result is the same.
     await rename(draft, kept).catch(() => undefined);
   } finally {
     await rm(draft, { recursive: true, force: true });
@@ -82,8 +79,8 @@ if (import.meta.main) {
     platform: 'node',
     target: 'node24',
     logLevel: 'error',
-    // `keepNames` is off: it names each function whenever it is made, also in loops, which doubles the time for a page.
-    // The banner serves packages in CommonJS.
+    // `keepNames` is off because it renames each function whenever it is created, also in loops, which doubles the time
+    // for a page. The banner serves CommonJS packages.
     banner: { js: `import { createRequire as $require } from 'node:module'; const require = $require(${requiring});` },
   });
   await stop();

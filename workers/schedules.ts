@@ -1,6 +1,6 @@
 /**
- * Recurring work, as Temporal Schedules: the platform's own, which are created once and then left as operators change
- * them, and those of sites.
+ * Recurring work as Temporal Schedules: the platform's own, which are created once and which operators may change, and
+ * the crawl schedules of sites.
  */
 import {
   ScheduleAlreadyRunning,
@@ -16,7 +16,7 @@ import { searchAttributes } from '../workflows/attributes.ts';
 import { recrawlScheduleId, recrawlSiteWork } from '../models/rules/crawl/work.ts';
 import { maintainStoresWork } from '../models/rules/knowledge/work.ts';
 
-/** Makes the schedules that do not exist yet. Safe to run in every worker at once. */
+/** Creates the schedules that do not exist yet. Safe to run in every worker at once. */
 export async function ensureSchedules(client: Client, taskQueuePrefix: string): Promise<void> {
   const { workflow, id, queue, args } = maintainStoresWork();
   try {
@@ -41,7 +41,6 @@ export async function ensureSchedules(client: Client, taskQueuePrefix: string): 
   }
 }
 
-/** The Temporal Schedules of sites that are crawled repeatedly. */
 export function createRecrawlSchedules({ schedule }: Client, taskQueuePrefix: string): RecrawlSchedules {
   function definition(recrawl: Recrawl) {
     const { workflow, id, queue, args } = recrawlSiteWork(recrawl.org_id, recrawl._id);
@@ -49,13 +48,13 @@ export function createRecrawlSchedules({ schedule }: Client, taskQueuePrefix: st
     return {
       spec: {
         intervals: [{ every: everyMs, offset: phaseMs }],
-        // The crawl at the anchor was started by the caller; the extra second keeps a Temporal clock that is behind
+        // The crawl at the anchor was started by the caller. The extra second keeps a Temporal clock that is behind
         // from starting it again.
         startAt: new Date(recrawl.anchor_at.getTime() + 1_000),
       },
-      // A firing ends as soon as its crawl has begun. A firing that takes longer is waiting for an outage to end, and
-      // the next one would add nothing. After an outage of Temporal, firings are made up for within the shortest
-      // interval that there is.
+      // A firing ends as soon as its crawl has started. A longer firing is waiting for an outage to end, and another
+      // one would add nothing. After an outage of Temporal, missed firings are made up for within the shortest possible
+      // interval.
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 hour' },
       action: {
         type: 'startWorkflow' as const,

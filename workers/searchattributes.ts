@@ -1,14 +1,11 @@
-/** Registers the search attributes that workflows are started with, on a server that lacks them. */
+/** Registers the search attributes of workflows with a Temporal server that lacks them. */
 import type { Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { cliType, searchAttributes } from '../workflows/attributes.ts';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
 
-/**
- * Adds the missing ones. Fails with a sentence when this client lacks the permission: an operator then adds them by
- * hand.
- */
+/** Throws an explanation when this client lacks the permission; an operator then adds the attributes by hand. */
 export async function ensureSearchAttributes(connection: Connection, namespace: string): Promise<void> {
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
   const missing = Object.values(searchAttributes).filter(({ name }) => !(name in (customAttributes ?? {})));
@@ -21,7 +18,7 @@ export async function ensureSearchAttributes(connection: Connection, namespace: 
       ),
     })
     .catch((error: { code?: number; message?: string }) => {
-      // Another worker was faster.
+      // Another worker added it meanwhile.
       if (error.code === 6) return;
       throw new Error(
         `Temporal lacks the search attributes ${missing.map(({ name, type }) => `${name} (${cliType(type)})`).join(', ')} in namespace ${namespace}, and adding them failed (${error.message}). ` +

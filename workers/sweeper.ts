@@ -1,6 +1,7 @@
 /**
- * Starts workflows that were saved but never started, because the process died in between or Temporal was down. It is a
- * plain timer in every worker, since Temporal may be what is down; a lease on each intent keeps two sweepers apart.
+ * Starts workflows whose intents were saved but not started, because a process died in between or Temporal was down. It
+ * is a plain timer in every worker, since Temporal itself may be down. A lease on each intent keeps sweepers from
+ * starting it twice.
  */
 import type { Model } from 'mongoose';
 import { isOutage, startIntent, temporalAnswers, type Starter } from '../workflows/start.ts';
@@ -8,13 +9,15 @@ import { slices } from './slices/index.ts';
 import { leaseIntent, listDueIntents, postponeIntent, type Due, type Launchable } from '../models/base/pending.ts';
 import { inTurns } from '../models/rules/base/turns.ts';
 
-/** Every model whose records start workflows. */
 const launchable = slices.flatMap((slice) => slice.launchable);
 const everyMs = 2_000;
-/** How many records of each kind one sweep takes, and how many starts run at once. */
+/** `batch`: the records of each model that one sweep takes. `lanes`: the starts that run in parallel. */
 const batch = 500;
 const lanes = 20;
-/** Nobody waits for these starts, and a Temporal that has just come back is slow; shorter than a lease. */
+/**
+ * A start that takes longer fails. No request waits for these starts, and Temporal is slow after an outage; but a start
+ * must be shorter than a lease.
+ */
 const startDeadlineMs = 4_000;
 
 /** Sweeps until stopped; `stop` waits for the running sweep. */
@@ -24,7 +27,7 @@ export function startSweeper(ctx: Starter): { stop(): Promise<void> } {
   let sweeping: Promise<void> = Promise.resolve();
 
   const again = () => {
-    // Jitter, so that many workers do not query at the same moment.
+    // The jitter keeps many workers from querying at the same moment.
     timer = setTimeout(run, everyMs * (0.5 + Math.random()));
   };
   const run = () => {
@@ -43,7 +46,7 @@ export function startSweeper(ctx: Starter): { stop(): Promise<void> } {
 }
 
 /**
- * Starts what is due now, several at once. While Temporal is away no intent is taken: everything stays due, and is
+ * Starts all due intents, several in parallel. While Temporal is down no intent is leased: everything stays due and is
  * started as soon as Temporal is back, however long the outage was.
  */
 export async function sweep(ctx: Starter): Promise<void> {
@@ -59,7 +62,7 @@ export async function sweep(ctx: Starter): Promise<void> {
   }
   let outages = 0;
   const lane = async () => {
-    // A few outages in a row may concern single starts; as many as there are lanes mean that Temporal is away again.
+    // A few outages in a row may be about single starts. As many as there are lanes mean that Temporal is down again.
     for (let one = waiting.shift(); one && outages < lanes; one = waiting.shift()) {
       const outcome = await startDue(ctx, one.model, one);
       outages = outcome === 'outage' ? outages + 1 : 0;
@@ -68,7 +71,7 @@ export async function sweep(ctx: Starter): Promise<void> {
   await Promise.all(Array.from({ length: lanes }, lane));
 }
 
-/** Takes and starts one intent. A failure is logged and does not affect the others. */
+/** Leases and starts one intent. A failure is logged and does not affect the other intents. */
 async function startDue(ctx: Starter, model: Model<Launchable>, due: Due): Promise<'done' | 'outage'> {
   const about = { workflow_id: due.intent.workflow_id, org_id: due.record.org_id };
   try {
@@ -79,7 +82,7 @@ async function startDue(ctx: Starter, model: Model<Launchable>, due: Due): Promi
       ctx.log.info({ ...about, tries: intent.tries }, 'workflow started by the sweeper');
     } catch (error) {
       ctx.log.warn({ ...about, tries: intent.tries, err: error }, 'workflow not started; it is tried again');
-      // The intent is due again when its lease ends, because an outage says nothing about the intent itself.
+      // An outage says nothing about the intent itself, so it is due again when its lease ends.
       if (isOutage(error)) return 'outage';
       await postponeIntent(model, { record: due.record, intent }, ctx.clock());
     }

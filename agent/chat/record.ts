@@ -1,35 +1,38 @@
-/** The record of a turn, which members see beside the answer: what was searched, what was found, and what wrote it. */
+/**
+ * The record of a turn, which members see next to the answer: the searched question, the retrieved passages, and the
+ * writer.
+ */
 import type { Found } from '../knowledge/answer.ts';
 import type { Written, WrittenBy } from '../../intelligence/intelligence.ts';
 import { passagesOf, type Confidence } from '../../models/rules/knowledge/retrieval.ts';
 
-/** How an answer came about, for members. Times in ms. */
+/** How an answer was made, for members. `ms`: durations in milliseconds. */
 export type TurnRecord = Omit<WrittenBy, 'generated_by'> & {
-  /** The question as it was searched; null: no document was asked. */
+  /** The question as it was searched for; null when no documents were searched. */
   searched: string | null;
   retrieved: { source_id: string; chunk_id: string; name: string; score: number; relevant: boolean; used: boolean }[];
-  /** Ids of the passages that were there to answer from. */
+  /** Ids of the passages that were available for the answer. */
   shown: string[];
-  /** The tools that were called for it. */
+  /** The tools that were called for the answer. */
   tools: { tool: string; outcome: string }[];
-  /** How sure it was that they answer; null: no document was asked. */
+  /** How certain it was that the passages answer; null when no documents were searched. */
   confidence: Confidence | null;
   tier: string | null;
   strict: boolean | null;
   segments: readonly string[];
-  /** `fixed`: one of the agent's own sentences. */
+  /** `fixed`: one of the agent's fixed sentences. */
   generated_by: WrittenBy['generated_by'] | 'fixed';
   attempts: number;
   ms: { retrieve: number; answer: number; total: number };
 };
 
 /**
- * What a turn with documents has made by its end. `retrieved`: when they were found, on the monotonic clock. `written`: undefined
- * where there was nothing to write from.
+ * The result of a turn with documents. `retrieved`: when the passages were found (monotonic clock). `written`:
+ * undefined when there were no passages to write from.
  */
 export type Made = { found: Found; retrieved: number; written: Written | undefined };
 
-/** `began`: when the turn began, on the monotonic clock. */
+/** `began`: when the turn began (monotonic clock). */
 export function recordOf(
   { segments, attempt }: { segments: readonly string[]; attempt: number },
   began: number,

@@ -1,12 +1,15 @@
-/** What a turn makes of tools. Types only. */
+/** The result of a turn's use of tools. Types only. */
 import type { WantedCall, WrittenBy } from '../../intelligence/intelligence.ts';
 import type { EscalationReason } from '../../models/rules/chat/conversation.ts';
 
 export type Told = {
   body: string;
   escalate?: EscalationReason;
-  /** What wrote it, unless it is the agent's own sentence or the tool's text. */
+  /** The writer, unless the text is a fixed sentence of the agent or the tool's own text. */
   by?: WrittenBy;
 };
-/** `call`: the turn goes on when it has ended. `told`: the whole answer. Undefined: the documents answer. */
+/**
+ * `call`: a tool to call; the turn continues when the call has ended. `told`: the complete answer. Undefined: the
+ * documents answer.
+ */
 export type ToolStep = { call: WantedCall } | { told: Told } | undefined;

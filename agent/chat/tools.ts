@@ -1,6 +1,6 @@
 /**
- * The agent's use of tools in a turn: whether a message wants one of the approved tools, and what is said about calls that have
- * ended. It calls nothing: its caller does, and takes the turn again.
+ * The agent's use of tools in a turn: decides whether a message needs an approved tool, and words the results of ended
+ * calls. It calls no tool itself: the caller does, and then repeats the turn.
  */
 import { findKnowledge } from '../knowledge/answer.ts';
 import type { AgentDeps } from '../knowledge/deps.ts';
@@ -12,7 +12,7 @@ import type { Language } from '../../models/rules/language/language.ts';
 import { maxShownLength } from '../../models/rules/mcp/result.ts';
 import { isRead, titleOf, type Outcome } from '../../models/rules/mcp/tool.ts';
 
-/** Outcomes after which the documents are asked as if there were no tool. */
+/** After these outcomes the documents answer, as if there were no tool. */
 const silent: readonly Outcome[] = ['suspended', 'rate_limited'];
 
 export async function useTools(
@@ -28,23 +28,24 @@ export async function useTools(
   const last = made.at(-1);
   if (last && endsTurn(last)) return { told: toldOf(last, language) };
   const request = requestBefore(history);
-  // What answers a question of the agent's is no courtesy, whatever it looks like.
+  // A reply to the agent's own question is never small talk, even if it looks like small talk ("yes", "thanks").
   if (intent === 'person' || (intent !== 'question' && request.length === 0)) return undefined;
   const wish = { body, history, request, toolbox, now: deps.clock() };
   const chosen = await deps.intelligence.chooseTool(wish, { signal, about: { org_id: asked.orgId } });
-  // Once something was called, nothing is asked back: what a tool answers may talk the model into wanting more.
+  // After a call, the customer is not asked for arguments, because a tool's result could talk the model into requesting
+  // more.
   if (!chosen || ('missing' in chosen && last))
     return last && !silent.includes(last.outcome) ? { told: toldOf(last, language) } : undefined;
   if (!('missing' in chosen)) return chosen;
-  // Documents that answer are better than a question back: "How do I cancel an order?" wants to know how.
+  // An answer from documents is better than asking for arguments: "How do I cancel an order?" wants instructions.
   const found = await findKnowledge(deps, asked, await deps.intelligence.read({ body, history: [] }));
   if (found.retrieval.confidence !== 'none') return undefined;
   return { told: { body: askFor(chosen.missing, language) } };
 }
 
 /**
- * Whether the turn ends with this call, whatever else was wanted: nobody goes on after somebody has refused, or where something
- * may have been done. A read that failed may be tried in another way.
+ * Whether the turn ends with this call. It does when a person refused the call, or when the call may have had an
+ * effect. After a failed read, another tool may be tried.
  */
 function endsTurn({ outcome, unknown, ...call }: CallMade): boolean {
   if (unknown) return true;
@@ -53,8 +54,8 @@ function endsTurn({ outcome, unknown, ...call }: CallMade): boolean {
 }
 
 /**
- * The customer's messages to which the agent has answered with a question back, up to now; the first of them says what is
- * wanted. Empty when the last answer was another one.
+ * The customer's messages that the agent has answered with a question, up to now. The first of them states the request.
+ * Empty when the agent's last answer was not such a question.
  */
 function requestBefore(history: Turns): string[] {
   const found: string[] = [];
@@ -72,7 +73,7 @@ const asksBack = (body: string): boolean =>
 const askFor = (missing: readonly string[], language: Language): string =>
   `${ownSentences.needsMore[language]} ${missing.map((name) => titleOf(name).toLowerCase()).join(', ')}`;
 
-/** What a customer is told about a call that has ended. */
+/** The text for the customer about a call that has ended. */
 function toldOf({ tool_name, outcome, unknown, byMember, result }: CallMade, language: Language): Told {
   if (unknown) return { body: ownSentences.actionUnknown[language], escalate: 'unknown_outcome' };
   if (outcome === 'ok') {

@@ -1,6 +1,6 @@
 /**
- * The agent's turn in a conversation: what it says to a message, whether it calls a person, and how that came about. It
- * stores nothing and sends nothing itself: its caller shows the pieces and stores the answer.
+ * The agent's turn in a conversation: decides what to answer, and whether to escalate to a person. It stores and sends
+ * nothing itself: the caller shows the pieces and stores the answer.
  */
 import { findKnowledge, isOutdated, noteGap, sourcesOf } from '../knowledge/answer.ts';
 import type { AnswerSource, Found } from '../knowledge/answer.ts';
@@ -17,7 +17,7 @@ import type { Language } from '../../models/rules/language/language.ts';
 import { takenOffer, type Offer } from '../../models/rules/knowledge/offers.ts';
 import { passagesOf } from '../../models/rules/knowledge/retrieval.ts';
 
-/** From this attempt on, a customer is told that the documents cannot be searched. */
+/** From this attempt on, the customer is told that the documents cannot be searched. */
 const attemptsToTell = 6;
 
 export type Asked = {
@@ -25,22 +25,22 @@ export type Asked = {
   mode: Mode;
   body: string;
   asker: Asker;
-  /** What was said before, oldest first. */
+  /** Earlier messages, oldest first. */
   history: Turns;
-  /** From `searchedSegments`. */
+  /** The result of `searchedSegments`. */
   segments: readonly string[];
-  /** From `situationOf`. */
+  /** The result of `situationOf`. */
   situation?: Record<string, unknown> | undefined;
-  /** Answers without context in a row before this one. */
+  /** The number of consecutive answers without context before this one. */
   misses: number;
-  /** Which attempt at this answer it is, from 1. */
+  /** The number of this attempt at the answer, from 1. */
   attempt: number;
   /**
-   * A person is awaited whom the customer did not ask for: only what is surely known is said, and to a call for a person that
-   * one is called.
+   * Set while a person is awaited whom the customer did not ask for. Then only certain answers are given, and a request
+   * for a human escalates.
    */
   onlySure?: boolean;
-  /** Whether test mode still allows an answer this minute. */
+  /** Whether the rate limit of test mode allows an answer now. */
   allowed: () => Promise<boolean>;
 };
 
@@ -48,10 +48,10 @@ export type TurnAnswer = {
   body: string;
   sources: AnswerSource[];
   has_context: boolean;
-  /** Of an answer from documents. `low`: offers, which may help. */
+  /** Set for an answer from documents. `low`: offers, which may help. */
   confidence?: 'high' | 'low';
   offers?: Offer[];
-  /** What it is in the count of misses: an end to them, or one more; undefined: it leaves them as they are. */
+  /** The effect on the count of misses: `answered` resets it, `missed` increments it, undefined leaves it unchanged. */
   counts?: 'answered' | 'missed';
   escalate?: EscalationReason;
   record: TurnRecord;
@@ -59,8 +59,8 @@ export type TurnAnswer = {
 
 type Said = Pick<TurnAnswer, 'body' | 'counts' | 'escalate'>;
 /**
- * Answers a message. Undefined: it is left to the person who is awaited. @throws the error that keeps the documents from being
- * searched, in the first attempts.
+ * Answers a message. Undefined: the awaited person should answer. @throws the error that prevents the search, in the
+ * first attempts.
  */
 export async function takeTurn(
   deps: AgentDeps,
@@ -95,7 +95,7 @@ export async function takeTurn(
     return fixed({ body: ownSentences.outOfOrder[language], escalate: 'failed' });
   }
   const refused = answers[0]?.offers !== undefined && !offered;
-  // Somebody who was offered something twice and took nothing has found nothing; a person is called before a third offer.
+  // A customer who ignores two offers in a row has found nothing, so a person is called before a third offer.
   const last = refused && asked.misses + 1 >= missesToEscalate;
   if (asked.onlySure && found.retrieval.confidence === 'low') found = withoutOffers(found);
   const made = await answerFrom(
@@ -125,20 +125,23 @@ export async function takeTurn(
 }
 
 /**
- * What an answer is in the count of misses. An offer is none; one that comes when the offers before it were not taken is: the
- * customer has asked twice and found nothing.
+ * The effect of an answer on the count of misses. An offer does not count, but an offer after an ignored offer counts
+ * as a miss: the customer has asked twice and found nothing.
  */
 function counting(isOffer: boolean, refused: boolean): Pick<TurnAnswer, 'counts'> {
   if (!isOffer) return { counts: 'answered' };
   return refused ? { counts: 'missed' } : {};
 }
 
-/** Nothing is known of what only may help. */
+/** Treats the passages that merely may help as if nothing was found. */
 const withoutOffers = (found: Found): Found => ({ ...found, retrieval: { ...found.retrieval, confidence: 'none' } });
 
 type Answering = Asked & { language: Language; mayOffer: boolean };
 
-/** Writes from what was found; when that changed while a model wrote, from what is found now, in its own sentences. */
+/**
+ * Writes an answer from the retrieved passages. If the passages changed while a model wrote, the answer is withdrawn
+ * and extracted from the current passages.
+ */
 async function answerFrom(
   deps: AgentDeps,
   asked: Answering,
@@ -174,7 +177,7 @@ async function write(
   return intelligence.answer(ask, { ...options, about: { org_id: orgId } });
 }
 
-/** What needs no document: a call for a person, a courtesy. */
+/** The fixed reply to a message that needs no documents: a request for a human, or a courtesy. */
 function withoutDocuments(intent: Exclude<ReadMessage['intent'], 'question'>, language: Language): Said {
   if (intent === 'person') return { body: ownSentences.called[language], escalate: 'asked' };
   return { body: ownSentences[intent][language] };
@@ -187,7 +190,7 @@ function miss(before: number, language: Language): Said {
     : { body: ownSentences.notFound[language], counts: 'missed' };
 }
 
-/** The message as a question that is understood without the conversation. */
+/** Rewrites the message as a self-contained question. */
 async function understand(
   { intelligence }: AgentDeps,
   { orgId, body, history }: Asked,

@@ -1,6 +1,6 @@
 /**
- * Drafts an interview from what somebody says in their own words. The time is computed here, what they do not say has a usual
- * value, and the questions are written. It stores nothing.
+ * Drafts an interview from a description in free text: computes the time, fills in defaults and writes the questions.
+ * It stores nothing.
  */
 import type { Intelligence, JobOptions } from '../../intelligence/intelligence.ts';
 import { findDate } from '../../intelligence/offline/dates.ts';
@@ -24,13 +24,13 @@ export type Draft = {
 };
 export type Drafted = {
   draft: Draft;
-  /** What the words did not say, and what the draft has of its own therefore. */
+  /** The settings that the description did not state and that have default values. */
   assumed: ('role_title' | 'question_count' | 'mode' | 'evaluation_criteria' | 'time_of_day')[];
   generated_by: 'extractive' | 'model';
 };
 
 const usual = { role_title: 'Interview', question_count: draftBounds.usualQuestions, mode: 'solo' } as const;
-/** A day without an hour: at nine in the morning. */
+/** A day without an hour means this hour, local time. */
 const usualHour = 9;
 
 export async function draftInterview(

@@ -1,6 +1,6 @@
 /**
- * From a question to an answer from the knowledge base: read it, retrieve, write, and look again whether what was written from still
- * stands. It changes nothing but the list of questions that found no answer.
+ * Answers a question from the knowledge base: reads it, retrieves passages, writes an answer, and checks that the
+ * passages still exist. Its only side effect is to record questions without an answer.
  */
 import type { AgentDeps } from './deps.ts';
 import { retrieve, type RetrieveDeps, type Retrieval } from './retrieve.ts';
@@ -29,28 +29,28 @@ export type Question = {
   orgId: string;
   mode: Mode;
   query: string;
-  /** The segments it names, as given; none: everything may answer. */
+  /** The segments in the question, as given. Empty: all segments are searched. */
   segments: readonly (string | undefined)[];
   history: Turns;
-  /** Judge every candidate, also those too weak to matter, so that the whole ranking can be shown. */
+  /** Whether to judge every candidate, also those too weak to matter, so that the whole ranking can be shown. */
   everything?: boolean | undefined;
-  /** Whether a member tries it out, which makes no gap. */
+  /** Whether a member only tries the question out; such a question is not recorded as a gap. */
   tried?: boolean;
 };
 
 export type AnswerSource = { type: Passage['type']; id: string; name: string; url?: string; score: number };
 
-/** Passages shown beside a gap. */
+/** The number of passages shown with a gap. */
 const maxNear = 3;
-/** Passages of one heading that answer when it is asked for. */
+/** The most passages of one heading in the answer to a question for that heading. */
 const maxNamed = 3;
 
-/** How the passages were found. */
+/** The retrieved passages, and how they were found. */
 export type Found = {
   searched: string;
-  /** What of it is searched for, in the order in which to try it. */
+  /** The searches for the question, in the order to try them. */
   askings: readonly Asking[];
-  /** Normalised; undefined: everything. */
+  /** The normalized segments; undefined: all. */
   asked: string[] | undefined;
   strict: boolean;
   tier: Authority | undefined;
@@ -61,15 +61,15 @@ export type KnowledgeAnswer = {
   answer: string;
   sources: AnswerSource[];
   has_context: boolean;
-  /** Of an answer. `low`: passages are offered that may help. */
+  /** Set when there is an answer. `low`: passages are offered that may help. */
   confidence?: 'high' | 'low';
   offers?: Offer[];
   generated_by: GeneratedBy;
-  /** Why a configured model did not write it. */
+  /** Why the configured model did not write the answer. */
   model_error?: string | undefined;
 } & Pick<Found, 'searched' | 'strict' | 'retrieval'>;
 
-/** Reads and answers; an unanswered question is noted as a gap. */
+/** Answers a question; a question without an answer is recorded as a gap. */
 export async function answerQuestion(deps: AgentDeps, question: Question): Promise<KnowledgeAnswer> {
   const understood = await deps.intelligence.read({ body: question.query, history: question.history });
   const ask = async (settings?: typeof findSupportConfig) => {
@@ -82,7 +82,7 @@ export async function answerQuestion(deps: AgentDeps, question: Question): Promi
   const { found, written, outdated } = asked;
   const { strict, retrieval } = found;
   const given = outdated || written?.text === undefined ? undefined : written;
-  // A courtesy or a call for a person that comes here by mistake is no question that the documents lack.
+  // A courtesy or a request for a human is not a gap in the documents.
   const isGap = written?.text === undefined && question.tried !== true && understood.intent === 'question';
   if (isGap) await noteGap(deps, question, found);
   return {
@@ -99,15 +99,15 @@ export async function answerQuestion(deps: AgentDeps, question: Question): Promi
 }
 
 export type FindOptions = {
-  /** A caller that asks again because something has changed must not use cached settings. */
+  /** A caller that retries after a change must not use cached settings. */
   settings?: typeof findSupportConfig | undefined;
-  /** A passage that was offered, which the message asks for. */
+  /** An earlier offer that the message accepts. */
   offered?: Offer | undefined;
 };
 
 /**
- * What may answer, and how it was found; `understood`: the message as it is understood by itself. A message that is the heading of
- * a passage, as one that was offered, is answered by that passage.
+ * Retrieves the passages that may answer. A message that equals the heading of a passage, or accepts an offered
+ * passage, is answered by that passage. `searched` and `askings`: from the read message.
  */
 export async function findKnowledge(
   deps: Pick<AgentDeps, 'search' | 'embedding'>,
@@ -131,15 +131,15 @@ export async function findKnowledge(
   return { searched, askings, asked, strict, tier: retrieval.authority, retrieval };
 }
 
-/** A section that was asked for by its name answers, however it was found. */
+/** A section that the customer asks for by its name counts as the answer, however it was found. */
 function answeredBy(named: readonly Judged[], asking: string): Partial<Retrieval<Passage>> {
   const hits = named.slice(0, maxNamed).map((judged) => ({ ...judged, relevant: true }));
   return { confidence: 'high', hits, offers: [], authority: hits[0]!.passage.authority, asking };
 }
 
 /**
- * Whether a passage that was written from has been removed, replaced or put out of reach, by its tags or by
- * `kb_segment_strict`, while the answer was written: it must not be shown then.
+ * Whether a passage of the answer was deleted, replaced, or excluded by its tags or by `kb_segment_strict` while the
+ * answer was written. The answer must not be shown then.
  */
 export async function isOutdated(
   { orgId, mode }: Pick<Question, 'orgId' | 'mode'>,
@@ -166,8 +166,8 @@ function retrieveDeps({ search, embedding }: Pick<AgentDeps, 'search' | 'embeddi
 }
 
 /**
- * Counts a question that found no answer, for those who keep the documents. `record`: what stores it, where more than the
- * question is counted.
+ * Records a question without an answer, for the people who maintain the documents. `record`: stores it; by default the
+ * question only.
  */
 export async function noteGap(
   deps: AgentDeps,
@@ -192,7 +192,7 @@ export async function noteGap(
   await record(orgId, mode, question);
 }
 
-/** What a question means, as gaps are compared; undefined without the embedded models. */
+/** The question's embedding, by which gaps are grouped; undefined without an embedding model. */
 async function meaningOfGap(
   { embedding }: Pick<AgentDeps, 'embedding'>,
   question: string,
@@ -205,7 +205,7 @@ async function meaningOfGap(
   }
 }
 
-/** For those who keep the documents: what comes nearest to a question that found no answer. */
+/** The passages nearest to a question without an answer, for the people who maintain the documents. */
 const nearestIn = ({ judged }: Retrieval<Passage>) =>
   judged
     .toSorted((a, b) => b.relevance - a.relevance)
@@ -224,11 +224,11 @@ async function write(
   return intelligence.answer(ask, { about: { org_id: orgId } });
 }
 
-/** Whether an answer took long enough for the documents to change: a model takes seconds, and also one that then failed. */
+/** Whether writing took long enough for documents to change. A model takes seconds, even when it fails. */
 const takesTime = (written: Written | undefined): boolean =>
   written?.text !== undefined && (written.by.generated_by === 'model' || written.by.model_error !== undefined);
 
-/** The sources of the chunks an answer rests on, each once with its best score, best first. */
+/** The sources of the used chunks, each once with its best score, best first. */
 export function sourcesOf(hits: readonly Judged[], used: readonly string[]): AnswerSource[] {
   const sources = new Map<string, AnswerSource>();
   for (const { passage, relevance } of hits) {

@@ -1,4 +1,4 @@
-/** What answering needs. Types only. */
+/** The dependencies of answering. Types only. */
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { SearchReader } from '../../clients/knowledge/search/reader.ts';
 import type { Intelligence } from '../../intelligence/intelligence.ts';

@@ -1,6 +1,6 @@
 /**
- * From a message to the passages that may answer it: searched in the index, read again from the database, then judged by
- * models/rules/knowledge/retrieval.ts. Searching, reading and embedding are arguments.
+ * Retrieves the passages that may answer a message: searches the index, reads the candidates again from the database,
+ * and has models/rules/knowledge/retrieval.ts judge them. Searching, reading and embedding are arguments.
  */
 import { authorities, type Authority } from '../../models/rules/knowledge/authority.ts';
 import {
@@ -28,71 +28,77 @@ export type SearchAsk = {
   text: string;
   meaning: Meaning | undefined;
   filter: SegmentFilter | undefined;
-  /** Only candidates of this tier. */
+  /** Restricts the search to this authority tier. */
   authority?: Authority;
-  /** No candidates of these: ids of passages without their last part, a source and one processing of it. */
+  /** Excludes these generations of sources: passage ids without their last part. */
   without: readonly string[];
   limit: number;
 };
 
 export type RetrieveDeps<P extends Passage> = {
-  /** Candidates in any order, at most `limit` for each of text and meaning. */
+  /** Candidates in any order, at most `limit` by words and `limit` by embeddings. */
   search(ask: SearchAsk): Promise<Proposed>;
-  /** The passages that still exist in this organization and mode; order and gaps don't matter. */
+  /** The given passages that still exist in this organization and mode, in any order. */
   hydrate(ids: string[]): Promise<P[]>;
-  /** The tiers that have any chunk at all; asked only when a search came back full of one. Without it, all are tried. */
+  /**
+   * The tiers that have any chunks. Called only when all results of a search are of one tier. Without this function,
+   * all tiers are tried.
+   */
   tiers?: () => Promise<Authority[]>;
-  /** The question's vector. When it fails the question is answered by its words alone, and `degraded` says so. */
+  /** Embeds a question. When it fails, the search is lexical only and `degraded` is set. */
   embed?: (question: string) => Promise<QuestionVector | undefined>;
 };
 
 export type RetrieveAsk = {
   question: string;
-  /** What the question asks, in the order in which to try it; without it the question is searched for as it stands. */
+  /** The searches for the question, in the order to try them. Without it, the question itself is searched for. */
   askings?: readonly Asking[];
-  /** From `askedSegments`. */
+  /** The result of `askedSegments`. */
   asked: readonly string[] | undefined;
   strict: boolean;
-  /** Candidates of each kind asked of the index. 20 is what an answer can use, with room for what is gone or out of reach. */
+  /**
+   * The candidates of each kind that the index returns. 20 is enough for an answer, with room for candidates that are
+   * gone or excluded.
+   */
   limit?: number;
-  /** Passages handed on at most. */
+  /** The most hits. */
   maxHits?: number;
-  /** Read every candidate, also those too weak to matter, for `explain` and for measuring rankings. */
+  /** Whether to read every candidate, also those too weak to matter, for `explain` and for measuring rankings. */
   everything?: boolean;
 };
 
 export type Retrieval<P extends Passage> = {
-  /** `high`: the hits answer. `low`: `offers` may help. `none`: nothing here does. */
+  /** `high`: the hits answer the question. `low`: the offers may help. `none`: no passage does. */
   confidence: Confidence;
-  /** What answers, most relevant first; empty: nothing relevant was found, or nothing but offers. */
+  /** The passages that answer, most relevant first. Empty when nothing relevant was found, or only offers. */
   hits: Judged<P>[];
-  /** With low confidence the passages that come nearest, at most three, the nearest first; else none. */
+  /** With low confidence, at most three nearest passages, the nearest first; else empty. */
   offers: Judged<P>[];
   authority: Authority | undefined;
-  /** What of the message they answer. */
+  /** The part of the message that the hits answer. */
   asking: string;
-  /** Everything that was judged, the most relevant first. */
+  /** All judged candidates, the most relevant first. */
   judged: Judged<P>[];
-  /** The probabilities from which on a passage answers or is offered; undefined where words alone decide. */
+  /** The minimum probabilities for an answer and for an offer; undefined when the search is lexical only. */
   thresholds: { answer: number; offer: number } | undefined;
   filter: SegmentFilter | undefined;
   terms: Term[];
-  /** The vectors of what was searched for, where they were made. */
+  /** The embeddings of the texts that were searched for, if they were computed. */
   meanings: ReadonlyMap<string, Meaning | undefined>;
-  /** The question should have been compared by meaning too, and could not. */
+  /** Whether embeddings should have been used but were unavailable. */
   degraded: boolean;
 };
 
-/** Searches for one text at most. Each further one leaves out the candidates that the database no longer had. */
+/** The most searches for one text. Each further search excludes the candidates that the database no longer had. */
 const maxRounds = 3;
 
 /**
- * Searches for what a message asks and, where that finds nothing or it is not known which sentence matters, for all that it
- * says. One search for a message of one sentence, else two at most.
+ * Searches for the asking sentences of a message. If that finds nothing, or it is unclear which sentence matters, it
+ * searches for the whole message. One search for a message of one sentence, else at most two.
  */
 export async function retrieve<P extends Passage>(deps: RetrieveDeps<P>, ask: RetrieveAsk): Promise<Retrieval<P>> {
   const filter = segmentFilter(ask.asked, ask.strict);
-  // The message tells its language more surely than one sentence of it.
+  // The whole message shows its language more reliably than one sentence.
   const english = languageOf(ask.question) === 'en';
   const meanings = new Map<string, Meaning | undefined>();
   let best: (Answered<P> & { scale: Scale | undefined }) | undefined;
@@ -127,16 +133,19 @@ export async function retrieve<P extends Passage>(deps: RetrieveDeps<P>, ask: Re
 const asItStands = (text: string): Asking => ({ text, readings: [{ text, questions: [text] }], settles: true });
 
 /**
- * The candidates of a search that may be shown. The index only proposes: a candidate that was deleted, belongs to another
- * organization or lies outside the asked segments is dropped here. A dropped candidate took the place of another one and may
- * have been replaced since the search, so the search is repeated without it.
+ * The candidates of a search that may be shown. The index only proposes candidates: those that were deleted, belong to
+ * another organization or lie outside the requested segments are dropped here. A dropped candidate took the place of
+ * another one and may have been replaced since, so the search is repeated without it.
  */
 async function candidatesFor<P extends Passage>(
   deps: RetrieveDeps<P>,
   ask: RetrieveAsk,
   search: Omit<SearchAsk, 'authority' | 'without'>,
 ): Promise<{ standing: { passage: P; candidate: Candidate }[]; scale: Scale | undefined; degraded: boolean }> {
-  /** Of each source the generations dropped last: a new one may be dropped before it is published, and the old one after. */
+  /**
+   * The excluded generations of each source. There may be several: a new generation can be dropped before it is
+   * published, and the old one after.
+   */
   const without = new Map<string, string[]>();
   let standing: { passage: P; candidate: Candidate }[] = [];
   let scale: Scale | undefined;
@@ -163,7 +172,7 @@ async function candidatesFor<P extends Passage>(
 
 type Found = { candidates: Candidate[]; scale: Scale | undefined; degraded: boolean };
 
-/** The candidates of one search, and of the higher tiers that it may have hidden. */
+/** The candidates of one search, and those of higher tiers that it may have hidden. */
 async function propose<P extends Passage>(deps: RetrieveDeps<P>, ask: Omit<SearchAsk, 'authority'>): Promise<Found> {
   const { candidates, background, degraded = false } = await deps.search(ask);
   const scale = ask.meaning && scaleOf(ask.meaning.weights, background);

@@ -1,4 +1,4 @@
-/** Conversations with customers, and the removal of a customer's data. */
+/** Worker declarations of conversations with customers and the erasure of customers. */
 import { launchable, type Slice } from './slice.ts';
 import { createConversationActivities } from '../../activities/chat/conversation.ts';
 import { createErasureActivities } from '../../activities/chat/erasure.ts';
@@ -12,7 +12,7 @@ export const chat = {
   fleets: {
     conversations: {
       activities: (deps) => ({ ...createConversationActivities(deps), ...createErasureActivities(deps) }),
-      // A turn mostly waits for MongoDB or a model; this many keep two cores busy when they answer extractively.
+      // A turn mostly waits for MongoDB or a model; this many keep two cores busy with extractive answers.
       maxActivities: 40,
       maxWorkflowTasks: 20,
     },

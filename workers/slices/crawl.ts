@@ -1,4 +1,4 @@
-/** Crawls of sites, once or again and again. */
+/** Worker declarations of crawls and crawl schedules. */
 import { launchable, type Slice } from './slice.ts';
 import { createCrawlActivities } from '../../activities/crawl/crawl.ts';
 import { createRecrawlActivities } from '../../activities/crawl/recrawl.ts';

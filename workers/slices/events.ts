@@ -1,4 +1,4 @@
-/** What is sent to other services, and what arrives from them. */
+/** Worker declarations of deliveries to other services and of events from them. */
 import { launchable, type Slice } from './slice.ts';
 import { createDeliveryActivities } from '../../activities/events/deliver.ts';
 import { createNoticeActivities } from '../../activities/events/notices.ts';
@@ -23,7 +23,7 @@ export const events = {
         ...createMailReplyActivities(deps),
         ...createNoticeActivities(deps),
       }),
-      // An attempt waits for its receiver, and of one destination no more than eight are under way.
+      // An attempt mostly waits for its receiver; at most eight per destination are in flight.
       maxActivities: 40,
       maxWorkflowTasks: 20,
     },
@@ -38,7 +38,7 @@ export const events = {
         ...createIntegrationActivities({ ...deps, connected: enableDestination }),
         ...createReleaseActivities(deps),
       }),
-      // One activity works for one organization, on ten of its lanes at once; most of it waits.
+      // An activity works for one organization on ten of its lanes in parallel, and mostly waits.
       maxActivities: 20,
       maxWorkflowTasks: 10,
     },

@@ -1,4 +1,4 @@
-/** All slices. The fleets of worker processes and what the sweeper looks at are made of this list. */
+/** All slices. The fleets of worker processes and the sweeper's models are collected from this list. */
 import { chat } from './chat.ts';
 import { crawl } from './crawl.ts';
 import { events } from './events.ts';
@@ -8,5 +8,5 @@ import { mcp } from './mcp.ts';
 import { tasks } from './tasks.ts';
 import type { Slice } from './slice.ts';
 
-/** In the order in which the sweeper works: people who wait for an answer come first. */
+/** In the sweeper's order: work that people wait for comes first. */
 export const slices = [chat, mcp, events, interviews, tasks, knowledge, crawl] as const satisfies readonly Slice[];

@@ -1,4 +1,4 @@
-/** Meetings and interviews. */
+/** Worker declarations of meetings and interviews. */
 import { launchable, type Slice } from './slice.ts';
 import { createInterviewActivities } from '../../activities/interviews/interview.ts';
 import { createInvitationActivities } from '../../activities/interviews/invitation.ts';
@@ -19,7 +19,7 @@ export const interviews = {
         ...createMeetingActivities(deps),
         ...createMeetingTaskActivities(deps),
       }),
-      // Most of this work waits for MongoDB or for a service that sends bots into calls.
+      // This work mostly waits for MongoDB or for a meeting bot service.
       maxActivities: 40,
       maxWorkflowTasks: 20,
     },

@@ -1,4 +1,4 @@
-/** Documents, the sources of answers, and the maintenance of the stores. */
+/** Worker declarations of documents, sources, embeddings, and the maintenance of the stores. */
 import { launchable, type Slice } from './slice.ts';
 import { createDocumentActivities } from '../../activities/knowledge/document.ts';
 import { createEmbeddingActivities } from '../../activities/knowledge/embedding.ts';
@@ -24,11 +24,11 @@ export const knowledge = {
   ],
   fleets: {
     documents: {
-      // The source activities are here too, for workflows that began on this queue before sources had one of their own.
+      // Includes the source activities for workflows that started on this queue before sources had their own.
       activities: (deps) => ({ ...createDocumentActivities(deps), ...createSourceActivities(deps) }),
       readerReady: true,
-      // Each file is read in a separate process of up to 512 MiB; four of those, two of them of the backlog, and the
-      // worker fit into 3 GiB.
+      // Each file is read in a child process of up to 512 MiB. Four of them, two from the backlog, and the worker fit
+      // into 3 GiB.
       maxActivities: 2,
       maxWorkflowTasks: 10,
     },
@@ -37,7 +37,7 @@ export const knowledge = {
       maxActivities: 2,
     },
     sources: {
-      // This work is short and must not wait behind files that take half a minute to read: what was deleted has to
+      // This work is short and must not wait behind files that take half a minute to read: deleted sources have to
       // leave the index.
       activities: (deps) => ({
         ...createSourceActivities(deps),
@@ -49,13 +49,14 @@ export const knowledge = {
     },
     embedding: {
       activities: createEmbeddingActivities,
-      // One process makes all vectors; a few organizations share it, so that a small one need not wait for a large one.
+      // One process computes all embeddings, for up to four organizations at a time, so that a small import does not
+      // wait behind a large one.
       maxActivities: 4,
       maxWorkflowTasks: 5,
     },
     maintenance: {
       activities: createMaintenanceActivities,
-      // Merging an index is disk work; a second merge at once would only slow down the first.
+      // Merging an index is disk work; a second merge at the same time would only slow down the first.
       maxActivities: 1,
       maxWorkflowTasks: 2,
     },

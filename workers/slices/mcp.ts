@@ -1,4 +1,4 @@
-/** Tools of organizations' own servers: what is asked of a server, and each call. */
+/** Worker declarations of tool servers: discovery, sign-in, and calls of tools. */
 import { launchable, type Slice } from './slice.ts';
 import { createToolCallActivities } from '../../activities/chat/toolcall.ts';
 import { createToolServerActivities } from '../../activities/mcp/server.ts';
@@ -13,9 +13,9 @@ export const mcp = {
         ...createToolServerActivities(deps),
         ...createToolCallActivities({ ...deps, audit: auditWriter(deps) }),
       }),
-      // A call waits for its server; servers that hang must not take the places of those that answer.
+      // A call waits for its tool server; calls to a server that hangs must not block the others.
       maxActivities: 100,
-      // Steps begin in workflow tasks, which ask the server what it has.
+      // Steps of a call run as local activities in workflow tasks, which wait for the tool server.
       maxWorkflowTasks: 100,
     },
   },

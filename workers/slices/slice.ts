@@ -1,6 +1,4 @@
-/**
- * What a slice declares for the worker processes. Each slice declares it once, in the file of its name beside this one.
- */
+/** The declarations of a slice for the worker processes. Each slice has them in the file of its name in this folder. */
 import type { Model } from 'mongoose';
 import type { Logger } from 'pino';
 import type { RecrawlSchedules } from '../../activities/crawl/recrawl.ts';
@@ -24,22 +22,20 @@ import type { SecretBox } from '../../models/base/secretbox.ts';
 import type { Quotas } from '../../models/rules/knowledge/quota.ts';
 import type { Queue } from '../../models/rules/base/work.ts';
 
-/**
- * Starts the workflows that a saved record asks for, at once. It never fails: what is not started is left to the sweeper.
- */
+/** Starts the workflows of a saved record at once. Never fails: the sweeper starts what could not be started. */
 export type StartSaved = <T extends Launchable>(
   model: Model<T>,
   record: Launchable,
   intents: readonly Intent[],
 ) => Promise<void>;
 
-/** The dependencies of activities; a test passes its own. */
+/** The dependencies of activities; tests pass their own. */
 export type WorkerDeps = {
   files: Files;
   sites: Sites;
   search: Search;
   intelligence: Intelligence;
-  /** The service that sends bots into outside calls, where one is configured. */
+  /** The service that sends bots into external calls, if one is configured. */
   outsideBot: Bot | undefined;
   embedding: Embedding;
   linear: Linear;
@@ -47,54 +43,57 @@ export type WorkerDeps = {
   slack: Slack;
   slackApp: { clientId: string; clientSecret: string } | undefined;
   mailer: Mailer;
-  /** Without the bot's password there is none. */
+  /** Undefined without the bot's password. */
   teams: TeamsBot | undefined;
   mail: MailSettings;
   objects: ObjectStore;
-  /** The buckets from which received mails may be fetched. */
+  /** The buckets that received mails may be fetched from. */
   inboundBuckets: readonly string[];
   secrets: SecretBox;
   schedules: RecrawlSchedules;
-  /** The client for addresses that organizations gave, except crawled sites. */
+  /** The client for URLs that organizations configured, except crawled sites. */
   http: StreamingHttp;
   mcp: Mcp;
-  /** The public address of this system. */
+  /** The public URL of this system. */
   publicUrl: string;
   /** Private hosts that requests may reach. */
   egressAllow: readonly string[];
   start: StartSaved;
-  /** The same for work that a customer waits for: a worker of this process starts it if it can. */
+  /** As `start`, for work that a customer waits for: preferably a worker of this process runs it. */
   startNear: StartSaved;
   quotas: Quotas;
   testRepliesPerMinute: number;
   testConversationsPerMonth: number;
   clock: () => Date;
-  /** Aborted when this process stops: running work is given up. */
+  /** Aborted when this process stops; running work is abandoned. */
   stopping: AbortSignal;
   log: Logger;
 };
 
-/** The workers of one queue: their activities, and how many run at once. In production each fleet is one service. */
+/**
+ * The workers of one queue: their activities, and how many run in parallel. In production each fleet is one service.
+ */
 export type Fleet = {
   activities(deps: WorkerDeps): object;
-  /** Whether it reads small files without delay, so that a reading process is kept ready for it. */
+  /** Whether small files are read without delay; then a reader process is kept ready. */
   readerReady?: true;
-  /** Activities at once in one process. */
+  /** The activities that run in parallel in one process. */
   maxActivities: number;
   /**
-   * Workflow tasks at once in one process: they are short, so a few keep two cores busy. Absent where only activities run, which
-   * workflows of other queues schedule: a thread for workflows takes a quarter of a second of each start, and 50 MiB.
+   * The workflow tasks that run in parallel in one process; they are short, so a few keep two cores busy. Absent when
+   * workflows of other queues schedule the activities: a workflow thread would take a quarter of a second at each
+   * start, and 50 MiB.
    */
   maxWorkflowTasks?: number;
 };
 
 export type Slice = {
-  /** Every model whose records start workflows; the sweeper starts the intents that are left. */
+  /** The models whose records start workflows; the sweeper starts intents that are left. */
   launchable: readonly Model<Launchable>[];
-  /** The fleets, by the queue that each one polls. */
+  /** The fleets, by the queue that they poll. */
   fleets: { readonly [Q in Queue]?: Fleet };
 };
 
-/** A model whose records have `pending`, whatever other fields they have. */
+/** Accepts a model whose records have `pending`, whatever other fields they have. */
 export const launchable = <T extends Launchable>(model: Model<T>): Model<Launchable> =>
   model as unknown as Model<Launchable>;

@@ -1,4 +1,4 @@
-/** Tasks: what is told of them, their execution, and those of members who leave. */
+/** Worker declarations of tasks: their announcement, their execution, and the departure of members. */
 import { launchable, type Slice } from './slice.ts';
 import { createCopyActivities } from '../../activities/base/copies.ts';
 import { createDepartureActivities } from '../../activities/access/departure.ts';
@@ -21,7 +21,7 @@ export const tasks = {
         ...createAnnounceActivities(deps),
         ...createCopyActivities(),
       }),
-      // Each waits for another service, for 15 s if that does not answer.
+      // Each activity waits for another service, up to 15 s if that service does not answer.
       maxActivities: 40,
       maxWorkflowTasks: 20,
     },
