@@ -1,11 +1,11 @@
-/** The removal of copies that are kept apart from what was deleted. Safe to repeat. */
+/** Removes stored copies of deleted data, such as replies that are kept for idempotency. Idempotent. */
 import { withHeartbeat } from './heartbeat.ts';
 import { eraseCopies } from '../../models/base/copies.ts';
 
 export type CopyActivities = ReturnType<typeof createCopyActivities>;
 
 export const createCopyActivities = () => ({
-  /** `ids`: of what was deleted. */
+  /** `ids`: the ids of the deleted records. */
   async eraseCopies({ ids }: { ids: string[] }): Promise<void> {
     await withHeartbeat(() => eraseCopies(ids));
   },

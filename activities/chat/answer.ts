@@ -1,6 +1,6 @@
 /**
- * Answers one message of a customer: runs the agent's turn, shows it while it is written, stores the answer once and
- * ends it. Every step may run again at any point: frames have keys, the answer has one id, and of two attempts only the
+ * Answers a customer's message: runs the agent's turn, shows the answer while it is written, and stores it once. Every
+ * step is idempotent: frames have idempotency keys, the answer has a fixed id, and of two concurrent attempts only the
  * later one writes.
  */
 import { randomUUID } from 'node:crypto';
@@ -45,7 +45,7 @@ export type AnsweringDeps = {
   search: Search;
   intelligence: Intelligence;
   embedding: Embedding;
-  /** How many answers per minute an organization gets in test mode. */
+  /** The answers per minute that an organization gets in test mode. */
   testRepliesPerMinute: number;
   start: StartSaved;
   startNear: StartSaved;
@@ -53,22 +53,21 @@ export type AnsweringDeps = {
   log: Logger;
 };
 /**
- * Whether a question without an answer counts towards calling a person. It does not in a conversation that has ended,
- * because nobody waits there.
+ * Whether an unanswered question counts towards escalation. It does not in a conversation that has ended, because
+ * nobody waits there.
  */
 const countsMisses = ({ status }: Conversation): boolean => status === 'open';
 
-/** Misses before this message. An attempt at it that died may have counted it already. */
+/** The misses before this message, which an attempt that died may have counted already. */
 const missesBefore = (conversation: Conversation, messageId: string): number =>
   conversation.counted === messageId ? Math.max(0, conversation.misses - 1) : conversation.misses;
 
-/** How many messages before the current one the agent is shown. */
+/** The agent sees this many messages before the current one. */
 const rememberedMessages = 10;
 
-/** `more`: whether there is still something to show. `held`: the turn waits for a call of a tool. */
+/** `more`: whether further frames must be shown. `held`: the turn waits for a tool call. */
 export type Answered = { attempt: string; more: boolean; held?: HeldUp };
 
-/** Answers messages. */
 export function createAnswering({
   search,
   intelligence,
@@ -81,7 +80,7 @@ export function createAnswering({
 }: AnsweringDeps) {
   const tools = createToolUse({ startNear, clock });
 
-  /** Takes the right to answer, and answers. @throws Superseded when another attempt has taken that right. */
+  /** Claims the message and answers it. @throws Superseded when another attempt has claimed the message. */
   async function answer(
     conversation: Conversation,
     message: Message,
@@ -106,7 +105,7 @@ export function createAnswering({
       await writer.appendAll(before);
       return { attempt, more: await finish(conversation, message, stored, conversation.misses, writer) };
     }
-    // Where only what is sure is said, nothing is announced that may not come: the answer is shown when it stands.
+    // In `onlySure` mode an answer may not come, so nothing is announced: the answer is shown when it is complete.
     const begin: NewFrame[] = onlySure ? [] : [{ type: 'typing', transient: true }, replyStart(message)];
     await writer.appendAll([...before, ...begin]);
     const turn = await turnFor(conversation, message, { history, onlySure }, writer, signal);
@@ -119,7 +118,7 @@ export function createAnswering({
     return { attempt, more: await finish(conversation, message, done.kept, done.misses, writer) };
   }
 
-  /** Runs the agent's turn and appends each piece to the log while it is written. */
+  /** Runs the agent's turn and appends each piece of the answer to the frame log while it is written. */
   async function turnFor(
     conversation: Conversation,
     message: Message,
@@ -138,7 +137,7 @@ export function createAnswering({
       segments: searchedSegments(product_type, productTypeOf(refinement)),
       situation: situationOf(session_context?.context, conversation.refinement, product_type),
       misses: countsMisses(conversation) ? missesBefore(conversation, messageId) : 0,
-      // Each call of a tool has the turn taken once more.
+      // The turn is repeated after each tool call, which does not count as a failed attempt.
       attempt: Math.max(1, attempts + 1 - (message.calls ?? 0)),
       onlySure,
       allowed: async () => mode === 'live' || takeTestReply(orgId, messageId, testRepliesPerMinute, clock()),
@@ -154,7 +153,7 @@ export function createAnswering({
       },
     };
     const deps = { search, intelligence, embedding, clock };
-    // Beside a member only documents answer.
+    // While a person is involved, only documents answer, not tools.
     const toolbox = onlySure ? undefined : await tools.toolboxFor(conversation, message);
     const began = performance.now();
     const step = toolbox && (await useTools(deps, asked, toolbox, signal));
@@ -169,7 +168,9 @@ export function createAnswering({
     return takeTurn(deps, asked, listener, signal);
   }
 
-  /** Stores the answer; if an earlier attempt has stored one, that one is kept. Undefined: a member has taken over instead. */
+  /**
+   * Stores the answer; if an earlier attempt has stored one, that one is kept. Undefined when a member has taken over.
+   */
   async function keep(conversation: Conversation, message: Message, turn: TurnAnswer, onlySure: boolean) {
     const { _id: convId, org_id: orgId, mode } = conversation;
     const now = clock();
@@ -208,8 +209,8 @@ export function createAnswering({
   }
 
   /**
-   * Ends a stored answer: shows it whole, calls a person if the answer announced that, and finally marks the message as
-   * done. Returns whether there is still something to show.
+   * Completes a stored answer: shows it whole, escalates if the answer said so, and finally marks the message as
+   * answered. Returns whether further frames must be shown.
    */
   async function finish(
     conversation: Conversation,
@@ -231,7 +232,7 @@ export function createAnswering({
     await writer.append({ type: 'reply_end', body: frame, key: `end:${_id}` });
     const said = record?.['escalate'] as EscalationReason | undefined;
     const reason = said ?? (misses >= missesToEscalate ? 'no_context' : undefined);
-    // The customer was told that a person comes, so one is called even if the conversation was resolved meanwhile.
+    // The customer was told that a person comes, so a person is called even if the conversation was resolved meanwhile.
     if (reason) await callPerson(orgId, convId, reason, said ? ['open', 'resolved'] : ['open']);
     await settleMessage(orgId, message._id, 'answered');
     log.info({ org_id: orgId, conv_id: convId, message_id: message._id, has_context, reason }, 'message answered');
@@ -248,7 +249,7 @@ export function createAnswering({
       const acted = await actOn(orgId, convId, 'escalate', { now: clock(), reason, from });
       await start(ConversationModel, acted, eventIntents(acted));
     } catch (error) {
-      // A person has been called before or has taken over, or the conversation is resolved.
+      // The conversation was escalated before, a person has taken over, or it is resolved.
       if (!(error instanceof Problem && error.code === 'CONFLICT')) throw error;
       if (reason === 'asked') await noteAsked(orgId, convId, clock());
     }

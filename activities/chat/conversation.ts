@@ -1,7 +1,7 @@
 /**
- * Does the outstanding work of a conversation: shows members' replies and changes of its status, then answers what the
- * customer asked, until nothing is left. Every step may run again at any point, even beside a worker that was believed
- * dead: frames have keys, answers have one id, and of two attempts at an answer only the later one writes.
+ * Processes the outstanding work of a conversation: shows members' replies and status changes, then answers the
+ * customer's messages until nothing is left. Every step is idempotent, even if two workers run it at once: frames have
+ * idempotency keys, answers have fixed ids, and of two attempts at an answer only the later one writes.
  */
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { createAnswering, type AnsweringDeps } from './answer.ts';
@@ -25,9 +25,8 @@ import { agentAnswers, answersIfSure } from '../../models/rules/chat/conversatio
 
 type Ref = { orgId: string; convId: string };
 /**
- * The outcome. `done`: nothing is outstanding. `waiting`: a turn waits for a decision; the conversation is attended to
- * again when something was stored, or after `withinMs`. `for`: what the decision is about, for people who look at the
- * workflow.
+ * `done`: no work is outstanding. `waiting`: a turn waits for a decision; the conversation is processed again after a
+ * signal or after `withinMs`. `for`: the subject of the decision, for operators who look at the workflow.
  */
 export type Attended = { kind: 'done' } | { kind: 'waiting'; for: string; withinMs: number };
 export type ConversationActivities = ReturnType<typeof createConversationActivities>;
@@ -38,11 +37,14 @@ export function createConversationActivities(deps: AnsweringDeps) {
   const { heldUp } = createToolUse(deps);
 
   async function attend({ orgId, convId }: Ref, signal: AbortSignal): Promise<Attended> {
-    /** The attempts that held the messages at the beginning, which have died or wait for a call; then this one. */
+    /**
+     * The attempt that held each waiting message when this run started, which is dead or waits for a tool call. Updated
+     * with this run's own attempts.
+     */
     const before = new Map<string, string | undefined>();
     for (let first = true; ; first = false) {
       signal.throwIfAborted();
-      // The end of the log is read before anything is claimed; see `WriterOptions`.
+      // The end of the log is read before any message is claimed; see `WriterOptions`.
       const [conversation, unshown, waiting, after] = await Promise.all([
         findConversation(orgId, convId),
         listUnshown(orgId, convId),
@@ -51,7 +53,7 @@ export function createConversationActivities(deps: AnsweringDeps) {
       ]);
       if (!conversation) return { kind: 'done' };
       if (first) for (const { _id, attempt } of waiting) before.set(_id, attempt);
-      // What is written while a call waits for somebody is answered meanwhile.
+      // While one message waits for a tool call, later messages are answered.
       const held = await heldUp(orgId, convId, waiting);
       const ready = waiting.filter(({ _id }) => !held.has(_id));
       const [message] = ready;
@@ -60,10 +62,10 @@ export function createConversationActivities(deps: AnsweringDeps) {
         await show(conversation, unshown, after);
         more = waiting.length > 0;
       } else if (message) {
-        // Messages are answered one after the other, so an attempt that took this message since the beginning has
-        // superseded this one.
+        // Messages are answered one after the other. If another attempt has claimed this message since the start, it
+        // has superseded this one.
         if (message.attempt !== undefined && message.attempt !== before.get(message._id)) throw new Superseded();
-        // An answer that was begun is finished, even when a person took over meanwhile.
+        // An answer that was started is completed, even if a person took over meanwhile.
         const { status, ticket } = conversation;
         const begun = await isAnswerBegun(message);
         const onlySure = !begun && answersIfSure(status, ticket);
@@ -72,21 +74,21 @@ export function createConversationActivities(deps: AnsweringDeps) {
         } else {
           const answered = await answer(conversation, message, { after, onlySure }, signal);
           before.set(message._id, answered.attempt);
-          // The call may have ended by now.
+          // The tool call may have ended meanwhile, so the loop checks again.
           more = answered.more || answered.held !== undefined || more;
         }
       } else if (held.size > 0) {
         const [soonest] = [...held.values()].toSorted((a, b) => a.untilMs - b.untilMs);
         return { kind: 'waiting', for: soonest!.callId, withinMs: soonest!.untilMs };
       }
-      // A message that was stored after the reads above comes with its own signal.
+      // A message that was stored after the reads above sends its own signal.
       if (more) continue;
       await keepTogether(conversation);
       return { kind: 'done' };
     }
   }
 
-  /** Shows members' replies and the status as it is now. */
+  /** Shows members' replies and the current status. */
   async function show(conversation: Conversation, unshown: Message[], after: number): Promise<void> {
     const { _id: convId, org_id: orgId, status, status_version: version, ticket } = conversation;
     const holds = async () => (await findConversation(orgId, convId))?.status_version === version;
@@ -104,20 +106,20 @@ export function createConversationActivities(deps: AnsweringDeps) {
         ? [{ type: 'escalated', body: { ticket_id: ticket.ticket_id }, key: `escalated:${version}` }]
         : [];
     await writer.appendAll([...called, told]);
-    // A member has reopened the conversation. If the customer has opened a new, empty one meanwhile, it is removed so
-    // that the customer sees this one.
+    // A member has reopened the conversation. If the customer has started a new, empty one meanwhile, that one is
+    // removed, so that the customer sees this one.
     if (status !== 'resolved' && conversation.last_message_at) await removeEmpty(conversation);
     await settleShown(orgId, convId, version);
   }
 
-  /** A person answers: the agent leaves the message where it is. */
+  /** A person handles the conversation, so the message is acknowledged and left to them. */
   async function leave(conversation: Conversation, message: Message, after: number): Promise<void> {
     await conversationWriter(conversation, clock, { after }).append(ackFrame(message));
     await settleMessage(conversation.org_id, message._id, 'left');
   }
 
   return {
-    /** Does the outstanding work of a conversation. An attempt that another one has superseded fails and is retried. */
+    /** Processes the outstanding work of a conversation. A superseded attempt fails and is retried. */
     async attendTo(ref: Ref): Promise<Attended> {
       try {
         return await withHeartbeat((signal) => attend(ref, signal));

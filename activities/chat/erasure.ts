@@ -1,4 +1,4 @@
-/** The removal of a customer. Logs and failures contain only ids, never data about the customer. */
+/** Erases a customer. Logs and failures contain only ids, never data about the customer. */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import {
@@ -14,7 +14,7 @@ type Ref = { orgId: string; customerId: string };
 export type ErasureActivities = ReturnType<typeof createErasureActivities>;
 
 export function createErasureActivities({ clock, log }: ErasureDeps) {
-  /** Removes until nothing is left, because another process may be writing at the same time. */
+  /** Repeats the removal until nothing is left, because another process may still write. */
   async function erase({ orgId, customerId }: Ref, status: Exclude<ErasureStatus, 'erasing'>): Promise<void> {
     await withHeartbeat(async (signal) => {
       const erasure = await findErasure(orgId, customerId);
@@ -28,7 +28,7 @@ export function createErasureActivities({ clock, log }: ErasureDeps) {
 
   return {
     eraseCustomer: (ref: Ref) => erase(ref, 'erased'),
-    /** Removes what work that was running during the removal has left, once that work has ended. */
+    /** Removes what concurrent work wrote during the erasure, after that work has ended. */
     verifyErasure: (ref: Ref) => erase(ref, 'verified'),
   };
 }

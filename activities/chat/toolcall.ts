@@ -1,6 +1,6 @@
 /**
- * Brings a call of a tool one step further. Every step may run again at any point. The folder toolcall/ has its parts: policy,
- * asking, sending, telling.
+ * Advances a tool call by one step. Every step is idempotent. The folder toolcall/ has its parts: policy, asking,
+ * sending, telling.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
@@ -17,11 +17,12 @@ import { awaitedBy, type Awaited } from '../../models/rules/mcp/call.ts';
 import { outcomeOf, verdictOn } from '../../models/rules/mcp/policy.ts';
 import type { Outcome, RiskTier } from '../../models/rules/mcp/tool.ts';
 
-/** What operators see of a call. */
+/** The fields of a call that operators see. */
 type About = { orgId: string; tool: string; tier: RiskTier };
 /**
- * `withinMs`: when to look again though nothing was decided. `held_back`: the limit of calls is reached. `calling`: the tool
- * has not answered yet; who made the call goes on, and another step waits for what becomes of it.
+ * The state after a step. `withinMs`: when to check again if no decision arrives. `held_back`: the rate limit is
+ * reached. `calling`: the tool has not answered yet; the call continues in the background, and another step waits for
+ * its outcome.
  */
 export type CallStep = { about: About } & (
   | { kind: 'ended'; outcome: Outcome | 'gone' }
@@ -31,15 +32,15 @@ export type CallStep = { about: About } & (
 );
 export type ToolCallActivities = ReturnType<typeof createToolCallActivities>;
 
-/** How often a step looks what became of a call that another one makes. */
+/** How often a step checks the outcome of a call that another step makes. */
 const lookEveryMs = 250;
-/** How long a workflow task waits for a tool. Most have answered by then. */
+/** A workflow task waits this long for a tool; most tools answer within it. */
 const taskPatienceMs = 2_000;
 
 export function createToolCallActivities(given: ToolCallDeps) {
   const deps: CallDeps = { ...given, addressOf: createConnections(given).addressOf };
   return {
-    /** Brings a call as far as it goes without waiting for anybody. */
+    /** Advances a call as far as possible without waiting for a person. */
     advanceCall: (ref: Ref): Promise<CallStep> => {
       const patienceMs = Context.current().info.isLocal ? taskPatienceMs : undefined;
       return withHeartbeat((signal) => advance(deps, ref, { signal, patienceMs }));
@@ -51,7 +52,7 @@ async function advance(deps: CallDeps, { orgId, callId }: Ref, run: Run): Promis
   for (;;) {
     run.signal.throwIfAborted();
     const [call, server] = await Promise.all([findToolCall(orgId, callId), findToolServer(orgId)]);
-    // The customer, or the test conversation, was removed.
+    // The customer or the test conversation was removed.
     if (!call) return { kind: 'ended', outcome: 'gone', about: { orgId, tool: '', tier: 'human_only' } };
     const about = { orgId, tool: call.tool_name, tier: call.risk_tier };
     if (call.state === 'ended') {
@@ -78,8 +79,8 @@ async function advance(deps: CallDeps, { orgId, callId }: Ref, run: Run): Promis
 }
 
 /**
- * Has whoever must agree asked about a new call; sends one that was agreed to, or that nobody is asked about. Returns how
- * long the limit of calls holds it back, in ms.
+ * Asks for approval of a new call, if its tool needs approval; otherwise, or once approved, sends the call. Returns for
+ * how many ms the rate limit holds the call back.
  */
 async function goOn(deps: CallDeps, call: ToolCall, server: ToolServer | null, run: Run): Promise<number | undefined> {
   const tool = approvedFor(call, server);

@@ -1,6 +1,6 @@
 /**
- * The calls of tools in a turn: what the agent may call and has called for a message, and a call that it wants. A turn that
- * wants one ends, unless the call does so at once; it is taken again when the call has ended.
+ * Tool calls in a turn: the tools that the agent may call, the calls it has made for a message, and the start of a new
+ * call. A turn waits briefly for its call. If the call takes longer, the turn ends and is repeated after the call.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Model } from 'mongoose';
@@ -27,7 +27,7 @@ import type { ToolResult } from '../../models/rules/mcp/result.ts';
 import { maxCallsPerTurn, servesMode, usableTools } from '../../models/rules/mcp/tool.ts';
 import { toolCallWork } from '../../models/rules/mcp/work.ts';
 
-/** Starts what a saved record asks for, at once; what is not started is left to the sweeper. */
+/** Starts the workflows of a saved record at once; the sweeper starts what could not be started. */
 export type StartSaved = <T extends Launchable>(
   model: Model<T>,
   record: Launchable,
@@ -36,14 +36,20 @@ export type StartSaved = <T extends Launchable>(
 /** The call that a turn waits for. */
 export type HeldUp = { callId: string; untilMs: number };
 
-/** How soon a turn looks again at a call that nobody was asked about; its end is signalled, so this is for lost signals. */
+/**
+ * A turn checks again after this long for a call without a deadline. Its end is signalled, so this only covers lost
+ * signals.
+ */
 const lookAgainMs = 5 * 60_000;
 
-/** For so long a turn looks itself for the end of the call that it has begun, and this often: most end within it. */
+/**
+ * A turn polls for the end of its new call: for `defaultPatienceMs`, every `lookEveryMs`. Most calls end within that
+ * time.
+ */
 const defaultPatienceMs = 500;
 const lookEveryMs = 20;
 
-/** Resolves when a call has ended or waits for somebody, or after `patienceMs`. */
+/** Resolves when a call has ended or waits for a person, or after `patienceMs`. */
 async function settled(orgId: string, callId: string, patienceMs: number): Promise<void> {
   for (let waited = 0; waited < patienceMs; waited += lookEveryMs) {
     await sleep(lookEveryMs);
@@ -63,14 +69,15 @@ export function createToolUse({
 }) {
   const heldUpBy = ({ _id, ask_until }: Pick<ToolCall, '_id' | 'ask_until'>): HeldUp => ({
     callId: _id,
-    // A little after the call's own workflow finds that its time is over.
+    // Slightly later than the call's own workflow, which handles the expired deadline first.
     untilMs: ask_until ? Math.max(1_000, ask_until.getTime() - clock().getTime() + 10_000) : lookAgainMs,
   });
 
   return {
-    /** What the agent has for this message; undefined when its organization has no tools. */
+    /** The agent's tools for this message; undefined when its organization has none. */
     async toolboxFor({ org_id: orgId, mode }: Conversation, message: Message): Promise<Toolbox | undefined> {
-      // What was approved may have changed a moment ago; that there is no server at all may be as old.
+      // A cached result is good enough to find that there is no server. If there is one, its tools are read again,
+      // because they may have changed.
       const server = (await recentToolServer(orgId)) && (await findToolServer(orgId));
       const serves = server !== null && servesMode(server, mode);
       if (!serves && message.calls === undefined) return undefined;
@@ -80,7 +87,7 @@ export function createToolUse({
       return { offered, made, email: await vouchedEmail(message) };
     },
 
-    /** Stores the call that is wanted and has it begun. An attempt that died after this meets the call it made. */
+    /** Stores the wanted call and starts it. If an earlier attempt died after this, its call is reused. */
     async begin(
       conversation: Conversation,
       message: Message,
@@ -123,7 +130,7 @@ export function createToolUse({
       return heldUpBy(standing);
     },
 
-    /** The messages of a conversation whose answers wait for a call, and that call. */
+    /** The messages whose answers wait for a tool call, each with its call. */
     async heldUp(orgId: string, convId: string, waiting: readonly Message[]): Promise<Map<string, HeldUp>> {
       if (!waiting.some(({ calls }) => calls !== undefined)) return new Map();
       const open = await messagesHeldUp(orgId, convId);
@@ -142,7 +149,7 @@ const madeOf = ({ tool_name, risk_tier, outcome, unknown = false, awaited, resul
   ...(result === undefined ? {} : { result: JSON.parse(result) as ToolResult }),
 });
 
-/** The customer's e-mail, where the organization's backend has vouched for it. */
+/** The customer's e-mail, if the organization's backend or a signature has verified it. */
 async function vouchedEmail({ org_id: orgId, session_id: sessionId }: Message): Promise<string | undefined> {
   const session = sessionId === undefined ? null : await findSession(orgId, sessionId);
   if (!session || session.revoked_at || identityOf(session) !== 'verified') return undefined;

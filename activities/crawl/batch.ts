@@ -1,7 +1,6 @@
 /**
- * Half a minute of a crawl: each round of addresses is taken from the frontier and fetched while the previous round is
- * stored. A settled address is never fetched again. If the process dies in between, the unsettled round is fetched
- * again.
+ * Half a minute of a crawl: each round of URLs is taken from the frontier and fetched while the previous round is
+ * stored. A settled URL is never fetched again. If the process dies in between, the unsettled round is fetched again.
  */
 import { createPageFetch, type Round } from './pagefetch.ts';
 import type { PageStore } from './pagestore.ts';
@@ -30,8 +29,8 @@ import {
 import { inScope, isFileUrl, pageKey } from '../../models/rules/crawl/url.ts';
 
 /**
- * `more`: call again, after `waitMs` if the site asks for a pause. `waiting`: the site cannot be asked now. `message`
- * says why.
+ * The result of a batch. `more`: call again, after `waitMs` if the site asks for a pause. `waiting`: the site cannot be
+ * crawled now; `message` says why.
  */
 export type CrawlProgress = {
   state: 'more' | 'done' | 'waiting' | 'limit_reached';
@@ -44,11 +43,14 @@ export type CrawlProgress = {
 export type BatchDeps = { sites: Sites; store: PageStore; clock: () => Date };
 type Ref = { orgId: string; crawlId: string };
 
-/** Pages that are stored together: one commit to the index and a few commands to MongoDB. */
+/** The pages that are stored together, with one commit to the index and a few commands to MongoDB. */
 const pagesARound = 48;
 /** A batch returns after this long, so that operators see progress and a deployment drains quickly. */
 const batchMs = 30_000;
-/** Refused, moved and missing pages cost a request too, so a site that consists of them ends here. */
+/**
+ * The most requests of a crawl. Refused, moved and missing pages cost a request too, so a site that consists of them
+ * ends here.
+ */
 const triesFor = (maxPages: number): number => maxPages * 4 + 50;
 
 const siteLater = 'The site asks to be left alone';
@@ -56,20 +58,19 @@ const pagesLater = 'The site asks not to be asked for the pages that are left';
 
 const noTally = { found: 0, waiting: 0, indexed: 0, unchanged: 0, skipped: 0, failed: 0 };
 
-/** A batch in progress. */
 type Batch = {
   crawl: Crawl;
   site: Site;
   signal: AbortSignal;
-  /** No page is started after this time, ms. */
+  /** No page is fetched after this time (ms since 1970). */
   until: number;
   tally: Tally;
   counts: SeriesCounts;
-  /** How many addresses the crawl has requested. */
+  /** The number of requests of the crawl so far. */
   tries: number;
-  /** The round that was read last; it is stored while the next one is read. */
+  /** The round that was fetched last; it is stored while the next one is fetched. */
   read: Round | undefined;
-  /** How long the site asks to be left alone. */
+  /** How long the site asks the crawler to pause. */
   waitMs: number;
 };
 
@@ -86,7 +87,7 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
   const { fetchRound } = createPageFetch({ clock });
 
   /**
-   * Adds the start address and the addresses in the site's sitemaps. The start address is added last: while it is
+   * Adds the start URL and the URLs in the site's sitemaps to the frontier. The start URL is added last: while it is
    * missing, this step is repeated.
    */
   async function seed(crawl: Crawl, site: Site, signal: AbortSignal): Promise<void> {
@@ -102,20 +103,20 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
   }
 
   /**
-   * Adds live pages that a replacing crawl has not met: a site in maintenance may link to none of them. This happens
-   * only after everything that the site links to has been read. Returns how many there are.
+   * Adds live pages that a replacing crawl has not met, because a site in maintenance may link to none of them. This
+   * happens after all linked pages were read. Returns the number of added pages.
    */
   async function addLivePages({ crawl, site, tally }: Batch, room: number): Promise<number> {
     // A crawl that has read nothing replaces nothing.
     if (!crawl.replace || tally.indexed + tally.unchanged === 0) return 0;
     const live = (await listLiveUrls(crawl.org_id, crawl.mode)).filter((url) => inScope(site.scope, url));
-    // If the pages exceed the allowance, the new set would be incomplete.
+    // If there are more pages than the quota allows, the new set would be incomplete.
     const most = Math.min(room, await store.spare(crawl));
     const reopened = await reopenFiles(crawl._id, live.filter(isFileUrl));
     return reopened + (await addToFrontier(crawl._id, byCost(live.map((url) => ({ url, depth: 1 }))), clock(), most));
   }
 
-  /** Returns because the site asks for a pause, and says so. Waiting here would occupy a place of the worker. */
+  /** Ends the batch because the site asks for a pause. Waiting here would occupy a slot of the worker. */
   async function later(crawl: Crawl, tally: Tally, waitMs: number, who = siteLater): Promise<CrawlProgress> {
     const message = `${who} for ${Math.ceil(waitMs / 1_000)} seconds; the crawl goes on then.`;
     await noteWait(crawl._id, message);
@@ -141,7 +142,7 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     return { state: 'waiting', url, tally, message };
   }
 
-  /** Begins a batch, or returns why there is nothing to do now. */
+  /** Starts a batch, or returns why there is nothing to do now. */
   async function open({ orgId, crawlId }: Ref, signal: AbortSignal): Promise<Batch | CrawlProgress> {
     const crawl = await findCrawl(orgId, crawlId);
     if (!crawl || crawl.status !== 'crawling') return { state: 'done', url: '', tally: noTally };
@@ -159,15 +160,15 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     return { crawl, site, signal, until, tally, counts, tries: visited.length, read: undefined, waitMs: 0 };
   }
 
-  /** How many addresses the next round may have, and how many the frontier may still take. */
+  /** The number of URLs in the next round, and how many more the frontier may take. */
   function roomOf({ crawl, tally, read, tries, waitMs, until }: Batch) {
     const { max_pages } = crawl;
     const late = clock().getTime() > until || waitMs > 0;
     const taken = read?.taken ?? [];
-    // A round that is not full, as at the start of a site, is stored first, because the addresses that it found fill
-    // the next one.
+    // A round that is not full, as at the start of a site, is stored first, because the URLs that it found fill the
+    // next one.
     const alone = late || (taken.length > 0 && taken.length < pagesARound);
-    // Every page that is not stored yet may turn out to be new.
+    // Each page that is not stored yet may turn out to be new.
     const pages = max_pages - tally.indexed - tally.unchanged - taken.length;
     const most = alone ? 0 : Math.min(pagesARound, pages, triesFor(max_pages) - tries);
     const found = tally.found + (read?.added ?? 0);
@@ -176,7 +177,7 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     return { late, taken, most, frontier, unasked };
   }
 
-  /** How the batch ends when there is nothing to fetch or store now; undefined when there is work after all. */
+  /** The result of the batch when there is nothing to fetch or store now; undefined when there is. */
   async function endOf(batch: Batch, room: ReturnType<typeof roomOf>): Promise<CrawlProgress | undefined> {
     const { crawl, tally, waitMs } = batch;
     const { _id, url } = crawl;
@@ -191,14 +192,15 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     return undefined;
   }
 
-  /** Stores what a round has read, then settles its addresses. `full`: why no further page can be stored. */
+  /** Stores the pages of a round, then settles its URLs. `full`: why no further page can be stored. */
   async function storeRound({ crawl }: Batch, round: Round): Promise<{ tally: Tally; full?: string }> {
     const { settled, full } = await store.save(crawl, round);
     return { tally: await settleFrontier(crawl._id, settled), ...(full === undefined ? {} : { full }) };
   }
 
   /**
-   * Stores the round that was read and reads the next one at the same time. If nothing more can be stored, returns why.
+   * Stores the fetched round and fetches the next one at the same time. Returns the reason if nothing more can be
+   * stored.
    */
   async function turn(
     batch: Batch,
@@ -214,7 +216,7 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     );
     if (stored) batch.tally = stored.tally;
     if (stored?.full !== undefined) {
-      // There is no room for new pages of the next round either, but existing pages in it may have changed.
+      // The next round has no room for new pages either, but existing pages in it may have changed.
       if (next) batch.tally = (await storeRound(batch, next)).tally;
       return stored.full;
     }
@@ -223,7 +225,7 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     return undefined;
   }
 
-  /** Works on the frontier of a crawl for half a minute. */
+  /** Processes the frontier of a crawl for half a minute. */
   return async (ref: Ref, signal: AbortSignal): Promise<CrawlProgress> => {
     const batch = await open(ref, signal);
     if ('state' in batch) return batch;

@@ -1,6 +1,6 @@
 /**
- * The activities of a crawl: batches of pages are fetched, read and stored, then the crawl is ended. Every step may run
- * again: pages are written by address and generation, and a settled address is never fetched again.
+ * The activities of a crawl: batches of pages are fetched, read and stored, then the crawl is ended. Every step is
+ * idempotent: pages are written by URL and generation, and a settled URL is never fetched again.
  */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
@@ -24,7 +24,7 @@ export type CrawlDeps = {
   log: Logger;
 };
 type Ref = { orgId: string; crawlId: string };
-/** `{ failed }` says why. */
+/** `failed`: the reason. */
 type Ended = Ending | { failed: string };
 export type CrawlActivities = ReturnType<typeof createCrawlActivities>;
 
@@ -34,7 +34,7 @@ export function createCrawlActivities({ sites, search, embedding, quotas, clock,
   const finish = createCrawlFinish({ search, embedding, clock });
 
   return {
-    /** Works on the frontier for half a minute. */
+    /** Processes the frontier for half a minute. */
     async crawlBatch(ref: Ref): Promise<CrawlProgress> {
       return withHeartbeat((signal) => runBatch(ref, signal));
     },

@@ -1,6 +1,5 @@
 /**
- * The end of a crawl: whether it succeeded, which pages are live from now on, and what is removed. Every step may run
- * again.
+ * The end of a crawl: whether it succeeded, which pages become live, and which are removed. Every step is idempotent.
  */
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Search } from '../../clients/knowledge/search/search.ts';
@@ -26,7 +25,9 @@ type Deps = { search: Search; embedding: Pick<Embedding, 'model'>; clock: () => 
 type End = { status: Ending; why: string | undefined };
 
 export function createCrawlFinish({ search, embedding, clock }: Deps) {
-  /** How a crawl ends. A crawl that read nothing has failed, and so has one that would replace more than it brings. */
+  /**
+   * The outcome of a crawl. A crawl that read nothing has failed, and so has one that would remove more than it adds.
+   */
   async function decide(crawl: Crawl, ending: Ending, error: string | undefined): Promise<End> {
     if (ending !== 'completed') return { status: ending, why: error };
     if (crawl.pages_processed === 0) {
@@ -36,7 +37,7 @@ export function createCrawlFinish({ search, embedding, clock }: Deps) {
     return why === undefined ? { status: ending, why: error } : { status: 'failed', why };
   }
 
-  /** Why the set of a replacing crawl may not become the live one; undefined when it may. */
+  /** Why the set of a replacing crawl must not become live; undefined when it may. */
   async function whyNotWhole({ _id, org_id, mode, pages_processed: read }: Crawl): Promise<string | undefined> {
     const outcomes = await listOutcomes(_id);
     const failed = [...outcomes.values()].filter(({ outcome }) => outcome === 'failed').length;
@@ -51,15 +52,15 @@ export function createCrawlFinish({ search, embedding, clock }: Deps) {
   }
 
   /**
-   * Removes pages that other pages of this crawl have replaced. This happens only now, so that there is always a page
-   * to answer from.
+   * Removes pages that other pages of this crawl have replaced. This happens only at the end, so that there is always a
+   * page to answer from.
    */
   async function removeReplaced({ _id, org_id, mode }: Crawl): Promise<void> {
     const urls = replacedPages(await listOutcomes(_id)).map((key) => `https://${key}`);
     await removePagesAt(org_id, mode, urls, clock());
   }
 
-  /** Removes pages that are gone, with their chunks and index rows. */
+  /** Deletes removed pages with their chunks and index rows. */
   async function settleRemoved({ org_id, mode }: Crawl): Promise<void> {
     const gone = (await listRemovals(org_id, mode)).map(({ _id }) => _id);
     await deletePages(org_id, gone);
@@ -80,7 +81,7 @@ export function createCrawlFinish({ search, embedding, clock }: Deps) {
 
   /**
    * A complete new set replaces the old one, an incomplete one is dropped, and traces of removed pages are deleted. The
-   * record is ended last, so that no other crawl begins before.
+   * record is ended last, so that no other crawl starts before.
    */
   return async (crawl: Crawl, ending: Ending, error: string | undefined): Promise<End> => {
     const { _id, org_id, mode, replace } = crawl;
@@ -94,7 +95,7 @@ export function createCrawlFinish({ search, embedding, clock }: Deps) {
     await releasePages(org_id, mode, _id);
     if (embedding.model !== undefined) await wakeEmbedding(crawl, clock());
     await endCrawl(org_id, _id, { status, ...(why === undefined ? {} : { error: why }) }, clock());
-    // Dropped after the record is ended: the frontier decides how a crawl ends, and this step may run again.
+    // Dropped after the record is ended, because the outcome depends on the frontier, and this step may be repeated.
     await dropFrontier(_id);
     return { status, why };
   };

@@ -1,5 +1,5 @@
 /**
- * Fetches and reads a round of pages of a crawl, and adds their links to the frontier. Nothing is settled here: if the
+ * Fetches and reads a round of pages of a crawl, and adds their links to the frontier. No URL is settled here: if the
  * process dies at any point, the round is fetched again.
  */
 import pLimit from 'p-limit';
@@ -17,18 +17,18 @@ import { explain } from '../../models/rules/crawl/crawlreason.ts';
 import { countSeries, isTrap, placeOf, type Found, type SeriesCounts } from '../../models/rules/crawl/frontier.ts';
 import { isFileUrl, pageKey } from '../../models/rules/crawl/url.ts';
 
-/** Pages in progress at once: waiting for the site, or being read. */
+/** The pages in flight at once: waiting for the site, or being read. */
 const pagesAtOnce = 12;
 /**
- * Characters of text and links after which a round starts no further page: two rounds are in memory, for several
- * crawls.
+ * A round starts no further page after this many characters of text and links, because two rounds of several crawls are
+ * in memory.
  */
 const charactersARound = 8_000_000;
 
 /**
- * The result of a round. `settled`: the outcomes of addresses that gave no page to store; `added`: how many addresses
- * it found; `unasked`: how many it found that are left out without a request; `waitMs`: how long the site asks for a
- * pause, 0 if it does not. A wait for a single page does not count.
+ * The result of a round. `settled`: the outcomes of URLs without a page to store. `added`: the URLs found. `unasked`:
+ * the URLs found that are skipped without a request. `waitMs`: how long the site asks for a pause, or 0; the wait for a
+ * single page does not count.
  */
 export type Round = {
   taken: Frontier[];
@@ -40,7 +40,10 @@ export type Round = {
   waitMs: number;
 };
 
-/** How many addresses a round may add, and record as left out; no page is started after `until`, ms. */
+/**
+ * `room`, `unasked`: how many URLs a round may add, and record as skipped. `until`: no page is fetched after this time
+ * (ms).
+ */
 type Bounds = { room: number; unasked: number; until: number };
 
 export function createPageFetch({ clock }: { clock: () => Date }) {
@@ -55,9 +58,9 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
   }
 
   /**
-   * The found addresses, each page once and in the order in which to read them, and the traps among them, `maxTraps` at
-   * most. A round may bring a hundred thousand links, so each is examined once, and the loop yields to other work of
-   * the process.
+   * The found URLs, each page once and in the order to fetch them, and the crawler traps among them, at most
+   * `maxTraps`. A round may find a hundred thousand links, so each is examined once, and the loop yields to other work
+   * of the process.
    */
   async function inOrder(crawl: Crawl, lists: readonly Found[][], counts: SeriesCounts, maxTraps: number) {
     const yieldTurn = createYielder();
@@ -70,7 +73,7 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
         if (other === undefined || one.depth < other.depth) nearest.set(key, one);
       }
     }
-    // Costs are small integers, so only they need sorting.
+    // Costs are small integers, so grouping by cost is enough and only the costs are sorted.
     const byCost = new Map<number, Found[]>();
     const traps: Found[] = [];
     for (const one of nearest.values()) {
@@ -85,8 +88,8 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
   }
 
   /**
-   * Visits the addresses of a round, several at once. An address that was not started stays in the frontier and is
-   * missing from the result.
+   * Fetches the URLs of a round, several in parallel. A URL that was not started stays in the frontier and is missing
+   * from the result.
    */
   async function visitAll(
     crawl: Crawl,
@@ -101,7 +104,7 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
     let characters = 0;
     let left = false;
     const begin = async (entry: Frontier): Promise<Visit | undefined> => {
-      // A slow site, or one with long pages, fills many small rounds instead of one large one.
+      // A slow site, or one with long pages, gives many small rounds instead of one large one.
       if (clock().getTime() > until || characters > charactersARound || left) return undefined;
       if (isTrap(entry, counts, crawl.max_pages)) {
         const settled = { url: entry.url, outcome: 'skipped', why: 'trap', reason: explain('trap') } as const;
@@ -119,8 +122,7 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
   }
 
   /**
-   * Adds the addresses that a round has found to the frontier: pages to fetch, and those that are left out without a
-   * request.
+   * Adds the URLs that a round has found to the frontier: those to fetch, and those that are skipped without a request.
    */
   async function addFound(
     crawl: Crawl,
@@ -144,7 +146,7 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
     return { added, unasked: trapped + (await noteUnasked(crawl._id, files, 'file', clock(), unasked - trapped)) };
   }
 
-  /** Fetches a round of pages and adds their links. Nothing is settled. */
+  /** Fetches a round of pages and adds their links to the frontier. Settles no URL. */
   async function fetchRound(
     crawl: Crawl,
     site: Site,

@@ -1,6 +1,6 @@
 /**
- * Stores what a round of a crawl has read, as far as the organization's allowance permits, and reports the outcome of
- * each of its addresses. Each step may run again.
+ * Stores the pages of a round, as far as the organization's quota permits, and returns the outcome of each URL. Each
+ * step is idempotent.
  */
 import { createPublish, namedTags } from './publish.ts';
 import { leadsOn, sortRound, withFormer, type PageToStore, type RoundRead, type Sorted } from './sortround.ts';
@@ -21,23 +21,23 @@ export type { FreshPage, RoundRead } from './sortround.ts';
 export type PageStore = ReturnType<typeof createPageStore>;
 type Deps = { search: Search; embedding: Pick<Embedding, 'model'>; quotas: Quotas; clock: () => Date };
 type Stored = {
-  /** The outcome of each address of the round. */
+  /** The outcome of each URL of the round. */
   settled: Settled[];
-  /** Why no further page can be stored. Pages that found no room are not settled. */
+  /** Why no further page can be stored. Pages without room are not settled. */
   full?: string;
 };
 
 export function createPageStore({ search, embedding, quotas, clock }: Deps) {
   const publish = createPublish({ search, embedding, clock });
 
-  /** The environment whose quota holds for a crawl's pages, and how many pages count against it. */
+  /** The environment whose quota applies to a crawl's pages, and how many pages count against it. */
   async function usedBy({ org_id, mode, replace }: Crawl) {
     const organization = await findOrganization(org_id);
     const environment = quotaEnvironment(mode, organization?.environment ?? 'sandbox');
     return { environment, used: await countSet(org_id, mode, !replace) };
   }
 
-  /** As many of these new pages as there is room for. Only one crawl at a time adds pages, so there is no race. */
+  /** As many of these new pages as the quota has room for. Only one crawl at a time adds pages, so there is no race. */
   async function withRoom(
     crawl: Crawl,
     fresh: readonly PageToStore[],
@@ -54,7 +54,7 @@ export function createPageStore({ search, embedding, quotas, clock }: Deps) {
     return { room: [...fresh] };
   }
 
-  /** Records that pages were seen unchanged, and gives them the crawl's tags, if it names any. */
+  /** Records that pages are unchanged, and gives them the crawl's tags, if it has any. */
   async function touch(crawl: Crawl, same: Sorted['same']) {
     const seen = same.map(({ url, standing, read }) => ({
       _id: standing._id,
@@ -67,7 +67,7 @@ export function createPageStore({ search, embedding, quotas, clock }: Deps) {
     return seen;
   }
 
-  /** Gives new pages the tags of pages that are only now known to have moved there. */
+  /** Gives new pages the tags of former pages that only now turn out to have moved there. */
   async function tagLate(crawl: Crawl, { settled }: RoundRead, known: ReadonlyMap<string, Page>): Promise<void> {
     if (namedTags(crawl)) return;
     const moved = settled.filter(leadsOn).flatMap(({ url, to }) => {
@@ -85,7 +85,7 @@ export function createPageStore({ search, embedding, quotas, clock }: Deps) {
     }
   }
 
-  /** Stores a round. If the process dies in between, the round is read and stored again. */
+  /** Stores a round. If the process dies in between, the round is fetched and stored again. */
   async function save(crawl: Crawl, round: RoundRead): Promise<Stored> {
     const { org_id, mode } = crawl;
     const urls = [...round.fresh, ...round.settled].map(({ url }) => url);
@@ -98,7 +98,7 @@ export function createPageStore({ search, embedding, quotas, clock }: Deps) {
     await tagLate(crawl, round, known);
     const settled = settledBy(round, sorted, room);
     if (!crawl.replace) {
-      // Other spellings of the stored pages are removed, too. A replacing crawl leaves the live set alone until its own
+      // Other spellings of the stored URLs are removed too. A replacing crawl leaves the live set alone until its own
       // set is complete.
       const stand = [...seen, ...published];
       const gone = [...settled.filter(isGone), ...stand].map(({ url }) => url);
@@ -116,7 +116,7 @@ export function createPageStore({ search, embedding, quotas, clock }: Deps) {
   return {
     save,
 
-    /** How many further pages a crawl may store. */
+    /** The number of further pages that a crawl may store. */
     async spare(crawl: Crawl): Promise<number> {
       const { environment, used } = await usedBy(crawl);
       return Math.max(0, quotas[environment].knowledge_pages - used);
@@ -124,7 +124,7 @@ export function createPageStore({ search, embedding, quotas, clock }: Deps) {
   };
 }
 
-/** The outcomes of the addresses of a round of whose new pages only `room` were stored. */
+/** The outcomes of a round's URLs when only `room` of its new pages were stored. */
 function settledBy(
   round: RoundRead,
   { same, changed, added, folded }: Sorted,
@@ -140,7 +140,7 @@ function settledBy(
   return [...stored, ...round.settled.filter(({ url }) => !done.has(url))];
 }
 
-/** Whether the page that was indexed from this address must be removed at once. */
+/** Whether the page that was indexed from this URL must be removed at once. */
 function isGone({ why }: Settled): boolean {
   const standing = why === undefined ? undefined : reasonRow(why).standing;
   return why === 'duplicate' || standing === 'taken' || standing === 'emptied';

@@ -1,6 +1,6 @@
 /**
- * Removes what a request to prune has found. A crawl may have begun since, so only what is unchanged is removed;
- * anything that a crawl has started to update has another generation by then.
+ * Removes the orphans that a prune request found. A crawl may have started since, so only unchanged orphans are
+ * removed: whatever a crawl has updated has another generation.
  */
 import { withHeartbeat } from '../base/heartbeat.ts';
 import type { Search } from '../../clients/knowledge/search/search.ts';
@@ -14,7 +14,7 @@ export type PruningActivities = ReturnType<typeof createPruningActivities>;
 
 export function createPruningActivities({ search }: { search: Search }) {
   return {
-    /** Carries out a request to prune, even if parts of it were done before, and then deletes the request. */
+    /** Executes a prune request, even if parts of it were done before, and then deletes the request. */
     async pruneKnowledge({ orgId, pruningId }: { orgId: string; pruningId: string }): Promise<void> {
       await withHeartbeat(async (signal) => {
         const pruning = await findPruning(orgId, pruningId);
@@ -26,7 +26,7 @@ export function createPruningActivities({ search }: { search: Search }) {
   };
 }
 
-/** Returns how many of the orphans this attempt removed anything of. Safe to repeat. */
+/** Returns how many of the orphans this attempt removed something of. Idempotent. */
 export async function removeOrphans(
   search: Search,
   { org_id, mode, orphans }: Pick<Pruning, 'org_id' | 'mode' | 'orphans'>,
@@ -44,8 +44,8 @@ export async function removeOrphans(
     if (page) await removePageAsSeen(org_id, page);
     whole.push(source_id);
   }
-  // A page that has changed is still there. A page that an earlier attempt deleted is not, but its links, chunks and
-  // index rows may be left.
+  // A page that still exists has changed since. A page that an earlier attempt deleted is gone, but its links, chunks
+  // and index rows may be left.
   const standing = await findPageIds(org_id, whole);
   const gone = whole.filter((sourceId) => !standing.has(sourceId));
   await deletePages(org_id, gone);
@@ -55,7 +55,7 @@ export async function removeOrphans(
 }
 
 /**
- * Removes orphaned generations and index rows of a live page; false when none of them is outdated any more. The page's
+ * Removes orphaned generations and index rows of a live page; returns false when none of them is outdated. The page's
  * record decides, and it is read after `supersede`: a generation that is outdated then can never be published.
  */
 async function removeOutdated(

@@ -16,10 +16,10 @@ import { effectiveAuthority } from '../../models/rules/knowledge/authority.ts';
 import { pagesEmbedAfter } from '../../models/rules/knowledge/embedding.ts';
 
 type Deps = { search: Search; embedding: Pick<Embedding, 'model'>; clock: () => Date };
-/** The claimed pages by address, without those that were deleted meanwhile. */
+/** The claimed pages by URL, without those that were deleted meanwhile. */
 type Claims = Map<string, Page>;
 
-/** The tags in the crawl's options; undefined when pages keep theirs. */
+/** The tags in the crawl's options; undefined when pages keep their own. */
 export function namedTags({ segments, authority }: Crawl) {
   return segments === undefined && authority === undefined ? undefined : { segments, authority };
 }
@@ -63,7 +63,7 @@ export function createPublish({ search, embedding, clock }: Deps) {
     await indexChunks(search, { org_id, mode }, chunks, tagsOf);
   }
 
-  /** Makes pages live that were claimed and written. */
+  /** Makes the claimed and written pages live. */
   async function show(crawl: Crawl, found: readonly PageToStore[], claims: Claims): Promise<void> {
     const pages = found.flatMap(({ url, content, etag, lastModified }) => {
       const page = claims.get(url);
@@ -92,7 +92,10 @@ export function createPublish({ search, embedding, clock }: Deps) {
     await deletePages(table.org_id, pageIds);
   }
 
-  /** Checks the pages again: their tags may have changed while they were indexed. Also removes former generations. */
+  /**
+   * Checks the pages again, because their tags may have changed while they were indexed. Also removes former
+   * generations.
+   */
   async function tidy(crawl: Crawl, pages: readonly Page[]): Promise<void> {
     const { org_id, mode } = crawl;
     const table: IndexTable = { org_id, mode };
@@ -104,28 +107,27 @@ export function createPublish({ search, embedding, clock }: Deps) {
     );
     for (const { _id, generation, tags_version } of pages) {
       const now = versions.get(_id);
-      // Another attempt may have taken a later generation meanwhile; the end of the crawl removes what is left of this
-      // one.
+      // Another attempt has published a later generation meanwhile; the end of the crawl removes the rest of this one.
       if (now?.live_generation !== generation) continue;
-      // The crawl's own tags are in the rows already.
+      // The rows have the crawl's own tags already.
       const written = tags_version + (namedTags(crawl) ? 1 : 0);
       if (now.tags_version !== written) await syncTags(search, { orgId: org_id, sourceId: _id }, written);
       if (generation === 1) continue;
-      // Rows of the former generation, and of what a dead batch had begun.
+      // Removes rows of the former generation and of dead batches.
       await search.removeSource(table, _id, String(generation));
       await removeChunks(org_id, _id, generation);
     }
   }
 
-  /** Indexes pages and makes them live; returns them as they were claimed. */
+  /** Indexes pages and makes them live; returns the pages as they were claimed. */
   return async (crawl: Crawl, found: readonly PageToStore[]): Promise<Page[]> => {
     const claims = await claim(crawl, found);
     await write(crawl, found, claims);
     await show(crawl, found, claims);
-    // For pages that wait the end of the crawl does this, and for a batch that dies before it.
+    // Pages that wait are embedded after the end of the crawl, which also covers a batch that died before this.
     const waits = pagesEmbedAfter(crawl.started_at) > clock();
     if (embedding.model !== undefined && !waits) await wakeEmbedding(crawl, clock());
-    // Two addresses may be spellings of one page.
+    // Two URLs may be spellings of the same page.
     const pages = [...new Map([...claims.values()].map((page) => [page._id, page])).values()];
     await tidy(crawl, pages);
     return pages;

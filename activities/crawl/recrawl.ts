@@ -1,6 +1,6 @@
 /**
- * The activities of a site's schedule: the Temporal Schedule is made from the record, never from a workflow's
- * arguments, and a firing stores a crawl in the same way as a caller's request does.
+ * The activities of a crawl schedule. The Temporal Schedule is created from the record, never from a workflow's
+ * arguments. A firing stores a crawl in the same way as a caller's request does.
  */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
@@ -14,11 +14,11 @@ import type { Mode } from '../../models/rules/access/keys.ts';
 import type { Quotas } from '../../models/rules/knowledge/quota.ts';
 import { whySkipped } from '../../models/rules/crawl/recrawl.ts';
 
-/** Temporal's side of a schedule; both operations may be repeated. */
+/** Temporal's side of a crawl schedule. Both operations are idempotent. */
 export type RecrawlSchedules = {
-  /** Creates or updates the Temporal Schedule of this record; one that operators paused stays paused. */
+  /** Creates or updates the Temporal Schedule of this record; a schedule that operators paused stays paused. */
   put(recrawl: Recrawl): Promise<void>;
-  /** Removes the schedule; it is fine if there is none. */
+  /** Removes the schedule, if there is one. */
   remove(scheduleId: string): Promise<void>;
 };
 
@@ -31,7 +31,7 @@ export type Begun =
   { state: 'begun'; crawlId: string; mode: Mode } | { state: 'skipped'; reason: string } | { state: 'gone' };
 
 export function createRecrawlActivities({ schedules, quotas, clock, log }: RecrawlDeps) {
-  /** Stores the crawl of a firing, and records it on the schedule. */
+  /** Stores the crawl of a firing, and notes it on the schedule's record. */
   async function begin(recrawl: Recrawl, firing: string): Promise<Begun> {
     const { _id, org_id, mode, url, max_pages, segments, authority } = recrawl;
     const tags = { ...(segments ? { segments } : {}), ...(authority ? { authority } : {}) };
@@ -59,8 +59,8 @@ export function createRecrawlActivities({ schedules, quotas, clock, log }: Recra
 
   return {
     /**
-     * Makes the Temporal Schedule equal the record. Of two concurrent runs, the last one to write reads the record
-     * again afterwards, so the end state is what the record says.
+     * Makes the Temporal Schedule equal the record. The loop reads the record again after writing, so that of two
+     * concurrent runs the last one applies the current record.
      */
     async arrangeRecrawl({ orgId, scheduleId }: Ref): Promise<void> {
       await withHeartbeat(async (signal) => {
@@ -77,13 +77,13 @@ export function createRecrawlActivities({ schedules, quotas, clock, log }: Recra
       });
     },
 
-    /** Begins the crawl of a firing, only one however often this runs; or records on the schedule why there is none. */
+    /** Starts the crawl of a firing, once even if this is repeated, or notes on the schedule why there is none. */
     async beginRecrawl({ orgId, scheduleId, firing }: Ref & { firing: string }): Promise<Begun> {
       return withHeartbeat(async (): Promise<Begun> => {
         const recrawl = await findRecrawl(orgId, scheduleId);
         const begun = await begunBy(orgId, firing);
         if (begun) {
-          // The attempt that stored the crawl may have died before it recorded it.
+          // The attempt that stored the crawl may have died before it noted the crawl on the schedule.
           if (recrawl && recrawl.last_crawl_id !== begun.crawlId) await noteLate(orgId, scheduleId, begun.crawlId);
           return begun;
         }

@@ -1,6 +1,4 @@
-/**
- * Sorts what a round of a crawl has read into pages to store, unchanged pages, and pages whose text another page has.
- */
+/** Sorts the pages of a round into pages to store, unchanged pages, and pages with the same text as another page. */
 import type { PageContent } from '../../clients/crawl/site/pages.ts';
 import type { Crawl } from '../../models/crawl/crawl.ts';
 import { listMoves, type Settled } from '../../models/crawl/outcomes.ts';
@@ -13,20 +11,20 @@ import { inScope, pageKey } from '../../models/rules/crawl/url.ts';
 
 export type FreshPage = {
   url: string;
-  /** Canonical addresses within the site. */
+  /** Canonical URLs within the site. */
   links: string[];
   content: PageContent;
   etag?: string | undefined;
   lastModified?: string | undefined;
 };
 
-/** The result of a round: pages with text, and the outcomes of the other addresses. */
+/** The fetched round: pages with text, and the outcomes of the other URLs. */
 export type RoundRead = { fresh: readonly FreshPage[]; settled: readonly Settled[] };
-/** An address with text; `read` is missing when the site said that the page is unchanged. */
+/** A URL with text. `read` is missing when the site reported the page as unchanged. */
 export type Seen = { url: string; hash: string; standing?: Page | undefined; read?: FreshPage };
-/** A page to store. `former`: a page with the same text, or one that has moved here; a new page gets its tags. */
+/** A page to store. `former`: a page with the same text, or one that moved here; a new page inherits its tags. */
 export type PageToStore = FreshPage & { standing?: Page | undefined; former?: Page | undefined };
-/** `folded`: addresses whose text another page has. */
+/** `folded`: URLs with the same text as another page. */
 export type Sorted = {
   same: (Seen & { standing: Page })[];
   changed: PageToStore[];
@@ -34,7 +32,7 @@ export type Sorted = {
   folded: (Settled & { to: string })[];
 };
 
-/** Existing pages come first, so that of two pages with one text the existing one stays. */
+/** Existing pages come first, so that of two pages with the same text the existing one stays. */
 const order = ['same', 'changed', 'added'] as const;
 
 function kindOf({ standing, hash }: Seen): (typeof order)[number] {
@@ -42,7 +40,7 @@ function kindOf({ standing, hash }: Seen): (typeof order)[number] {
   return standing.content_sha256 === hash ? 'same' : 'changed';
 }
 
-/** The addresses of a round that have text, including unchanged ones. */
+/** The URLs of a round that have text, including unchanged ones. */
 function textsOf({ fresh, settled }: RoundRead, known: ReadonlyMap<string, Page>): Seen[] {
   const unchanged = settled.filter(({ outcome }) => outcome === 'unchanged');
   return [
@@ -55,8 +53,8 @@ function textsOf({ fresh, settled }: RoundRead, known: ReadonlyMap<string, Page>
 }
 
 /**
- * Which pages of a round are to be stored. A text that two pages have is stored once, but only pages that this crawl
- * has settled count: a page that it has not reached yet may have changed.
+ * Sorts the pages of a round. If two pages have the same text, it is stored once. Only pages that this crawl has
+ * settled count, because a page that it has not reached yet may have changed.
  */
 export async function sortRound(crawl: Crawl, round: RoundRead, known: ReadonlyMap<string, Page>): Promise<Sorted> {
   const texts = textsOf(round, known);
@@ -78,22 +76,22 @@ export async function sortRound(crawl: Crawl, round: RoundRead, known: ReadonlyM
     } else if (kind === 'same') {
       sorted.same.push({ ...seen, standing: standing! });
     } else {
-      // A text that is found at another address of the site keeps its tags.
+      // A text that moves to another URL of the site keeps its tags.
       sorted[kind].push({ ...read!, standing, former: others.find((page) => inScope(scope, page.url)) });
     }
   }
   return sorted;
 }
 
-/** Whether the address leads to another one that replaces it. */
+/** Whether the URL leads to another one that replaces it. */
 export function leadsOn(settled: Settled): settled is Settled & { to: string } {
   return settled.to !== undefined && (settled.why === 'moved' || settled.why === 'canonical');
 }
 
 /**
- * Adds to new pages the tags of pages that this crawl found to have moved there, or that name them as canonical: a text
- * that moves may change. Of several former pages a tagged one counts, so that a page hidden from some customers is not
- * shown to all.
+ * Gives new pages the tags of former pages that moved there or name them as canonical, because the text may change with
+ * the move. If one of several former pages has tags, those are used, so that a page that is hidden from some customers
+ * is not shown to all.
  */
 export async function withFormer(
   crawl: Crawl,

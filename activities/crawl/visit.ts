@@ -1,4 +1,4 @@
-/** Visits one address of a crawl: requests it, and sorts the result into pages to fetch, files, and a page to store. */
+/** Visits one URL of a crawl: fetches it, and returns the pages to fetch next, the files, and the page to store. */
 import type { FreshPage } from './pagestore.ts';
 import type { FetchedPage } from '../../clients/crawl/site/fetched.ts';
 import type { PageContent } from '../../clients/crawl/site/pages.ts';
@@ -13,8 +13,8 @@ import type { Found } from '../../models/rules/crawl/frontier.ts';
 import { canonicalUrl, inScope, isFileUrl } from '../../models/rules/crawl/url.ts';
 
 /**
- * The result for one address. `next`: pages to fetch; `files`: links that look like files; `target`: where a redirect
- * leads.
+ * The result for one URL. `next`: pages to fetch; `files`: links that look like files; `target`: the target of a
+ * redirect.
  */
 export type Visit = {
   next: Found[];
@@ -22,18 +22,18 @@ export type Visit = {
   target?: string;
   fresh?: FreshPage;
   settled?: Settled;
-  /** This address, or with `host` the whole host, may not be asked for `waitMs`. */
+  /** This URL, or with `host` the whole host, must not be requested for `waitMs`. */
   later?: { entry: Delayed; host: boolean; waitMs: number };
 };
 
-/** Sorts links into pages and files; each list keeps the order of the page. */
+/** Sorts links into pages and files; keeps their order. */
 export function sortLinks(urls: readonly string[], depth: number): { next: Found[]; files: Found[] } {
   const sorted: { next: Found[]; files: Found[] } = { next: [], files: [] };
   for (const url of urls) (isFileUrl(url) ? sorted.files : sorted.next).push({ url, depth });
   return sorted;
 }
 
-/** The links of a page that stay within the site, in canonical spelling. */
+/** The canonical URLs of a page's links that stay within the site. */
 function linksWithin(site: Site, { links }: PageContent): string[] {
   return links.flatMap((link) => {
     const { url } = link.nofollow ? {} : canonicalUrl(link.url);
@@ -41,14 +41,14 @@ function linksWithin(site: Site, { links }: PageContent): string[] {
   });
 }
 
-/** The address that a page names as the one to index instead; undefined when the page itself is to be indexed. */
+/** The URL that a page names as canonical instead of itself; undefined when the page itself is to be indexed. */
 function canonicalOf(crawl: Crawl, site: Site, entry: Frontier, { canonical }: PageContent): string | undefined {
   const named = canonical === undefined ? undefined : canonicalUrl(canonical).url;
   if (named === undefined || entry.own || !defersTo(entry.url, named, crawl.url)) return undefined;
   return inScope(site.scope, named) ? named : undefined;
 }
 
-/** The result for an address that gave no page to store. `next` and `files` are its links. */
+/** The result for a URL without a page to store. `next` and `files` are its links. */
 function leftOut(
   { crawl, entry, known }: { crawl: Crawl; entry: Frontier; known: Page | undefined },
   found: Pick<Visit, 'next' | 'files'>,
@@ -66,7 +66,7 @@ function leftOut(
 
 export const noLinks = { next: [], files: [] };
 
-/** The result for a page that was read: the page to store, or why there is none. */
+/** The result for a page that was read: the page to store, or the reason why there is none. */
 function readVisit(
   of: { crawl: Crawl; site: Site; entry: Frontier; known: Page | undefined },
   fetched: FetchedPage,
@@ -81,12 +81,12 @@ function readVisit(
     return fetched.lacks ? leftOut(of, found, 'unrendered', fetched.lacks) : leftOut(of, found, 'empty');
   }
   const { next, files } = found;
-  // The links are in `found` already, and two rounds of pages are in memory.
+  // The links are in `found` already; dropping them here saves memory, because two rounds are in memory.
   const page = { ...fetched, content: { ...content, links: [] } };
   return { ...found, fresh: { url: entry.url, links: [...next, ...files].map(({ url }) => url), ...page } };
 }
 
-/** Fetches and reads one address. */
+/** Fetches and reads one URL. */
 export async function visit(
   crawl: Crawl,
   site: Site,

@@ -1,4 +1,4 @@
-/** Tries connections to other services, with the credentials that are sealed in MongoDB. */
+/** Tries connections to other services with credentials that are stored encrypted in MongoDB. */
 import { breakConnection } from '../../providers/base/broken.ts';
 import { ConnectionRefused, type Connector, type ConnectorDeps } from '../../providers/base/connector.ts';
 import { connectors } from './connectors.ts';
@@ -14,7 +14,7 @@ import { endOf, type Trial, type TrialEnd, type Tried } from '../../models/rules
 
 export type IntegrationActivities = ReturnType<typeof createIntegrationActivities>;
 
-/** `connected`: what a slice after this one does when tickets can be sent there again. */
+/** `connected`: a later slice's hook, called when tickets can be sent to the service again. */
 type IntegrationDeps = ConnectorDeps & { connected(orgId: string, provider: 'linear' | 'slack'): Promise<void> };
 
 export function createIntegrationActivities(deps: IntegrationDeps) {
@@ -61,13 +61,13 @@ export function createIntegrationActivities(deps: IntegrationDeps) {
   }
 
   return {
-    /** Does a trial, and stores what the service says: it is an outcome, not a failure. */
+    /** Tries a connection and stores the outcome. A refusal of the service is an outcome, not a failure. */
     tryConnection: (asked: Trial): Promise<TrialEnd> =>
       withHeartbeat(async (signal) => {
         const { orgId, candidateId } = asked;
         const candidate = await findCandidate(orgId, candidateId);
         if (!candidate) return 'unanswered';
-        // An attempt before this one may have died before it could say how it ended.
+        // An earlier attempt may have stored the outcome and died before it returned.
         const tried = candidate.outcome ?? (await trial(asked, candidate, signal));
         await settleCandidate(orgId, candidateId, tried);
         return endOf(tried);

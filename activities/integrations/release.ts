@@ -1,4 +1,4 @@
-/** Gives credentials of connections that are over back to their services. */
+/** Revokes the credentials of ended connections at their services. */
 import type { ConnectorDeps } from '../../providers/base/connector.ts';
 import { connectors } from './connectors.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
@@ -10,7 +10,7 @@ export type ReleaseActivities = ReturnType<typeof createReleaseActivities>;
 export function createReleaseActivities(deps: ConnectorDeps) {
   async function release({ orgId, releaseId }: ReleaseRef): Promise<void> {
     const found = await findRelease(orgId, releaseId);
-    // An attempt before this one has given it back.
+    // An earlier attempt has revoked the credentials.
     if (!found) return;
     const { secrets } = deps;
     const gone = { credentials: releasedCredentials(found, secrets), workspace: found.workspace };

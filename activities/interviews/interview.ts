@@ -1,6 +1,6 @@
 /**
- * What the workflow of an interview does in the world: it stores its state, sends and dismisses bots, takes their transcripts,
- * and has the interview evaluated. Every step may run again. Logs and results contain ids only.
+ * The activities of an interview's workflow: they store its state, send and dismiss bots, collect transcripts, and have
+ * the interview evaluated. Every step is idempotent. Logs and results contain only ids.
  */
 import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
@@ -28,23 +28,23 @@ import { movesOf, type RoomMove } from '../../models/rules/interviews/room.ts';
 import { sizeOf, transcriptBounds, type Said } from '../../models/rules/interviews/transcript.ts';
 
 export type InterviewDeps = RoomDeps & {
-  /** The service for outside calls, where one is configured. */
+  /** The service for external calls, if one is configured. */
   outsideBot: Bot | undefined;
   intelligence: Pick<Intelligence, 'summarizeInterview' | 'score'>;
   log: Logger;
 };
 type Ref = { orgId: string; interviewId: string };
-/** What the workflow begins with: its state as it was stored last, and what a member configured since. */
+/** The state as it was stored last, and the current configuration. */
 export type LoadedInterview = {
   state: InterviewState;
-  /** Whether it has a time. */ scheduled?: true;
-  /** Whether its candidate is told by mail when it takes place. */ invites?: true;
-  /** When the clock starts it. */ dueAt?: string;
-  /** When it is to take place, whoever starts it. */
+  /** Whether the interview has a time. */ scheduled?: true;
+  /** Whether the candidate is notified of the time by mail. */ invites?: true;
+  /** When the interview starts automatically. */ dueAt?: string;
+  /** The interview's time, whether or not it starts automatically. */
   scheduledAt?: string;
 };
 type BotOrdered = { bot: number; order: number; said?: Pick<Projection, 'state' | 'moves'> };
-/** Of an interview's state: which bots were ordered. */
+/** The part of the state about ordered bots. */
 type KnownBots = Pick<InterviewState, 'bot' | 'former' | 'sent' | 'orders'>;
 export type Deployed = { bot: BotRef } | { refused: BotReason };
 export type InterviewActivities = ReturnType<typeof createInterviewActivities>;
@@ -59,7 +59,7 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
       const record = await findInterview(orgId, interviewId);
       if (!record) return null;
       const { state, scheduled_at, meeting_url, candidate } = record;
-      // The clock starts what has a place where it can start.
+      // Only an interview with a meeting URL starts automatically.
       const due = meeting_url === undefined ? undefined : scheduled_at;
       return {
         state,
@@ -70,15 +70,15 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
       };
     },
 
-    /** Stores the state. False when the interview is being removed. */
+    /** Stores the state. Returns false when the interview is being removed. */
     async storeInterview(said: Projection): Promise<boolean> {
       const written = await projectInterview(said, clock);
       return written !== null || (await findInterview(said.orgId, said.interviewId)) !== null;
     },
 
     /**
-     * Stores the start, and sends a bot, or opens the room. `bot`: which one of the interview it is; `order`: how often one was
-     * ordered; `said`: absent in what was asked before there was such a field.
+     * Stores the start, and sends a bot or opens the room. `bot`: the number of the bot within the interview. `order`:
+     * the number of the order. `said`: absent in activities of workflows from before this field existed.
      */
     async deployBot({ orgId, interviewId, bot, order, said }: Ref & BotOrdered): Promise<Deployed> {
       return withHeartbeat(async (signal) => {
@@ -110,7 +110,7 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
       await withHeartbeat(async (signal) => botOf(bot)?.cancel(bot.id, signal));
     },
 
-    /** Where the bot is. A service that is no longer configured knows nothing of its bots. */
+    /** The state of a bot. If its service is no longer configured, the bot counts as gone. */
     async lookAtBot({ bot }: { bot: BotRef }): Promise<BotState> {
       return withHeartbeat(async (signal): Promise<BotState> => {
         const service = botOf(bot);
@@ -118,13 +118,13 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
       });
     },
 
-    /** What people in the room have asked for. */
+    /** The status changes that people in the room have requested. */
     async readRoom({ interviewId }: Ref): Promise<RoomMove[]> {
       const room = await findRoom(interviewId);
       return room ? movesOf(room) : [];
     },
 
-    /** Stores what a bot heard. False while its service is still writing it down. */
+    /** Stores a bot's transcript. Returns false while its service is still transcribing. */
     async collectTranscript({ orgId, interviewId, bot }: Ref & { bot: CalledBot }): Promise<boolean> {
       return withHeartbeat(async (signal) => {
         const [record, service] = [await findInterview(orgId, interviewId), botOf(bot)];
@@ -145,7 +145,7 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
       });
     },
 
-    /** Phase 1. */
+    /** Phase 1 of the evaluation. */
     async summarizeInterview({ orgId, interviewId }: Ref): Promise<void> {
       await withHeartbeat(async () => {
         const record = await findInterview(orgId, interviewId);
@@ -157,7 +157,7 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
       });
     },
 
-    /** Phase 2. `silent`: the candidate said nothing. */
+    /** Phase 2 of the evaluation. `silent`: the candidate said nothing. */
     async scoreInterview({ orgId, interviewId }: Ref): Promise<'scored' | 'silent'> {
       return withHeartbeat(async () => {
         const record = await findInterview(orgId, interviewId);
@@ -172,7 +172,7 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
       });
     },
 
-    /** Hides the interview, and removes what was said and made of it. */
+    /** Hides the interview, and removes its transcript and results. */
     async removeInterview({ orgId, interviewId }: Ref): Promise<void> {
       await withHeartbeat(async () => {
         await beginInterviewRemoval(orgId, interviewId);
@@ -181,9 +181,9 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
     },
 
     /**
-     * Has the service of the interview's bots delete what they recorded. False: not yet, since one has not ended. It is asked by
-     * the keys of their orders, too, because the answer to an order may be lost. `known`: what the workflow knows beside the
-     * record.
+     * Has the bots' service delete its recordings. Returns false while a bot has not ended. Bots are also looked up by
+     * the keys of their orders, because the reply to an order may have been lost. `known`: the state in the workflow,
+     * which may be newer than the record's.
      */
     async eraseRecordings({ orgId, interviewId, known }: Ref & { known?: KnownBots }): Promise<boolean> {
       return withHeartbeat(async (signal) => {
@@ -213,7 +213,7 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
       });
     },
 
-    /** Removes the record, once nothing is left that belongs to it. */
+    /** Deletes the record, after everything else of the interview was removed. */
     async forgetInterview({ orgId, interviewId }: Ref): Promise<void> {
       await forgetInterview(orgId, interviewId);
       log.info({ org_id: orgId, interview_id: interviewId }, 'interview removed');
@@ -221,7 +221,7 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
   };
 }
 
-/** Has one bot leave, and what it recorded deleted once it has ended. */
+/** Makes a bot leave, and deletes its recordings once it has ended. */
 async function eraseBot(service: Bot, id: string, signal: AbortSignal): Promise<boolean> {
   const { phase, reason } = await service.get(id, signal);
   if (reason === 'gone') return true;
@@ -235,7 +235,7 @@ async function interviewedOf(record: Interview): Promise<Interviewed> {
   return { questions, criteria: evaluation_criteria, said: await readTranscript(_id), candidate: candidate.name };
 }
 
-/** As much of it as a transcript may hold. */
+/** The first segments that fit into the bounds of a transcript. */
 function withinBounds(said: readonly Said[]): Said[] {
   let left = transcriptBounds.characters;
   return said.slice(0, transcriptBounds.segments).filter((one) => (left -= sizeOf([one]).characters) >= 0);

@@ -1,4 +1,4 @@
-/** Has a candidate mailed when and where the interview takes place. Safe to repeat at any point. */
+/** Queues the mail that tells a candidate when and where the interview takes place. Idempotent. */
 import type { Bot } from '../../providers/recall/bot.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import type { Starter } from '../../providers/base/handled.ts';
@@ -17,7 +17,7 @@ export type InvitationDeps = Starter & { outsideBot: Bot | undefined; clock: () 
 export type InvitationActivities = ReturnType<typeof createInvitationActivities>;
 
 export function createInvitationActivities({ outsideBot, clock, start }: InvitationDeps) {
-  /** Stores the mail; the one that was made before under its number, if there is one. */
+  /** Stores the mail; if there is one with the same number already, returns that one. */
   async function store({ _id, org_id, mode }: Interview, invitation: Invitation): Promise<Invitation> {
     const { delivery, intents } = await createDelivery(
       {

@@ -1,4 +1,7 @@
-/** Writes the mails that tell candidates when and where an interview takes place, with a calendar file (RFC 5545), when they are sent. */
+/**
+ * Writes the mails that tell candidates when and where an interview takes place, with a calendar file (RFC 5545). The
+ * text is written at the time of sending.
+ */
 import {
   ICalAttendeeRole,
   ICalAttendeeStatus,
@@ -23,7 +26,7 @@ import {
 
 type Stored = Invitation & { interview_id: string };
 
-/** Null when the mail says what does not hold any more, or nobody has to know it. */
+/** Null when the mail is outdated or not needed any more. */
 export const invitationLetterOf: InvitationPort = async ({ org_id, created_at, payload }, { secrets, publicUrl }) => {
   const { invitation } = payload as { invitation: Stored };
   const { interview_id, sequence, email, at, meeting_url, over } = invitation;
@@ -52,7 +55,7 @@ export const invitationLetterOf: InvitationPort = async ({ org_id, created_at, p
       calendar.createEvent({
         id: `${interview_id}@${new URL(publicUrl).hostname}`,
         sequence,
-        // The same in each attempt.
+        // The same in each attempt, so that retries send identical files.
         stamp: created_at,
         start: new Date(at),
         end: endInCalendar(at),
@@ -67,10 +70,10 @@ export const invitationLetterOf: InvitationPort = async ({ org_id, created_at, p
   };
 };
 
-/** Whether no mail before this one has reached its address, so that there is nothing to call off. */
+/** Whether no earlier mail has reached this address, so that there is no invitation to cancel. */
 async function wasNeverTold({ interview_id, sequence, email }: Stored): Promise<boolean> {
   const before = Array.from({ length: sequence }, (_, n) => invitationId(interview_id, n));
   const statuses = await statusesOf(before, email);
-  // Those of long ago are not kept.
+  // Old deliveries are not kept, so an empty list proves nothing.
   return statuses.length > 0 && !statuses.includes('delivered');
 }

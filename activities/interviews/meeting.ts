@@ -1,4 +1,4 @@
-/** The end of a meeting's data. Every step may run again; logs contain ids only. */
+/** Removes the data of a meeting. Every step is idempotent; logs contain only ids. */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { beginRemoval, forgetMeeting, removeMeetingContents } from '../../models/interviews/meeting.ts';
@@ -6,7 +6,7 @@ import { beginRemoval, forgetMeeting, removeMeetingContents } from '../../models
 export type MeetingDeps = { log: Logger };
 type Ref = { meetingId: string };
 export type MeetingActivities = ReturnType<typeof createMeetingActivities>;
-/** What a slice after this one does when a meeting is removed: see activities/tasks/meetingtasks.ts. */
+/** The hook of a later slice when a meeting is removed: see activities/tasks/meetingtasks.ts. */
 export type MeetingTaskActivities = {
   /** Removes the tasks that are linked to a meeting, in every organization. */
   removeMeetingTasks(ref: Ref): Promise<void>;
@@ -22,7 +22,7 @@ export function createMeetingActivities({ log }: MeetingDeps) {
       });
     },
 
-    /** Removes the record, once nothing is left that belongs to it. */
+    /** Deletes the record, after everything else of the meeting was removed. */
     async forgetMeeting({ meetingId }: Ref): Promise<void> {
       await forgetMeeting(meetingId);
       log.info({ meeting_id: meetingId }, 'meeting removed');

@@ -1,6 +1,6 @@
 /**
- * The room of this platform as a bot: it is there as soon as it is asked for, and it is open while the interview is. Who
- * comes in and what is said there reaches the workflow through the API, so there is nothing to look after.
+ * The platform's own room as a bot. It is ready at once and open as long as the interview runs. The API reports to the
+ * workflow who joins and what is said, so nothing has to be polled.
  */
 import type { Bot } from '../../providers/recall/bot.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
@@ -9,7 +9,7 @@ import { openRoom } from '../../models/interviews/room.ts';
 
 export type RoomDeps = { secrets: SecretBox; clock: () => Date };
 
-/** For an interview whose room it is; the room has the interview's id. */
+/** The bot of an interview's room; the room has the interview's id. */
 export function createRoomBot(interview: Interview, { secrets, clock }: RoomDeps): Bot {
   return {
     ...idleRoom,
@@ -20,7 +20,7 @@ export function createRoomBot(interview: Interview, { secrets, clock }: RoomDeps
   };
 }
 
-/** A room whose interview is not at hand: it has nothing to say, and closes with the interview. */
+/** The bot of a room whose interview cannot be loaded: it reports nothing, and its room closes with the interview. */
 export const idleRoom: Omit<Bot, 'schedule'> = {
   kind: 'room',
   cancel: async () => undefined,

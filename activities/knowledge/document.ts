@@ -1,6 +1,6 @@
 /**
- * The activities that process a document. Each may run again at any point: writes are by id and generation, and the
- * record only changes by compare-and-set.
+ * The activities that process a document. Each is idempotent: writes are by id and generation, and the record only
+ * changes by compare-and-set.
  */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
@@ -53,7 +53,7 @@ export function createDocumentActivities(
     org_id: document.org_id,
     mode: document.mode,
   });
-  /** The name of the rows that an attempt writes. */
+  /** The batch name of the index rows that an attempt writes. */
   const batchNamed = ({ generation, claimed }: Document): string => batchOf(generation, claimed);
   const find = (orgId: string, docId: string) => findDocument(orgId, modes, docId);
 
@@ -63,11 +63,11 @@ export function createDocumentActivities(
     await indexChunks(search, tableOf(document), chunks, () => tags, batchNamed(document));
   }
 
-  /** Makes a stored and indexed generation live, and removes what other generations and attempts left. */
+  /** Makes a stored and indexed generation live, and removes the leftovers of other generations and attempts. */
   async function publish(document: Document, chunkCount: number): Promise<'indexed' | 'gone'> {
     const { _id: docId, org_id: orgId, generation } = document;
     if (await publishDocument(document, chunkCount, clock())) {
-      // An attempt that dies before this is repeated, and publishes again.
+      // If the attempt dies before this, it is repeated and publishes again.
       if (embedding.model !== undefined) await wakeEmbedding(document, clock());
       await syncTags(search, { orgId, sourceId: docId }, document.tags_version);
       await search.removeSource(tableOf(document), docId, batchNamed(document));
@@ -78,9 +78,8 @@ export function createDocumentActivities(
   }
 
   /**
-   * Removes what an overtaken attempt has stored. If the document was deleted, that is everything. If it was processed
-   * again, it is this generation, unless that is still live, and the rows of this attempt (`batch`), unless those are
-   * live.
+   * Removes everything that an overtaken attempt has stored. If the document was deleted, that is all of it. If the
+   * document was processed again, it is this generation and the rows of this attempt (`batch`), unless they are live.
    */
   async function removeTraces({ orgId, docId, generation }: Ref, batch = batchOf(generation)): Promise<'gone'> {
     const standing = await find(orgId, docId);
@@ -95,8 +94,8 @@ export function createDocumentActivities(
   }
 
   /**
-   * The outcome once chunks are stored. The workflow does not see the outcome of an attempt that another one has
-   * overtaken, so such an attempt removes its chunks itself.
+   * The outcome after chunks were stored. The workflow does not see the outcome of an overtaken attempt, so such an
+   * attempt removes its chunks itself.
    */
   async function readOrLate(ref: Ref): Promise<'read' | 'gone'> {
     const standing = await find(ref.orgId, ref.docId);
@@ -105,10 +104,10 @@ export function createDocumentActivities(
 
   return {
     /**
-     * Claims the generation, reads the file in a separate process, stores the chunks and indexes them. `read`: indexing
-     * failed, and is tried again separately, so that the file is not read again; `failed`: why the file cannot be read;
-     * `crowded`: another document of the organization is being processed, so that this one has to wait in the backlog,
-     * which leaves this queue to other organizations.
+     * Claims the generation, reads the file in a child process, stores the chunks and indexes them. `read`: indexing
+     * failed and is retried separately, so that the file is not read again. `failed`: why the file cannot be read.
+     * `crowded`: another document of the organization is being processed, so this one must wait in the backlog, which
+     * leaves this queue to other organizations.
      */
     async readDocument(ref: Ref): Promise<ReadOutcome> {
       const { orgId, docId, generation } = ref;
@@ -116,7 +115,7 @@ export function createDocumentActivities(
         const document = await claimDocument(orgId, docId, generation, clock());
         if (!document) {
           const standing = await find(orgId, docId);
-          // An earlier attempt published it, or found that it cannot be read, and died before it returned.
+          // An earlier attempt published the document or found it unreadable, and died before it returned.
           const published = standing?.live_generation === generation && standing.status === 'indexed';
           if (published) return 'read';
           if (standing?.generation === generation && standing.status === 'failed' && standing.error !== undefined)
@@ -137,8 +136,7 @@ export function createDocumentActivities(
         const { mode } = document;
         const source = { org_id: orgId, mode, source_type: 'document' as const, source_id: docId, generation };
         const chunks = chunksOf(source, cut);
-        // Index rows are not live before their generation is published, so chunks and rows are written at the same
-        // time.
+        // Index rows are not visible before their generation is published, so chunks and rows are written in parallel.
         const [written, added] = await Promise.allSettled([writeChunks(source, chunks), addRows(document, chunks)]);
         if (written.status === 'rejected') throw written.reason;
         try {

@@ -1,6 +1,7 @@
 /**
- * Makes vectors of the passages that lack them. It may run again at any point: what has a vector is not embedded again, and a
- * source is read again after its vectors were written, since it may have been deleted, replaced or tagged meanwhile.
+ * Embeds the passages that have no embedding yet. Idempotent: a passage with an embedding is not embedded again. A
+ * source is read again after its embeddings were written, because it may have been deleted, replaced or tagged
+ * meanwhile.
  */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
@@ -11,16 +12,19 @@ import { listChunks, type Chunk } from '../../models/knowledge/chunk.ts';
 import { lacksVectors, listLacking, markEmbedded, type Lacking, type Owner } from '../../models/knowledge/embedding.ts';
 import { findSource } from '../../models/knowledge/source.ts';
 
-/** Texts of one request: some seconds of work for the embedded models. */
+/** The texts of one request; some seconds of work for the local models. */
 const textsARequest = 32;
-/** Vectors are written when this many are made or so much time has passed: each write is a file that questions open. */
+/**
+ * Embeddings are written after this many or after this time, because each write creates a file that queries have to
+ * open.
+ */
 const rowsAWrite = 500;
 const writeAfterMs = 15_000;
-/** Sources looked at together. */
+/** The sources that are loaded together. */
 const sourcesAtOnce = 100;
-/** One run works about so long, so that its workflow is seen to go on and a new worker soon gets its share. */
+/** A run takes about this long, so that its workflow shows progress and a new worker soon gets its share. */
 const runMs = 30_000;
-/** When this many sources fail in a row, the cause is shared: the process, or the endpoint. */
+/** After this many failures in a row, the cause is assumed to be shared: the process or the endpoint. */
 const failuresInARow = 3;
 
 export type EmbeddingDeps = { search: Search; embedding: Embedding; clock: () => Date; log: Logger };
@@ -29,8 +33,8 @@ export type EmbeddingActivities = ReturnType<typeof createEmbeddingActivities>;
 export function createEmbeddingActivities(deps: EmbeddingDeps) {
   return {
     /**
-     * `left`: there may be more to do now; pages that wait for the end of their crawl are not counted. Fails when vectors
-     * cannot be had; sources whose own texts are the reason do not keep the others from theirs.
+     * `left`: there may be more to embed now, not counting pages that wait for the end of their crawl. Throws when
+     * embeddings are unavailable. A source that fails because of its own texts does not block others.
      */
     async embedSome({ orgId, mode }: { orgId: string; mode: Owner['mode'] }): Promise<{ left: boolean }> {
       const { model } = deps.embedding;
@@ -45,7 +49,7 @@ export function createEmbeddingActivities(deps: EmbeddingDeps) {
   };
 }
 
-/** A passage without a vector. */
+/** A passage without an embedding. */
 type Item = { source: Lacking; chunk: Chunk };
 
 async function embedFor(deps: EmbeddingDeps, owner: Owner, model: string, signal: AbortSignal): Promise<boolean> {
@@ -77,8 +81,8 @@ async function embedFor(deps: EmbeddingDeps, owner: Owner, model: string, signal
 }
 
 /**
- * The passages that have no vectors yet, in portions for one request each. `begin` is told how many each source has, and
- * whether others of it have vectors already.
+ * The passages without embeddings, grouped into requests. `begin` is told the number of passages of each source, and
+ * whether the source has some embeddings already.
  */
 async function* inRequests(
   sources: readonly Lacking[],
@@ -102,10 +106,10 @@ async function* inRequests(
 
 type Embedded = { chunk: Chunk; vector: Float32Array }[];
 
-/** The sources that could not be embedded by themselves, and how many of them followed each other. */
+/** The sources that could not be embedded, and how many of them failed in a row. */
 type Failures = { reasons: Map<string, unknown>; inARow: number };
 
-/** The vectors of passages, by source. When they cannot be had together, each source is tried by itself. */
+/** The embeddings of passages, by source. If a request fails, each source is tried separately. */
 async function vectorsOf(
   deps: EmbeddingDeps,
   items: readonly Item[],
@@ -150,12 +154,12 @@ async function embedTogether(
   return [...Map.groupBy(made, ({ source }) => source)];
 }
 
-/** Gathers vectors and writes many at once. A source is noted as embedded when the last of its passages is written. */
+/** Collects embeddings and writes many at once. A source counts as embedded when its last passage is written. */
 function createWriter({ search, clock }: EmbeddingDeps, owner: Owner, model: string) {
   const table = { ...owner, model };
-  /** Passages of each source that are not written yet. */
+  /** The number of passages of each source that are not written yet. */
   const open = new Map<Lacking, number>();
-  /** Sources with vectors of an attempt before, which may have died before it looked at their tags again. */
+  /** Sources with embeddings of an earlier attempt, which may have died before it checked their tags again. */
   const resumed = new Set<Lacking>();
   let rows: VectorRow[] = [];
   let written = new Set<Lacking>();
@@ -176,7 +180,10 @@ function createWriter({ search, clock }: EmbeddingDeps, owner: Owner, model: str
     }
   }
 
-  /** Makes the vectors that were just written agree with their source as it is now. */
+  /**
+   * Checks the source again after its embeddings were written: applies changed tags, and removes embeddings of a
+   * deleted or replaced source.
+   */
   async function settle(source: Lacking, complete: boolean): Promise<void> {
     const { _id, org_id, live_generation, tags_version } = source;
     const now = await findSource(org_id, _id);
@@ -207,7 +214,7 @@ function createWriter({ search, clock }: EmbeddingDeps, owner: Owner, model: str
   };
 }
 
-/** Drops what former models made, now that the present one has made vectors of everything. */
+/** Drops the embeddings of former models, after the current model has embedded everything. */
 async function dropFormer({ search, log }: EmbeddingDeps, owner: Owner, model: string): Promise<void> {
   for (const table of await search.vectorTables(owner)) {
     if (search.isSameTable(table, { ...owner, model })) continue;

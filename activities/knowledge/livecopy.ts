@@ -1,7 +1,7 @@
 /**
- * Takes what an organization has in test mode over into live mode. Documents are processed there as if they had been uploaded;
- * pages are copied with their passages, since their sites may have changed. What is there already is left as it is, so that this
- * may run again at any point.
+ * Copies an organization's test knowledge to live mode. Documents are processed there as if they had been uploaded.
+ * Pages are copied with their passages, since their sites may have changed. Existing entries are left alone, so the
+ * copy is idempotent.
  */
 import type { Model } from 'mongoose';
 import { withHeartbeat } from '../base/heartbeat.ts';
@@ -46,12 +46,12 @@ export type LiveCopyDeps = {
   clock: () => Date;
 };
 type Ref = { orgId: string; copyId: string };
-/** Who copies goes live, also when the copy is begun before that is stored. */
+/** The live quota applies, because the organization is going live, even if that is not stored yet. */
 const allowance = 'production';
 export type LiveCopyActivities = ReturnType<typeof createLiveCopyActivities>;
 
 export function createLiveCopyActivities({ search, embedding, quotas, start, clock }: LiveCopyDeps) {
-  /** Why it was not taken over; undefined when live mode has it. */
+  /** Why the document was not copied; undefined when live mode has it. */
   async function copyDocument(from: Document, by: string): Promise<string | undefined> {
     const { org_id, filename, file_type, mime_type, file_size, sha256, segments, authority } = from;
     if (from.status === 'failed') return from.error ?? 'It could not be read.';
@@ -59,12 +59,12 @@ export function createLiveCopyActivities({ search, embedding, quotas, start, clo
     const standing = await listStanding(org_id, 'live');
     const _id = newId('document');
     try {
-      // Before any byte is stored.
+      // Checked before any byte is stored.
       checkQuota(quotas, allowance, 'documents', standing.length);
       await writeBytes(_id, readBytes(from._id));
     } catch (error) {
       if (error instanceof Problem) return error.message;
-      // Without its record the bytes are gone, too.
+      // If the test record was deleted meanwhile, the bytes are gone too.
       if (await findDocument(org_id, ['test'], from._id)) throw error;
       return 'It was deleted meanwhile.';
     }
@@ -136,7 +136,7 @@ export function createLiveCopyActivities({ search, embedding, quotas, start, clo
   }
 
   return {
-    /** Takes everything over that is not there yet, and writes down what came of it. */
+    /** Copies everything that live mode does not have yet, and stores the outcome. */
     async copyToLive({ orgId, copyId }: Ref): Promise<void> {
       await withHeartbeat(async (signal) => {
         const copy = await findLiveCopy(orgId, copyId);

@@ -1,6 +1,4 @@
-/**
- * Keeps the stores tidy. Nothing here changes an answer; every activity may run at any time and any number of times.
- */
+/** Maintains the stores. No activity here changes an answer, and each is idempotent. */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { vectorsToMend } from './repairvectors.ts';
@@ -15,14 +13,14 @@ import { compareIndex, isCurrentBatch, liveBatch, type IndexedSource } from '../
 import { beginRows, findSource, listOwners, listStanding, publishRows } from '../../models/knowledge/source.ts';
 
 /**
- * A query scans rows that are not in the vector index one by one: 40 of them more than doubled a question's cost, 360
- * made it ten times as high.
+ * Rows that are not in the vector index are scanned one by one at each query: 40 of them more than doubled a query's
+ * time, 360 multiplied it by ten.
  */
 const unindexedRows = 20;
-/** An upload stores its record seconds after its bytes, so after an hour the upload has died. */
+/** An upload stores its record seconds after its bytes, so after an hour without a record the upload has died. */
 const orphanAgeMs = 3_600_000;
 const orphansARun = 500;
-/** When this many sources fail in a row, the cause is shared, such as a full disk. */
+/** After this many failures in a row, the cause is assumed to be shared, such as a full disk. */
 const failuresInARow = 20;
 
 export type MaintenanceDeps = {
@@ -36,9 +34,9 @@ export type MaintenanceActivities = ReturnType<typeof createMaintenanceActivitie
 export function createMaintenanceActivities(deps: MaintenanceDeps) {
   return {
     /**
-     * Makes the index agree with MongoDB after its folder was lost, damaged, or restored from an old copy. The chunks
-     * are in MongoDB, so no file is read and no site is asked again. Has embedded what lacks vectors: they were lost too, or
-     * the embedding model is another one than before.
+     * Makes the index agree with MongoDB, after its folder was lost, damaged, or restored from an old copy. The chunks
+     * are in MongoDB, so no file is read and no site is crawled again. Also starts embedding of passages whose
+     * embeddings were lost or are of another model.
      */
     async repairIndexes(): Promise<number> {
       return withHeartbeat(async (signal) => {
@@ -63,7 +61,7 @@ export function createMaintenanceActivities(deps: MaintenanceDeps) {
       return withHeartbeat(async (signal) => {
         let done = 0;
         await forEach(deps, await deps.search.listTables(), signal, async (table) => {
-          // What a table of vectors needs, its own upkeep knows.
+          // A table of embeddings decides itself whether it needs a merge.
           if (table.model === undefined && (await deps.search.unindexedRows(table)) < unindexedRows) return;
           await deps.search.maintain(table);
           done += 1;
@@ -85,8 +83,8 @@ export function createMaintenanceActivities(deps: MaintenanceDeps) {
 }
 
 /**
- * Continues after a failure, which is logged with its subject, and fails at the end if there was one: a failure of
- * one organization must not keep the others from maintenance.
+ * Continues after a failure, which is logged with its subject, and throws at the end if there was one: a failure of one
+ * organization must not keep the others from maintenance.
  */
 async function forEach<T extends IndexTable & { source_id?: string }>(
   { log }: MaintenanceDeps,
@@ -116,7 +114,7 @@ async function forEach<T extends IndexTable & { source_id?: string }>(
   if (failed > 0) throw new Error(`${failed} failed, see the log; the last: ${reasonOf(last)}`, { cause: last });
 }
 
-/** Drops rows that are no longer live, unless they are about to become live: the record is read right before. */
+/** Drops outdated rows, unless they are about to become live: the record is read again right before. */
 async function dropOutdated(
   deps: MaintenanceDeps,
   table: IndexTable,
@@ -130,7 +128,7 @@ async function dropOutdated(
   return true;
 }
 
-/** Writes the rows of a source again, under a new batch name; the live rows stay live until this is done. */
+/** Writes the rows of a source again, under a new batch name; the old rows stay live until this is done. */
 async function restore(
   deps: MaintenanceDeps,
   table: IndexTable,
@@ -155,7 +153,7 @@ async function retag(deps: MaintenanceDeps, { org_id: orgId }: IndexTable, sourc
   return true;
 }
 
-/** The content of a table; undefined when the table could not be read and was dropped. */
+/** The sources in a table; undefined when the table was unreadable and has been dropped. */
 async function readTable(deps: MaintenanceDeps, table: IndexTable): Promise<IndexedSource[] | undefined> {
   try {
     await deps.search.check(table);
@@ -169,7 +167,7 @@ async function readTable(deps: MaintenanceDeps, table: IndexTable): Promise<Inde
 }
 
 async function repair(deps: MaintenanceDeps, table: IndexTable, signal: AbortSignal): Promise<number> {
-  // Records are listed before rows: a source that is published in between was indexed before, and is then simply not
+  // Records are listed before rows. A source that is published in between was indexed before, and is simply not
   // compared.
   const before = await listStanding(table);
   const rows = await readTable(deps, table);

@@ -1,4 +1,7 @@
-/** Makes the tables of vectors agree with MongoDB. What lacks vectors afterwards is embedded by the workflow of its organization. */
+/**
+ * Makes the tables of embeddings agree with MongoDB. The organization's workflow embeds the passages that lack
+ * embeddings afterwards.
+ */
 import type { Logger } from 'pino';
 import { syncTags } from './source.ts';
 import { DamagedIndex } from '../../clients/knowledge/search/damage.ts';
@@ -9,10 +12,13 @@ import { compareVectors, isCurrent, type IndexedSource } from '../../models/rule
 
 type Deps = { search: Search; log: Logger };
 
-/** A mend of one source in one table; false when it turned out that there was nothing to mend. */
+/** The repair of one source in one table; returns false when nothing had to be repaired. */
 type Mend = Owner & { source_id: string; mend(): Promise<boolean> };
 
-/** What to mend in the tables of an organization and mode. `model`: the present one; those of former models only lose what is gone. */
+/**
+ * The repairs that the tables of an organization and mode need. `model`: the current one; from tables of former models,
+ * only outdated rows are removed.
+ */
 export async function vectorsToMend({ search, log }: Deps, owner: Owner, model: string | undefined): Promise<Mend[]> {
   const present = model === undefined ? undefined : { ...owner, model };
   const tables = await search.vectorTables(owner);
@@ -20,7 +26,7 @@ export async function vectorsToMend({ search, log }: Deps, owner: Owner, model: 
   const missing = present !== undefined && !tables.some(isPresent) ? [present] : [];
   const work: Mend[] = [];
   for (const table of [...tables, ...missing]) {
-    // Records are listed before vectors: what is embedded in between is simply not compared.
+    // Records are listed before embeddings. A source that is embedded in between is simply not compared.
     const embedded = isPresent(table) ? await listEmbedded(owner, model!) : new Set<string>();
     const standing = await listStanding(owner);
     const rows = await readTable(table);
@@ -37,7 +43,7 @@ export async function vectorsToMend({ search, log }: Deps, owner: Owner, model: 
   }
   return work;
 
-  /** A table that cannot be read is dropped: it then has nothing. */
+  /** An unreadable table is dropped and counts as empty. */
   async function readTable(table: IndexTable): Promise<IndexedSource[]> {
     try {
       await search.check(table);

@@ -1,4 +1,4 @@
-/** Applies a change of a source to the index and to storage. Safe to repeat at any point. */
+/** Applies a change of a source to the index and to storage. Idempotent. */
 import { withHeartbeat } from '../base/heartbeat.ts';
 import type { IndexRow, IndexTable, Search } from '../../clients/knowledge/search/search.ts';
 import { createCopyActivities } from '../base/copies.ts';
@@ -14,8 +14,8 @@ type Ref = { orgId: string; sourceId: string };
 export type SourceActivities = ReturnType<typeof createSourceActivities>;
 
 /**
- * Puts chunks into the index, by their words; queries see them once their generation is published. `tagsOf`: the tags of a
- * source, by its id; `batch`: the name of the rows, when several attempts write rows of one generation.
+ * Adds chunks to the lexical index; queries see them once their generation is published. `tagsOf`: the tags of a
+ * source, by its id. `batch`: the name of the rows, when several attempts write rows of one generation.
  */
 export async function indexChunks(
   search: Search,
@@ -39,8 +39,8 @@ export async function indexChunks(
 
 /**
  * Writes a source's tags to its index rows, and repeats that until no newer tags were stored meanwhile. `written`: the
- * version of the tags that the rows have. Only live rows are written: rows of an unpublished generation may have tags
- * that the record does not have yet, and the code that publishes them calls this afterwards.
+ * version of the tags that the rows have. Only live rows are written. Rows of an unpublished generation may have tags
+ * that the record does not have yet; the code that publishes them calls this afterwards.
  */
 export async function syncTags(search: Search, { orgId, sourceId }: Ref, written: number): Promise<void> {
   for (
@@ -63,7 +63,7 @@ export function createSourceActivities({ search }: { search: Search }) {
       await withHeartbeat(() => syncTags(search, ref, -1));
     },
 
-    /** Carries out a removal, even if parts of it were done before, and then deletes the request. */
+    /** Executes a removal, even if parts of it were done before, and then deletes the request. */
     async eraseSource({ orgId, sourceId }: Ref): Promise<void> {
       await withHeartbeat(async () => {
         const removal = await collectionOf(RemovalModel).findOne({ _id: sourceId, org_id: orgId });

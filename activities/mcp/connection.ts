@@ -1,4 +1,4 @@
-/** How an organization's tool server is reached: its address, and the credential that is opened only for this. */
+/** Access to an organization's tool server: its URL, and its credential, which is decrypted only here. */
 import { createFetch } from '../../clients/mcp/fetch.ts';
 import type { ServerAddress } from '../../clients/mcp/mcp.ts';
 import {
@@ -30,7 +30,7 @@ export type ConnectionDeps = {
   publicUrl: string;
   clock: () => Date;
 };
-/** What has to be known of a server to reach it, also while it is not stored yet. */
+/** The fields of a server that are needed to reach it, even before it is stored. */
 export type Reached = Pick<ToolServer, '_id' | 'connection' | 'endpoint_url' | 'auth_type' | 'access_token' | 'oauth'>;
 
 const endings: Readonly<Record<SignInEnd['why'], string>> = {
@@ -60,7 +60,7 @@ export function createConnections({ secrets, http, egressAllow, publicUrl, clock
   const stateIn = (orgId: string, sealed: string): OAuthState =>
     JSON.parse(secrets.open(sealed, toolSecretPlace(orgId, 'oauth_state'))) as OAuthState;
 
-  /** What the sign-in gave, in the server's record. */
+  /** Reads and writes the result of a sign-in in the server's record, as long as the connection is the same. */
   const storeOf = ({ _id: orgId, connection }: Reached): OAuthStore => ({
     async read() {
       const server = await findToolServer(orgId);
@@ -70,7 +70,7 @@ export function createConnections({ secrets, http, egressAllow, publicUrl, clock
     write: (state) => keepOAuthState(orgId, connection, sealedState(orgId, state)),
   });
 
-  /** What a sign-in gave, as a server's record keeps it. */
+  /** The encrypted result of a sign-in, as a server's record stores it. */
   const sealedState = (orgId: string, { client, tokens, discovery }: OAuthState): string =>
     secrets.seal(JSON.stringify({ client, tokens, discovery }), toolSecretPlace(orgId, 'oauth_state'));
 
@@ -86,7 +86,7 @@ export function createConnections({ secrets, http, egressAllow, publicUrl, clock
       if (!(await forgetOAuthState(orgId, connection, sealed, { scopes, moved: end.why === 'moved' }))) return;
       const kind = 'tool_server_signed_out';
       const body = `${endings[end.why]} Connect it again; until then no tool is called.`;
-      // Each sign-in that ends is told once.
+      // The key makes members be notified once of each sign-in that ends.
       const key = `${kind}:${connection}:${sha256(sealed).slice(0, 16)}`;
       await notifyMembers(orgId, { key, kind, title: 'The tool server is signed out', body, about: [] }, clock());
     },

@@ -1,6 +1,7 @@
 /**
- * What the API asks of a tool server: its tools, or a sign-in at its authorization server. What comes of it is stored; the
- * workflow's history holds ids and reasons only. These are asked by somebody who waits, so a failure is an outcome.
+ * Requests of the API to a tool server: listing its tools, or a sign-in at its authorization server. The results are
+ * stored; the workflow's history contains only ids and reasons. A person waits for them, so a failure is an outcome and
+ * is not retried forever.
  */
 import { createConnections, type ConnectionDeps } from './connection.ts';
 import { setImmediate } from 'node:timers/promises';
@@ -16,9 +17,9 @@ import { maxTools, type ExaminedTool, type ListedTool } from '../../models/rules
 
 export type ToolServerDeps = ConnectionDeps & { mcp: Mcp };
 export type ToolServerRef = { orgId: string };
-/** `grantId`: of a sign-in in progress. */
+/** `grantId`: the id of a sign-in in progress. */
 export type GrantRef = ToolServerRef & { grantId: string };
-/** `gone`: there is no server any more. */
+/** `gone`: the server was removed. */
 export type Asked = { kind: 'done' } | { kind: 'gone' } | { kind: 'failed'; reason: FailureReason };
 export type Prepared = Asked | { kind: 'person_needed' };
 export type ToolServerActivities = ReturnType<typeof createToolServerActivities>;
@@ -45,7 +46,7 @@ export function createToolServerActivities(deps: ToolServerDeps) {
   const keep = (grantId: string, content: GrantContent) => sealGrant(grantId, content, secrets);
 
   return {
-    /** Stores what the server lists now. */
+    /** Lists the server's tools and stores the list. */
     listServerTools: ({ orgId }: ToolServerRef): Promise<Asked> =>
       withHeartbeat(async (signal) =>
         asking(orgId, async (server) => {
@@ -57,7 +58,10 @@ export function createToolServerActivities(deps: ToolServerDeps) {
         }),
       ),
 
-    /** Signs in with the client's own credentials, or prepares that a person agrees; the server is not stored yet. */
+    /**
+     * Signs in with the client's own credentials, or prepares a sign-in for a person's consent. The server is not
+     * stored yet.
+     */
     prepareSignIn: ({ orgId, grantId }: GrantRef): Promise<Prepared> =>
       withHeartbeat(async () => {
         const grant = await readGrant(orgId, grantId);
@@ -84,7 +88,7 @@ export function createToolServerActivities(deps: ToolServerDeps) {
         });
       }),
 
-    /** Exchanges the code that the browser came back with, once. */
+    /** Exchanges the authorization code for tokens, once. */
     finishSignIn: ({ orgId, grantId }: GrantRef): Promise<Asked> =>
       withHeartbeat(async () =>
         asking(orgId, async (server) => {
@@ -103,17 +107,17 @@ export function createToolServerActivities(deps: ToolServerDeps) {
   };
 }
 
-/** More tools than can be approved are seldom; nobody reads thousands. */
+/** The most tools that are listed; more than can be approved are rare. */
 const maxListed = 10 * maxTools;
 
-/** Schemas are read for so long; what is wrong with the others is said when they are approved. */
+/** Schemas are examined for this long. The flaws of the other tools are reported when they are approved. */
 const examineMs = 3_000;
 
 async function examined(tools: readonly ListedTool[]): Promise<ExaminedTool[]> {
   const until = performance.now() + examineMs;
   const found: ExaminedTool[] = [];
   for (const tool of tools) {
-    // Each may take a moment of the processor, which others need, too.
+    // Yields to other work, because examining a schema may take some CPU time.
     await setImmediate();
     found.push(performance.now() < until ? { ...tool, ...examine(tool) } : tool);
   }

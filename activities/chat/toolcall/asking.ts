@@ -1,4 +1,4 @@
-/** Whoever has to agree to a call is asked, and the customer answers what the tool asks back. */
+/** Asks for approval of a tool call, and passes a tool's questions (elicitation) on to the customer. */
 import type { CallDeps } from './deps.ts';
 import { writerFor, record } from './telling.ts';
 import { BadSchema, schemaCheck } from '../../../clients/schema/schema.ts';
@@ -13,7 +13,7 @@ import { agreementText, waitMs, type Awaited } from '../../../models/rules/mcp/c
 import { maxRounds, openQuestion, questionsOf, type AskedBack } from '../../../models/rules/mcp/question.ts';
 import { titleOf, type ApprovedTool } from '../../../models/rules/mcp/tool.ts';
 
-/** Has a new call wait for whoever has to agree. */
+/** Makes a new call wait for approval by `awaited`. */
 export async function askToAgree(deps: CallDeps, call: ToolCall, awaited: Awaited): Promise<void> {
   const ask_until = new Date(deps.clock().getTime() + waitMs[awaited]);
   // Members are told by a workflow of their own, which goes on wherever this process dies.
@@ -22,7 +22,7 @@ export async function askToAgree(deps: CallDeps, call: ToolCall, awaited: Awaite
     await deps.start(ToolCallModel, call, intents);
 }
 
-/** Tells whoever has to agree. Told again, it is told once. */
+/** Asks for approval or for input. Idempotent: a repeated call shows nothing twice. */
 export async function ask(deps: CallDeps, call: ToolCall, { description }: ApprovedTool): Promise<void> {
   const { _id: pending_id, tool_name, awaited } = call;
   if (awaited === 'input') return askBack(deps, call);
@@ -43,7 +43,7 @@ export async function ask(deps: CallDeps, call: ToolCall, { description }: Appro
   }
 }
 
-/** Puts the tool's question to the customer, who alone answers it. */
+/** Passes the tool's question on to the customer, who alone may answer it. */
 async function askBack(deps: CallDeps, call: ToolCall): Promise<void> {
   const { _id: pending_id, tool_name, rounds, ask_until } = call;
   const open = openQuestion(readQuestions(call)!);
@@ -64,7 +64,7 @@ async function askBack(deps: CallDeps, call: ToolCall): Promise<void> {
   });
 }
 
-/** Shown in place of the answer until it is there. */
+/** Tells the customer that a member is being asked; shown until the answer is there. */
 async function tellWaiting(deps: CallDeps, call: ToolCall): Promise<void> {
   const message = await collectionOf(MessageModel).findOne({ _id: call.message_id, org_id: call.org_id });
   if (!message) return;
@@ -76,14 +76,17 @@ async function tellWaiting(deps: CallDeps, call: ToolCall): Promise<void> {
   });
 }
 
-/** What the customer did with the questions of a round; never what they answered. */
+/** Records whether the customer answered the questions of a round, but never their answers. */
 export async function recordReplies(deps: CallDeps, call: ToolCall): Promise<void> {
   const actions = readQuestions(call)!.asked.map(({ reply }) => reply?.action);
   const given = actions.every((action) => action === 'accept') ? 'answered_input' : 'refused_input';
   await record(deps, { ...call, decided_by: call.customer_id }, 'approval', given, String(call.rounds));
 }
 
-/** The tool asks back: it has done nothing, so the call waits for the customer, or for a person where nobody can be asked. */
+/**
+ * Handles a tool's question. The tool has done nothing yet, so the call waits for the customer, or is handed off to a
+ * person when the customer cannot be asked.
+ */
 export async function inquire(
   deps: CallDeps,
   call: ToolCall,
@@ -92,7 +95,7 @@ export async function inquire(
 ): Promise<void> {
   const { org_id, _id, rounds = 0 } = call;
   const questions = questionsOf(requests, state);
-  // Mails are answered much later, and by another way.
+  // A mail is answered much later and elsewhere, so a customer who writes by mail cannot be asked.
   const askable =
     questions && rounds < maxRounds && call.session_id !== undefined && questions.asked.every(isAnswerable);
   if (askable)
@@ -111,7 +114,7 @@ export async function inquire(
   else await moveCall(org_id, _id, 'finish', { outcome: 'handed_off', ended_at: deps.clock() }, { only: { attempt } });
 }
 
-/** Whether answers can be held against the schema of a question. */
+/** Whether the schema of a question is valid, so that answers can be checked against it. */
 function isAnswerable({ schema }: AskedBack): boolean {
   try {
     schemaCheck(schema);

@@ -1,4 +1,4 @@
-/** What the steps of a call of a tool need. */
+/** The dependencies of the steps of a tool call. */
 import type { Logger } from 'pino';
 import type { StartSaved } from '../tooluse.ts';
 import type { ConnectionDeps, Connections } from '../../mcp/connection.ts';
@@ -12,14 +12,14 @@ export type ToolCallDeps = ConnectionDeps & {
   mcp: Mcp;
   audit: AuditWriter;
   start: StartSaved;
-  /** Aborted when this process stops, and calls that it still makes are given up. */
+  /** Aborted when this process stops; calls in flight are abandoned. */
   stopping: AbortSignal;
   log: Logger;
 };
-/** `addressOf`: where a server is reached, and with which credentials. */
+/** `addressOf`: a tool server's URL and credentials. */
 export type CallDeps = ToolCallDeps & Pick<Connections, 'addressOf'>;
 
-/** `patienceMs`: for how long a call is waited for; without it, until its end. */
+/** `patienceMs`: how long to wait for a call's outcome; without it, until the call ends. */
 export type Run = { signal: AbortSignal; patienceMs?: number | undefined };
 export type Sending = Run & { server: ToolServer; tool: ApprovedTool; who: Identity };
 export type Ref = { orgId: string; callId: string };

@@ -1,4 +1,7 @@
-/** Whether a call may be sent now: the tool is what was approved, the customer may, and the limits of calls have room. */
+/**
+ * Decides whether a call may be sent now: the tool must be unchanged since its approval, the customer must be allowed
+ * to call it, and the rate limits must have room.
+ */
 import type { CallDeps } from './deps.ts';
 import { endUnsent } from './telling.ts';
 import { BadSchema, schemaCheck } from '../../../clients/schema/schema.ts';
@@ -12,10 +15,10 @@ import { suspendTool, type ToolServer } from '../../../models/mcp/server.ts';
 import { identityOf, type Identity } from '../../../models/rules/mcp/policy.ts';
 import { isUsable, servesMode, titleOf, type ApprovedTool, type Outcome } from '../../../models/rules/mcp/tool.ts';
 
-/** A call waits for the limit this often, each time until the next minute, before it is given up. */
+/** A call waits for the rate limit at most this many times, each time until the next minute; then it ends. */
 const maxHeldBack = 3;
 
-/** The approved tool that a call means, as long as it is the one that was chosen. */
+/** The approved tool that a call uses, if it is unchanged since the agent chose it. */
 export function approvedFor(call: ToolCall, server: ToolServer | null): ApprovedTool | undefined {
   const tool =
     server && servesMode(server, call.mode)
@@ -25,7 +28,7 @@ export function approvedFor(call: ToolCall, server: ToolServer | null): Approved
   return tool.risk_tier === call.risk_tier && tool.auth_scope === call.auth_scope ? tool : undefined;
 }
 
-/** Who writes in the session in which the call is wanted. */
+/** The identity of the customer in the session that the call belongs to. */
 export async function identityIn(call: ToolCall): Promise<Identity | 'revoked'> {
   if (call.session_id === undefined) return 'anonymous';
   const session = await findSession(call.org_id, call.session_id);
@@ -42,7 +45,9 @@ export function fits(tool: ApprovedTool, given: Record<string, unknown>): boolea
   }
 }
 
-/** How long the limits of the server and of the tool hold a call back; one that they held back too often ends. */
+/**
+ * How long the rate limits of the server and of the tool hold a call back. Ends a call that was held back too often.
+ */
 export async function limit(
   deps: CallDeps,
   call: ToolCall,
@@ -60,13 +65,13 @@ export async function limit(
       return 'over';
     }
     await countHeldBack(call.org_id, call._id);
-    // Calls that waited for the same minute do not all come at its first moment.
+    // The random delay spreads calls that waited for the same minute.
     return wait + Math.floor(Math.random() * 5_000) * call.held_back;
   }
   return undefined;
 }
 
-/** Holds what was approved against what the server has now. Undefined: it is the same. */
+/** Compares the approved definition of the tool with the server's current one. Undefined when they are equal. */
 export async function checkPin(
   deps: CallDeps,
   call: ToolCall,

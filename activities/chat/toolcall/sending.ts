@@ -1,7 +1,7 @@
 /**
- * The call itself. What changes something is sent at most once: it is claimed before it is sent, and a claim whose sender has died is
- * an unknown outcome, which a person looks into. Senders give signs of life, so that whoever comes to a claim while its sender lives
- * waits for what becomes of it.
+ * Sends the call. A call that changes something is sent at most once: it is claimed before it is sent. If the sender
+ * dies after that, the outcome is unknown and a person must check. A sender renews its claim while it lives, so that
+ * other attempts wait for its outcome.
  */
 import { randomUUID } from 'node:crypto';
 import type { CallDeps, Run, Sending } from './deps.ts';
@@ -19,19 +19,21 @@ import { repliesTo } from '../../../models/rules/mcp/question.ts';
 import { resultOf, type ToolResult } from '../../../models/rules/mcp/result.ts';
 import { isRead, type Outcome } from '../../../models/rules/mcp/tool.ts';
 
-/** How soon a running call learns that its server was disconnected. */
+/** How soon a running call notices that its server was disconnected. */
 const watchEveryMs = 500;
 
-/** A sender that has given no sign of life for so long has died; it gives one this often. */
+/** A sender that has not renewed its claim for `lifeMs` counts as dead; it renews the claim every `signEveryMs`. */
 const lifeMs = 6_000;
 const signEveryMs = 1_500;
 
-/** Sends what was agreed to, or what needs no agreement. Returns how long the limit of calls holds it back, in ms. */
+/**
+ * Sends an approved call, or one that needs no approval. Returns for how many ms the rate limit holds the call back.
+ */
 export async function send(deps: CallDeps, call: ToolCall, sending: Sending): Promise<number | undefined> {
   const { server, tool, signal } = sending;
   const given = JSON.parse(call.arguments) as Record<string, unknown>;
   const asked = call.state === 'agreed';
-  // The agent's wish stands for an agreement where the tier asks nobody.
+  // For a tool that needs no approval, the arguments that the agent chose count as approved.
   const agreed = asked ? call.agreed_sha256 : call.arguments_sha256;
   if (!isAgreedTo(agreed, argumentsHash(tool.tool_name, tool.pin, given)))
     return void (await endUnsent(deps, call, 'drop', 'denied'));
@@ -46,7 +48,7 @@ export async function send(deps: CallDeps, call: ToolCall, sending: Sending): Pr
   const life = newLife(deps);
   const agreed_sha256 = call.arguments_sha256;
   const claim = moveCall(call.org_id, call._id, asked ? 'send' : 'send_unasked', { ...life, agreed_sha256 });
-  // What only reads may be sent twice, so it is sent while it is claimed.
+  // A call that only reads may be sent twice, so it is sent while it is being claimed.
   if (isRead(call) || (await claim)) await carryOut(deps, call, life.attempt, claim, sending);
   return undefined;
 }
@@ -55,7 +57,7 @@ const livesUntil = (deps: CallDeps) => new Date(deps.clock().getTime() + lifeMs)
 
 const newLife = (deps: CallDeps) => ({ attempt: randomUUID(), sending_until: livesUntil(deps) });
 
-/** Makes a call, and waits for it as long as `patienceMs` says; then it goes on by itself. */
+/** Makes a call and waits for it for at most `patienceMs`; after that the call continues in the background. */
 async function carryOut(
   deps: CallDeps,
   call: ToolCall,
@@ -64,7 +66,7 @@ async function carryOut(
   sending: Sending,
 ): Promise<void> {
   const making = make(deps, call, attempt, claim, sending).catch(async (error: unknown) => {
-    // Whoever comes next need not wait for this one.
+    // Ends the claim, so that the next attempt need not wait.
     await keepSending(call, attempt, deps.clock()).catch(() => undefined);
     throw error;
   });
@@ -77,7 +79,7 @@ async function carryOut(
   return Promise.race([making, over]).finally(() => clearTimeout(timer));
 }
 
-/** Makes the call and stores what became of it, unless another attempt has it. */
+/** Makes the call and stores its outcome, unless another attempt holds the claim. */
 async function make(
   deps: CallDeps,
   call: ToolCall,
@@ -135,9 +137,9 @@ async function make(
   } catch (error) {
     if (!(error instanceof ServerFailure)) throw error;
     deps.log.warn({ org_id: call.org_id, tool: call.tool_name, reason: error.reason }, 'a call of a tool failed');
-    // The worker stops: the next attempt finds the claim.
+    // The worker stops; the next attempt finds the claim and repeats the read.
     if (signal.aborted && isRead(call)) throw error;
-    // A tool that asks back has said that it is not done.
+    // A tool that asks a question has not done anything yet.
     const unknown = error.sent && !isRead(call) && error.reason !== 'input_required';
     await finish(outcomeOfFailure(error, gone.signal.aborted), undefined, unknown);
   } finally {
@@ -147,7 +149,10 @@ async function make(
   }
 }
 
-/** A claim without its sender: a read is sent again, everything else may have had its effect. */
+/**
+ * Handles a claim whose sender died: a read is sent again; any other call may have had its effect, so its outcome is
+ * unknown.
+ */
 export async function takeOver(deps: CallDeps, call: ToolCall, server: ToolServer | null, run: Run): Promise<void> {
   const now = deps.clock();
   if (!isRead(call)) {
@@ -173,7 +178,7 @@ export async function takeOver(deps: CallDeps, call: ToolCall, server: ToolServe
   await carryOut(deps, call, attempt, Promise.resolve(call), { ...run, server, tool, who });
 }
 
-/** Who the customer is, for the tool server: it comes from the session, never from anything that was written. */
+/** The customer's identity for the tool server. It comes from the session, never from text that the customer wrote. */
 async function customerMeta(call: ToolCall): Promise<Record<string, unknown> | undefined> {
   const customer = await findCustomer(call.org_id, call.customer_id);
   if (!customer?.verified) return undefined;
@@ -190,7 +195,7 @@ async function customerMeta(call: ToolCall): Promise<Record<string, unknown> | u
 
 function outcomeOfFailure({ reason }: ServerFailure, disconnected: boolean): Outcome {
   if (disconnected) return 'suspended';
-  // What a tool asks back may be answered by the customer only, and is not asked here: a person takes over.
+  // The tool asks a question that the customer cannot be asked, so a person takes over.
   if (reason === 'input_required') return 'handed_off';
   return reason === 'timeout' ? 'timeout' : 'error';
 }

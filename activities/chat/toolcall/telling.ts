@@ -1,4 +1,4 @@
-/** What is told of a call: in the conversation, in the audit, and to the turn that waits for it. */
+/** Reports a tool call: in the conversation, in the audit log, and to the turn that waits for it. */
 import type { CallDeps } from './deps.ts';
 import { collectionOf } from '../../../models/base/define.ts';
 import { intentFor } from '../../../models/base/pending.ts';
@@ -9,7 +9,7 @@ import { conversationWork } from '../../../models/rules/chat/work.ts';
 import { progressText, type Progress } from '../../../models/rules/mcp/result.ts';
 import { titleOf, type Outcome } from '../../../models/rules/mcp/tool.ts';
 
-/** A customer is told how far a tool is this often at most, and so many times. */
+/** Progress is shown to a customer at most every `progressEveryMs`, and at most `maxProgress` times. */
 const progressEveryMs = 2_000;
 const maxProgress = 20;
 
@@ -20,7 +20,7 @@ export const writerFor = (deps: CallDeps, call: ToolCall) =>
 export const endUnsent = (deps: CallDeps, call: ToolCall, move: 'drop' | 'expire', outcome: Outcome) =>
   moveCall(call.org_id, call._id, move, { outcome, ended_at: deps.clock() });
 
-/** Writes into the audit what was asked or agreed to, or how the call ended. */
+/** Writes an approval or a call's end to the audit log. */
 export function record(
   deps: CallDeps,
   call: ToolCall,
@@ -47,7 +47,7 @@ export function record(
   });
 }
 
-/** Tells everybody how a call ended, and has the turn go on. Told again, it is told once. */
+/** Reports a call's end everywhere and resumes the turn. Idempotent. */
 export async function conclude(deps: CallDeps, call: ToolCall): Promise<void> {
   const { _id: callId, org_id: orgId, conv_id: convId, awaited, tool_name, outcome } = call;
   if (awaited && call.decided_by !== undefined)
@@ -64,7 +64,7 @@ export async function conclude(deps: CallDeps, call: ToolCall): Promise<void> {
   deps.log.info({ org_id: orgId, call_id: callId, tool: tool_name, outcome }, 'a tool call ended');
 }
 
-/** Shows how far a tool is, now and then; what is said after its end is not shown. */
+/** Shows a tool's progress at intervals; progress after the call's end is not shown. */
 export function progressOf(deps: CallDeps, call: ToolCall) {
   let writing: Promise<unknown> = Promise.resolve();
   let shown = 0;
