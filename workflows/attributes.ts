@@ -1,5 +1,5 @@
 /**
- * The search attributes that operators filter workflows by. This is their only list: workers register them
+ * The search attributes by which operators filter workflows. This is their only list: workers register them
  * (workers/searchattributes.ts), and the embedded server is started with them (engines/temporal.ts).
  */
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';

@@ -1,4 +1,4 @@
-/** All workflows, as a worker bundles them. */
+/** All workflows, as they are bundled for the workers. */
 export { announce } from './tasks/announce.ts';
 export { conversation } from './chat/conversation.ts';
 export { crawlSite } from './crawl/crawl.ts';

@@ -1,6 +1,6 @@
 /**
- * A member was taken out of an organization: what they were granted ends, and their open tasks are nobody's. Looked at once more
- * when every request that was admitted before, and still saw them as a member, has ended.
+ * Ends the grants of a member who was removed from an organization, and unassigns their open tasks. Both are repeated
+ * after all requests have ended that were admitted before and still saw them as a member.
  */
 import { proxyActivities, sleep } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
@@ -8,11 +8,11 @@ import type { DepartureActivities, DepartureRef } from '../../activities/access/
 
 const { endGrants, giveUpTasks } = proxyActivities<DepartureActivities>({
   ...throughOutages,
-  // Some milliseconds for each task.
+  // Each task takes some milliseconds.
   startToCloseTimeout: '30 minutes',
 });
 
-/** Longer than a request lives that assigns tasks. */
+/** Longer than any request that assigns tasks. */
 const untilQuiet = '5 minutes';
 
 export async function memberDeparted(ref: DepartureRef): Promise<void> {

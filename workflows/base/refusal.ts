@@ -1,4 +1,4 @@
-/** How a workflow's validator refuses an update, so that the API can tell the caller in the workflow's own words. */
+/** How a workflow's validator refuses an update, with a message that the API passes on to the caller. */
 import { ApplicationFailure } from '@temporalio/common';
 
 /** `allowed`: the operations that are possible in the state `from`. */
@@ -15,7 +15,7 @@ export const refusal = (message: string, transition?: Transition): ApplicationFa
     details: transition ? [transition] : [],
   });
 
-/** The content of a refusal; undefined for any other failure, whose message is not meant for callers. */
+/** The content of a refusal; undefined for any other failure, whose message must not reach callers. */
 export function readRefusal(error: unknown): { message: string; transition: Transition | undefined } | undefined {
   if (!(error instanceof ApplicationFailure) || error.type !== refusalType) return undefined;
   const { message, details } = error;

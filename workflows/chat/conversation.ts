@@ -1,7 +1,7 @@
 /**
- * A conversation in which somebody is writing: it is attended to at each signal, one after the other. The outstanding
- * work is in MongoDB, so the history stays short. When no signal comes for a while the workflow ends, and the next
- * message starts it again. A turn that needs somebody's decision waits here, so that no activity has to wait.
+ * An active conversation: its outstanding work is processed at each signal, one turn after the other. The work is in
+ * MongoDB, so the history stays short. Without signals for a while the workflow ends, and the next message starts it
+ * again. When a turn needs a person's decision, this workflow waits, so that no activity has to.
  */
 import {
   condition,
@@ -19,9 +19,9 @@ export type ConversationRef = { orgId: string; convId: string };
 
 const { attendTo } = proxyActivities<ConversationActivities>({
   ...throughOutages,
-  // An answer takes seconds to write; several may be waiting.
+  // An answer takes seconds to write, and several messages may wait.
   startToCloseTimeout: '10 minutes',
-  // A customer waits for the answer of a worker that died, or for the end of an outage, so both are noticed sooner.
+  // A customer waits, so the death of a worker and the end of an outage are noticed sooner than usual.
   heartbeatTimeout: '5 seconds',
   retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
 });
@@ -29,7 +29,7 @@ const { attendTo } = proxyActivities<ConversationActivities>({
 /** Something was stored: a message, a member's reply, a change of status. */
 export const attend = defineSignal(attendSignal);
 
-/** People write again within a minute, or not for a long time. */
+/** Customers write again within a minute, or not for a long time. */
 const idle = '1 minute';
 
 export async function conversation(ref: ConversationRef): Promise<void> {
@@ -38,11 +38,12 @@ export async function conversation(ref: ConversationRef): Promise<void> {
   for (;;) {
     const seen = news;
     const outcome = await attendTo(ref);
-    // Somebody may write during each turn, for days. The next run begins with a turn of its own.
+    // A conversation may be active for days, so the history is renewed. The next run starts with a turn of its own.
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof conversation>(ref);
     if (news !== seen) continue;
     if (outcome.kind === 'waiting') {
-      // The decision is stored before its signal is sent. If none comes in time, the turn runs again and says so.
+      // A decision is stored before its signal is sent. If none arrives in time, the turn is repeated and tells the
+      // customer.
       await condition(() => news !== seen, outcome.withinMs);
       continue;
     }

@@ -1,4 +1,6 @@
-/** Removes a customer with all data that is held, and checks a while later that nothing has come back. */
+/**
+ * Erases a customer with all data, and repeats that later for data which concurrent work may have written meanwhile.
+ */
 import { proxyActivities, sleep } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { ErasureActivities } from '../../activities/chat/erasure.ts';
@@ -11,7 +13,7 @@ const activities = proxyActivities<ErasureActivities>({
   startToCloseTimeout: '10 minutes',
 });
 
-/** Longer than an answer may take (10 minutes), or a request that was admitted before the removal. */
+/** Longer than any answer (10 minutes) and any request that was admitted before the erasure. */
 const untilQuiet = '15 minutes';
 
 export async function eraseCustomer(ref: ErasureRef): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * One call of a tool: it waits for whoever has to agree, and for the limit of calls, so that no activity has to; what it is
- * about is in MongoDB. Operators see here whose call waits for whom, and nothing of its arguments.
+ * One tool call. The workflow waits for approval and for the rate limit, so that no activity has to. The call's content
+ * is in MongoDB. Operators see whose call waits for whom, but not its arguments.
  */
 import {
   condition,
@@ -21,21 +21,24 @@ export type ToolCallRef = { orgId: string; callId: string };
 
 const { advanceCall } = proxyActivities<ToolCallActivities>({
   ...throughOutages,
-  // A call may take two minutes, and the list before it a quarter of one.
+  // A call may take two minutes, and listing the tools before it a quarter of a minute.
   startToCloseTimeout: '5 minutes',
   // A customer waits.
   heartbeatTimeout: '5 seconds',
   retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
 });
 
-/** By the workflow's own task: nothing has to be handed out, and Temporal keeps one event of it. */
+/**
+ * A local activity runs within the workflow task, so there is no queue to wait in, and Temporal stores one event for
+ * it.
+ */
 const inTask = proxyLocalActivities<ToolCallActivities>({
   startToCloseTimeout: '1 minute',
   scheduleToStartTimeout: '1 second',
   retry: { maximumAttempts: 1 },
 });
 
-/** Somebody's decision was stored, or the server was disconnected. */
+/** The signal that a decision was stored or the server was disconnected. */
 export const decided = defineSignal(decidedSignal);
 
 export async function toolCall(ref: ToolCallRef): Promise<string> {
@@ -48,15 +51,18 @@ export async function toolCall(ref: ToolCallRef): Promise<string> {
       show(step, step.outcome);
       return step.outcome;
     }
-    // Only steps in a task leave a call that runs.
+    // Only a step in a local activity returns while the call is still running.
     if (step.kind === 'calling') continue;
     show(step, step.kind === 'waiting' ? `waiting_${step.awaited}` : 'held_back');
-    // A decision is stored before its signal is sent. If none comes in time, the next step finds that and says so.
+    // A decision is stored before its signal is sent. If none arrives in time, the next step ends the call as expired.
     await condition(() => news !== seen, step.withinMs);
   }
 }
 
-/** A step in the workflow's own task, since a customer waits; an activity does, with heartbeats, what takes long or failed. */
+/**
+ * Runs a step as a local activity, because a customer waits. A step that takes long or failed runs as a normal activity
+ * with heartbeats.
+ */
 async function takeStep(ref: ToolCallRef): Promise<CallStep> {
   try {
     const step = await inTask.advanceCall(ref);

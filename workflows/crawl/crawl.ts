@@ -1,6 +1,6 @@
 /**
- * Turns a site into sources: batches of pages until nothing is left to fetch, then the crawl is ended. What was found
- * and fetched is in MongoDB, so the history stays small and a batch that died continues where it was.
+ * Crawls a site: runs batches of pages until no page is left to fetch, then ends the crawl. The frontier and the pages
+ * are in MongoDB, so the history stays small, and after a dead batch the crawl continues where it was.
  */
 import {
   allHandlersFinished,
@@ -22,35 +22,33 @@ import { searchAttributes } from '../attributes.ts';
 import { throughOutages } from '../base/options.ts';
 import { refusal } from '../base/refusal.ts';
 
-/** `waitedMs`: the time that earlier runs of this workflow waited. */
+/** `waitedMs`: the time that earlier runs of this workflow have waited. */
 export type CrawlRef = { orgId: string; crawlId: string; waitedMs?: number };
 
 type Ending = 'completed' | 'failed' | 'cancelled' | 'limit_reached';
 
 const { crawlBatch, finishCrawl } = proxyActivities<CrawlActivities>({
   ...throughOutages,
-  // A batch starts pages for half a minute, does not sleep, and reads sitemaps at its start: a generous bound.
+  // A generous timeout: a batch starts pages for half a minute, does not sleep, and reads sitemaps at its start.
   startToCloseTimeout: '2 hours',
 });
 
-/** Ends the crawl; refused when it is already ending. */
+/** The update that cancels the crawl; refused when the crawl is already ending. */
 export const cancelCrawl = defineUpdate<void>('cancel');
 
 /**
- * How often in a row robots.txt is requested while the site cannot answer, a minute apart, before the crawl gives up.
+ * If the site cannot answer, robots.txt is requested this many times in a row, a minute apart, before the crawl gives
+ * up.
  */
 const robotsTries = 5;
 
-/**
- * How long the crawl waits in total when a site asks for pauses, in ms; a thousand pages half a minute apart fit into
- * it.
- */
+/** The longest total wait for pauses that a site asks for, in ms. A thousand pages half a minute apart fit into it. */
 const maxWaitedMs = 24 * 3_600_000;
 
 const waitedEnough =
   'The site asked to wait again and again, for a day in all; the pages that are left were not fetched.';
 
-/** Returns the status that is on the record. */
+/** Returns the status on the crawl's record. */
 export async function crawlSite(ref: CrawlRef): Promise<Ending> {
   const fetching = new CancellationScope({ cancellable: true });
   let ending: Ending | undefined;
@@ -91,7 +89,7 @@ async function fetchAll(ref: CrawlRef): Promise<{ ending: Ending; error?: string
       continue;
     }
     unanswered = 0;
-    // The wait is here and not in the batch, because a worker's places are for crawls that have something to do.
+    // The workflow waits, not the batch, because a worker's slots are for crawls that have work to do.
     if (progress.waitMs !== undefined) {
       if (waitedMs >= maxWaitedMs) return { ending: 'limit_reached', error: waitedEnough };
       await sleep(progress.waitMs);
@@ -105,12 +103,12 @@ function setStatus(status: string): void {
   upsertSearchAttributes([{ key: searchAttributes.status, value: status }]);
 }
 
-/** Shows the reason above the page counts. */
+/** Shows the reason above the page counts in the Temporal UI. */
 function showFailure(reason: string): void {
   setCurrentDetails(`failed: ${reason}\n\n${getCurrentDetails()}`);
 }
 
-/** What operators see in the Temporal UI. */
+/** The text for operators in the Temporal UI. */
 function describe({ url, tally, message }: CrawlProgress): string {
   const rows = [
     ['found', tally.found],

@@ -1,4 +1,4 @@
-/** Repeated crawls of a site: the Temporal Schedule is updated to follow the record, and each firing begins a crawl. */
+/** Crawl schedules: the Temporal Schedule is kept equal to the record, and each firing starts a crawl. */
 import { ParentClosePolicy, proxyActivities, startChild, workflowInfo } from '@temporalio/workflow';
 import type { Begun, RecrawlActivities } from '../../activities/crawl/recrawl.ts';
 import { searchAttributes } from '../attributes.ts';
@@ -9,7 +9,7 @@ import { crawlSiteWork } from '../../models/rules/crawl/work.ts';
 export type RecrawlRef = { orgId: string; scheduleId: string };
 
 const activities = proxyActivities<RecrawlActivities>({
-  // The schedule skips firings during an outage.
+  // Retries last through an outage; the schedule skips firings meanwhile.
   ...throughOutages,
   // A few commands to MongoDB and Temporal, whose own retries end within 20 s.
   startToCloseTimeout: '2 minutes',
@@ -21,12 +21,12 @@ export async function arrangeRecrawl(ref: RecrawlRef): Promise<void> {
 }
 
 /**
- * The workflow that a schedule starts: it begins a crawl and ends, so that the next firing finds that crawl running and
- * records it.
+ * The workflow that a schedule starts. It starts a crawl and ends, so that the next firing finds that crawl running and
+ * notes it.
  */
 export async function recrawlSite(ref: RecrawlRef): Promise<Begun> {
   const begun = await activities.beginRecrawl({ ...ref, firing: workflowInfo().runId });
-  // The record is gone, so whatever left this schedule behind, this was its last firing.
+  // The record was removed, so this leftover schedule is removed as well.
   if (begun.state === 'gone') await activities.arrangeRecrawl(ref);
   if (begun.state === 'begun') {
     // The same id as every crawl has, so that status and cancel find it.

@@ -1,6 +1,6 @@
 /**
- * What arrives for one organization from other services: processed at each signal until nothing is left. The outstanding
- * work is in MongoDB, so the history stays short. It waits only for what failed and is tried again.
+ * Processes an organization's events from other services, at each signal until none is left. The events are in MongoDB,
+ * so the history stays short. The workflow waits only for retries of failed events.
  */
 import {
   condition,
@@ -18,9 +18,9 @@ export type InboundRef = { orgId: string };
 
 const { processInbound } = proxyActivities<InboundActivities>({
   ...throughOutages,
-  // Each record has its own limit; many may be waiting.
+  // Each event has its own timeout; many may be waiting.
   startToCloseTimeout: '30 minutes',
-  // A person waits for the answer in a team chat, so the death of a worker is noticed sooner.
+  // In a team chat a person waits for the answer, so the death of a worker is noticed sooner than usual.
   heartbeatTimeout: '5 seconds',
   retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
 });
@@ -34,7 +34,8 @@ export async function inbound(ref: InboundRef): Promise<void> {
   for (;;) {
     const seen = news;
     const { againInMs } = await processInbound(ref);
-    // An organization may be busy for days: something arrives during each look. The next run begins with a look of its own.
+    // An organization may be busy for days, so the history is renewed. The next run starts with a look at the stored
+    // events.
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof inbound>(ref);
     if (news !== seen) continue;
     if (againInMs === undefined) return;

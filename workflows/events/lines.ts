@@ -1,6 +1,6 @@
 /**
- * Lines of deliveries as a workflow carries them: each is sent in order, beside the others. The waits for further attempts are
- * timers here; what is outstanding, and when it is due, is in MongoDB. Operators see each line that waits.
+ * Sends lines of deliveries: each line in order, the lines in parallel. Waits between attempts are timers in the
+ * workflow; the deliveries and their due times are in MongoDB. Operators see each line that waits.
  */
 import {
   condition,
@@ -20,35 +20,35 @@ import { tryNowSignal } from '../../models/rules/chat/work.ts';
 
 const sending = {
   ...throughOutages,
-  // An attempt takes 15 s at most, and an activity begins no further one after half a minute.
+  // An attempt takes at most 15 s, and an activity starts no further attempt after half a minute.
   startToCloseTimeout: '3 minutes',
 } as const;
 
 export const { sendEvents, sendSome } = proxyActivities<DeliveryActivities>(sending);
 
-/** The same where only slow destinations are sent to. */
+/** As `sendSome`, on the queue for slow destinations. */
 const sendSlowly = (): DeliveryActivities['sendSome'] =>
   proxyActivities<DeliveryActivities>({
     ...sending,
-    // Many of these attempts wait for 15 s at the same time. A heartbeat every second of each would be as much work for
-    // Temporal as what is delivered to others; that a worker has died may be noticed later here.
+    // Many of these attempts wait for 15 s in parallel. A heartbeat per second from each would be as much work for
+    // Temporal as all other deliveries. So the death of a worker is noticed later here.
     heartbeatTimeout: '40 seconds',
     taskQueue: queueBeside(workflowInfo().taskQueue, queues.deliveries, queues.slowdeliveries),
   }).sendSome;
 
-/** Makes the next attempt of everything that waits now. */
+/** The signal that makes the next attempt of every waiting line at once. */
 export const tryNow = defineSignal(tryNowSignal);
 
 function carryLines(orgId: string) {
-  /** `again`: something was stored for the line while an activity was at it. */
+  /** `again`: a delivery was stored for the line while an activity was sending it. */
   const lines = new Map<string, { again: boolean }>();
   const waits = new Map<string, Shown>();
   const failures = new Set<string>();
   let nudges = 0;
-  /** How many there were when the last look began. */
+  /** The number of nudges when the last `look` began. */
   let nudgesBefore = 0;
   let stopping = false;
-  /** Asked for while this run stops, so the next one makes the attempts. */
+  /** A nudge arrived while this run stops, so the next run makes the attempts. */
   let urgent = false;
   let wasShown = false;
   let broken: unknown;
@@ -60,7 +60,7 @@ function carryLines(orgId: string) {
     for (let left = begun; ;) {
       note(line, left);
       if (left.kind === 'waiting') {
-        // What was asked for while the last attempt was under way is not over with that one.
+        // A nudge during the last attempt asks for another attempt at once.
         if (nudges === before) {
           before = nudges;
           await condition(() => nudges !== before || stopping, left.waitMs);
@@ -68,7 +68,7 @@ function carryLines(orgId: string) {
         if (stopping && nudges !== before) urgent = true;
       }
       if (stopping || (left.kind === 'done' && !state.again)) break;
-      // What was stored up to now, the activity finds.
+      // The activity finds all deliveries that were stored up to now.
       state.again = false;
       before = nudges;
       const slow = left.kind !== 'done' && left.slow;
@@ -77,7 +77,10 @@ function carryLines(orgId: string) {
     lines.delete(line);
   }
 
-  /** Shows what waits. While everything is delivered nothing is shown, since each change of the status is an action. */
+  /**
+   * Shows the waiting lines to operators. While all deliveries succeed, the status is left alone, because each change
+   * of it is a Temporal action.
+   */
   function note(line: string, left: LineLeft): void {
     if (left.kind === 'done' && left.failed !== undefined) failures.add(left.failed);
     const before = waits.size;
@@ -94,10 +97,10 @@ function carryLines(orgId: string) {
   }
 
   return {
-    /** Before each look at what is to be carried. */
+    /** To be called before each `look`. */
     looks: (): void => void (nudgesBefore = nudges),
     names: (): string[] => [...lines.keys()],
-    /** Goes on with a line; one that is carried already is looked at once more. */
+    /** Starts sending a line; a line that is being sent is checked once more afterwards. */
     take(line: string, left: LineLeft): void {
       const state = lines.get(line);
       if (state) state.again = true;
@@ -107,27 +110,27 @@ function carryLines(orgId: string) {
           lines.delete(line);
         });
     },
-    /** A delivery was given up, outside of a line that is carried. */
+    /** Records a delivery that was given up outside of a line that is being sent. */
     failed: (deliveryId: string): void => void failures.add(deliveryId),
     nudge(): void {
       nudges += 1;
       if (stopping) urgent = true;
     },
-    /** Nothing is left to carry. @throws what broke a line. */
+    /** Whether no line is being sent. @throws the error that broke a line. */
     idle(): boolean {
       if (broken !== undefined) throw broken;
       return lines.size === 0;
     },
     /**
-     * Lets activities end and leaves the waits, for a run that continues as new; returns whether attempts were asked for that
-     * this run did not make.
+     * Lets activities finish and aborts the waits, so that the workflow can continue as new. Returns whether attempts
+     * were requested that this run did not make.
      */
     async stop(): Promise<boolean> {
       stopping = true;
       await condition(() => lines.size === 0);
       return urgent;
     },
-    /** The last thing that operators see. */
+    /** Shows operators the final state. */
     end(): void {
       if (failures.size > 0) setCurrentDetails(describe([], failures));
       if (failures.size > 0 || wasShown) setStatus(failures.size > 0 ? 'failed' : 'delivered');
@@ -138,8 +141,8 @@ function carryLines(orgId: string) {
 type Carried = ReturnType<typeof carryLines>;
 
 /**
- * Carries lines until nothing is left. `look` says what is to be carried: at the beginning, at each signal `news`, and when
- * operators want the next attempts now. `again` continues a long run as a new one, which is told with `urgent` to make the
+ * Sends lines until none is left. `look` finds the lines to send: at the start, at each signal `news`, and when
+ * operators request the next attempts. `again` continues a long run as new; its `urgent` tells the new run to make the
  * next attempts at once.
  */
 export async function carryAll(
@@ -171,11 +174,11 @@ export async function carryAll(
   carried.end();
 }
 
-/** Temporal holds no addresses of people, and no words of receivers, which may name them. */
+/** Temporal must not store people's addresses, nor receivers' replies, which may contain names. */
 const where =
   'Where it goes and what the receiver said: `GET /v1/support/outbox/orgs/{orgId}/deliveries/{deliveryId}`.';
 
-/** What operators see in the Temporal UI. */
+/** The text for operators in the Temporal UI. */
 function describe(waits: readonly Shown[], failures: ReadonlySet<string>): string {
   const table = waits.map(
     ({ deliveryId, kind, event, attempt, attempts, nextAt, status = 'none' }) =>

@@ -1,6 +1,6 @@
 /**
- * Mails a customer what was said to it, a minute after it was said: until then the customer may come back, and what else is said
- * goes into the same mail. What is to be told is in MongoDB; the workflow only waits.
+ * Mails a customer the replies to them, a minute after the first one: until then the customer may come back, and
+ * further replies go into the same mail. The replies are in MongoDB; the workflow only waits.
  */
 import {
   condition,
@@ -20,7 +20,7 @@ export type MailReplyRef = { orgId: string; convId: string };
 
 const { mailUnsent } = proxyActivities<MailReplyActivities>({
   ...throughOutages,
-  // It reads and writes a few records; the mail itself is sent by its delivery.
+  // Reads and writes a few records. The mail itself is sent by its delivery.
   startToCloseTimeout: '1 minute',
 });
 

@@ -1,6 +1,7 @@
 /**
- * Has members told of a conversation, of a call of a tool that waits for one of them, or of a delivery that was given up. What is
- * to be told, and whom, the activity reads from the record; what leaves are deliveries, sent by workflows of their own.
+ * Notifies members of a conversation, of a tool call that waits for approval, or of a failed delivery. The activity
+ * reads the content and the recipients from the record. The notifications are deliveries, which their own workflows
+ * send.
  */
 import { continueAsNew, defineSignal, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
@@ -9,9 +10,9 @@ import { noticedSignal, type NoticeRef } from '../../models/rules/chat/work.ts';
 
 const { tellMembers } = proxyActivities<NoticeActivities>({
   ...throughOutages,
-  // It reads and writes some records for each member.
+  // Reads and writes some records for each member.
   startToCloseTimeout: '1 minute',
-  // Somebody waits for a person, so a worker that died is noticed sooner.
+  // A person waits, so the death of a worker is noticed sooner than usual.
   heartbeatTimeout: '5 seconds',
 });
 

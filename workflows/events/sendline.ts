@@ -1,4 +1,7 @@
-/** Sends a line of deliveries that belongs to no ticket, such as an answer by mail, or a single delivery that is sent again. */
+/**
+ * Sends a line of deliveries that belongs to no ticket, such as an answer by mail, or a single delivery that is sent
+ * again.
+ */
 import { continueAsNew, defineSignal } from '@temporalio/workflow';
 import { carryAll } from './lines.ts';
 import { lineSignal } from '../../models/rules/events/work.ts';

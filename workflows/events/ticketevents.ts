@@ -1,13 +1,13 @@
 /**
- * Sends the events of a ticket: in order to each destination, the destinations beside each other. The act that makes an event
- * signals this workflow; the events and their deliveries are in MongoDB, so the history stays short, and it ends as soon as
- * nothing is outstanding.
+ * Sends the events of a ticket: in order to each destination, the destinations in parallel. The action that creates an
+ * event signals this workflow. The events and their deliveries are in MongoDB, so the history stays short. The workflow
+ * ends when no delivery is outstanding.
  */
 import { continueAsNew, defineSignal } from '@temporalio/workflow';
 import { carryAll, sendEvents } from './lines.ts';
 import { ticketEventSignal } from '../../models/rules/chat/work.ts';
 
-/** `tryNow`: the next attempts were asked for when the run before had no time for them. */
+/** `tryNow`: the next attempts were requested in the previous run, which had no time for them. */
 export type TicketRef = { orgId: string; convId: string; ticketId: string; tryNow?: boolean };
 
 /** An event of the ticket was stored. */

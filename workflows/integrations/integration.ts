@@ -4,10 +4,10 @@ import type { IntegrationActivities } from '../../activities/integrations/integr
 import type { Trial, TrialEnd } from '../../models/rules/integrations/work.ts';
 
 const { tryConnection } = proxyActivities<IntegrationActivities>({
-  // A few calls of some 15 s at most; whoever waits gives up after 20 s.
+  // A few calls of at most 15 s each; the request that waits for the outcome gives up after 20 s.
   startToCloseTimeout: '40 seconds',
   heartbeatTimeout: '5 seconds',
-  // Of a worker that died. What the service says is an outcome, and whoever waits may try again.
+  // One retry after the death of a worker. A refusal of the service is an outcome, and the person may try again.
   retry: { maximumAttempts: 2 },
 });
 

@@ -1,4 +1,4 @@
-/** Gives the credential of a connection that is over back to its service, however long that service is away. */
+/** Revokes the credential of an ended connection at its service, with retries through a long outage of the service. */
 import { proxyActivities } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { ReleaseActivities } from '../../activities/integrations/release.ts';
@@ -6,10 +6,10 @@ import { releaseTriedForMs, type ReleaseRef } from '../../models/rules/integrati
 
 const { giveBack } = proxyActivities<ReleaseActivities>({
   ...throughOutages,
-  // Two calls of 15 s at most.
+  // Two calls of at most 15 s.
   startToCloseTimeout: '1 minute',
   scheduleToCloseTimeout: releaseTriedForMs,
-  // Nobody waits for it.
+  // No person waits for it, so retries may be an hour apart.
   retry: { ...throughOutages.retry, maximumInterval: '1 hour' },
 });
 

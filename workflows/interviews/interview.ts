@@ -1,7 +1,8 @@
 /**
- * An interview, from its draft to its evaluation. This workflow owns its state: every change is an operation of the one table
- * (models/rules/interviews/interview.ts), asked for by an Update, by the clock, or by what a bot reports; the record in
- * MongoDB is its projection. Nothing personal passes through here: only ids, words for causes, and times.
+ * An interview, from its draft to its evaluation. This workflow owns the interview's state. Every status change is an
+ * operation of the table in models/rules/interviews/interview.ts, requested by an update, a timer or a bot's report.
+ * The record in MongoDB is a projection of the state. No personal data passes through the workflow: only ids, codes of
+ * causes, and times.
  */
 import {
   allHandlersFinished,
@@ -32,19 +33,19 @@ import { interviewSignals } from '../../models/rules/interviews/work.ts';
 export type InterviewRef = {
   orgId: string;
   interviewId: string;
-  /** Of the run before, which continues here. */
+  /** The state of the previous run, which this run continues. */
   state?: InterviewState;
 };
 
-/** `actor`: a user's id, `bot` or `candidate`; `cause`: a word such as `consent_refused`. */
+/** `actor`: a user's id, `bot` or `candidate`. `cause`: a code such as `consent_refused`. */
 export type Order = { actor: string; cause?: string };
 /**
- * `seq`: the number of the move in the interview's history. `state` and `moves`: what is to be stored so that the record says
- * so; absent where it is stored already.
+ * `seq`: the number of the status change in the interview's history. `state` and `moves`: what the caller has to store
+ * in the record; absent when it is stored already.
  */
 export type Done = { seq: number; state?: InterviewState; moves?: readonly Move[] };
 
-/** What may be asked of an open interview. */
+/** The updates that an open interview accepts. */
 export const interviewUpdates = {
   start: defineUpdate<Done, [Order]>('start'),
   cancel: defineUpdate<Done, [Order]>('cancel'),
@@ -58,7 +59,7 @@ export const interviewUpdates = {
 export type InterviewCommand = keyof typeof interviewUpdates;
 const commands = Object.keys(interviewUpdates) as InterviewCommand[];
 
-/** A member changed the configuration: the record is read again. The signal is for when nobody waits for it. */
+/** A member changed the configuration, so the record is read again. The signal is for callers that do not wait. */
 export const reloadInterview = defineUpdate<void, [Order]>('reload');
 export const interviewChanged = defineSignal(interviewSignals.changed);
 /** The bot's service has sent news of it. */
@@ -70,11 +71,11 @@ export const removeInterviewNow = defineSignal(interviewSignals.remove);
 
 const { removeInterview, forgetInterview } = proxyActivities<InterviewActivities>({
   ...throughOutages,
-  // Some removals from MongoDB.
+  // A few removals from MongoDB.
   startToCloseTimeout: '2 minutes',
 });
 
-/** Longer than a request lives that stores what was said. */
+/** Longer than any request that stores a part of the transcript. */
 const untilQuiet = '5 minutes';
 
 export async function interview({ orgId, interviewId, state: carried }: InterviewRef): Promise<InterviewStatus> {
@@ -83,7 +84,7 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
   listen(run);
   if (!isKnown()) await run.load();
   if (isKnown()) run.show();
-  // News of a bot may come after the end; then this is a run of its own, with nothing to do.
+  // A report of a bot may arrive after the end. It starts a new run, which has nothing to do.
   const wasFinal = isKnown() && isFinal(state().status);
   if (isKnown() && !carried && !isRemoved() && !wasFinal) invite(run);
   while (!isRemoved() && !isFinal(state().status)) {
@@ -95,7 +96,7 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
       heard.room = 0;
       await heedRoom(run);
     }
-    // It may have ended while that was read.
+    // The interview may have ended while the record was read.
     if (isFinal(state().status)) break;
     if (workflowInfo().continueAsNewSuggested) await renew(run);
     await step(run);
@@ -105,7 +106,7 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
   return isKnown() ? state().status : 'cancelled';
 }
 
-/** What is done in a state until something changes. */
+/** The work in the current state until something changes. */
 function step(run: Run): Promise<void> {
   const { status } = run.state();
   if (status === 'bot_deployed') return join(run);
@@ -113,7 +114,7 @@ function step(run: Run): Promise<void> {
   return status === 'evaluating' ? evaluate(run) : wait(run);
 }
 
-/** Takes what is asked and told, from the first moment of a run. */
+/** Registers the handlers of all updates and signals, at the start of a run. */
 function listen(run: Run): void {
   const { heard } = run;
   for (const command of commands) {
@@ -146,30 +147,30 @@ async function obey(run: Run, command: InterviewCommand, { actor, cause }: Order
   }
   const { seq } = run.state();
   if (command === 'evaluate') await summarize(run);
-  // Whoever asked stores it at once, in half the time that an activity takes. The activity is for when they die; after a start,
-  // the order of a bot comes next, and stores it.
+  // The caller stores the result at once, which takes half the time of an activity. The activity is for a caller that
+  // dies. After `start`, the activity that orders the bot stores the result.
   const answer = { seq, ...run.unstored() };
   if (command !== 'start') void run.store({ asked: true });
   return answer;
 }
 
-/** Whether there is news of a bot that nobody has looked after since. */
+/** Whether a report has arrived since the bot was checked last. */
 const isReported = ({ state, heard }: Run): boolean => isRunning(state().status) && heard.reports !== heard.looked;
 
-/** Goes on in a new run, once everything that was begun is done. */
+/** Continues as new, after all work in progress is done. */
 async function renew(run: Run): Promise<void> {
   const { ref, state, heard, work, store, isRemoved } = run;
   await Promise.all([store(), work.evaluating, work.inviting, ...work.dismissals]);
   await condition(allHandlersFinished);
-  // The next run would not know that something is to be read.
+  // The next run would not know about signals that this run has not handled, so they are handled first.
   const isTold = heard.unread > 0 || heard.room > 0 || isReported(run);
   if (!isRemoved() && !isTold) await continueAsNew<typeof interview>({ ...ref, state: state() });
 }
 
-/** Lets everything that was begun end; of an interview that was deleted, nothing stays. */
+/** Completes all work in progress. If the interview was deleted, removes everything of it. */
 async function finish(run: Run): Promise<void> {
   const { ref, work, isRemoved, stored } = run;
-  /** The record stays until the service of the bots has deleted the recordings: it says which bots there were. */
+  /** The record lists the bots, so it is kept until the bots' service has deleted the recordings. */
   let forgotten = Promise.resolve();
   const forget = async (): Promise<void> => {
     await eraseRecorded(run);
@@ -183,11 +184,11 @@ async function finish(run: Run): Promise<void> {
   if (wasRemoved) await remove();
   await condition(allHandlersFinished);
   await Promise.all([stored(), work.inviting, ...work.dismissals]);
-  // What was called off is called off for its candidate, too.
+  // The candidate is told that the interview was cancelled.
   if (run.isKnown() && !isRemoved() && run.state().status === 'cancelled') invite(run);
   await work.inviting;
   if (!isRemoved()) return;
-  // It was deleted while its last move was being stored.
+  // The interview was deleted while its last status change was being stored.
   if (!wasRemoved) await remove();
   await sleep(untilQuiet);
   await removeInterview(ref);

@@ -1,4 +1,4 @@
-/** How an interview is held: its bot is sent into the call or the room, waited with, followed, lost and dismissed. */
+/** The bot of an interview: it is sent into the call or the room, followed while the interview runs, and dismissed. */
 import { proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
 import { iso, now, since, type Run } from './interviewrun.ts';
 import { throughOutages } from '../base/options.ts';
@@ -8,22 +8,22 @@ import { interviewTimes, lookPause, next, rejoinPause } from '../../models/rules
 
 const { deployBot, lookAtBot, eraseRecordings } = proxyActivities<InterviewActivities>({
   ...throughOutages,
-  // A service answers within seconds or is away.
+  // A service answers within seconds, or it is down.
   startToCloseTimeout: '2 minutes',
 });
 const { readRoom } = proxyActivities<InterviewActivities>({
   ...throughOutages,
-  // A read of MongoDB.
+  // One read from MongoDB.
   startToCloseTimeout: '10 seconds',
 });
 const { dismissBot } = proxyActivities<InterviewActivities>({
   ...throughOutages,
   startToCloseTimeout: '2 minutes',
-  // By then every call has ended, and its service with it.
+  // By then every call has ended, and the bot has left by itself.
   scheduleToCloseTimeout: '1 day',
 });
 
-/** Waits for the moment at which the clock starts it, if there is one. */
+/** Waits for the time at which the interview starts automatically, if there is one. */
 export async function wait(run: Run): Promise<void> {
   const { status, dueAt, startedFor } = run.state();
   const due = status === 'scheduled' && dueAt !== undefined && dueAt !== startedFor ? Date.parse(dueAt) : Infinity;
@@ -40,7 +40,10 @@ export function begin(run: Run, actor: string): void {
   run.forget('failure', 'bot', 'botSince', 'former', 'waitingSince', 'joinedAt', 'rejoin');
 }
 
-/** Makes the moves that people in the room have asked for and that are still to be made: who asked may have died with them. */
+/**
+ * Makes the status changes that people in the room have requested but that were not made, because the requesting
+ * process may have died.
+ */
 export async function heedRoom(run: Run): Promise<void> {
   for (const { operation, actor, cause } of await readRoom(run.ref)) {
     if (run.isRemoved() || next(run.state().status, operation) === undefined) continue;
@@ -50,7 +53,7 @@ export async function heedRoom(run: Run): Promise<void> {
   }
 }
 
-/** When a bot elsewhere is looked after although nothing was heard of it. */
+/** When to check an external bot although no report has arrived. */
 function nextLook({ state }: Run): number {
   const { bot, looks } = state();
   return bot === undefined || bot.kind === 'room' ? Infinity : now() + lookPause(looks);
@@ -65,7 +68,7 @@ async function look({ state, note, heard }: Run): Promise<BotState | undefined> 
   return state().status === status && state().bot?.id === bot.id ? seen : undefined;
 }
 
-/** Sends a bot. True when one was sent. */
+/** Sends a bot. Returns whether one was sent. */
 async function send({ ref, state, note, forget, store, unstored, confirm }: Run): Promise<boolean> {
   const { sent, orders } = state();
   note({ orders: orders + 1 });
@@ -82,7 +85,7 @@ async function send({ ref, state, note, forget, store, unstored, confirm }: Run)
   return 'bot' in deployed;
 }
 
-/** Tries to bring the bot into the call, and waits there for somebody to come. */
+/** Brings the bot into the call, and waits for people to join. */
 export async function join(run: Run): Promise<void> {
   const { state, heard, isRemoved } = run;
   const giveUp = since(state().joiningSince) + interviewTimes.joinWindow;
@@ -91,7 +94,7 @@ export async function join(run: Run): Promise<void> {
     return;
   }
   const noShow = since(state().waitingSince) + interviewTimes.noShow;
-  // A report that came while the bot was being looked after tells more than that look saw.
+  // A report that arrived during the last check of the bot is newer than the check.
   const seen = heard.looked;
   const isNews = await run.until(Math.min(noShow, nextLook(run)), 'no-show or a look at the bot', seen);
   if (state().status !== 'bot_deployed' || isRemoved()) return;
@@ -101,7 +104,10 @@ export async function join(run: Run): Promise<void> {
   await judge(run, await look(run), giveUp);
 }
 
-/** Nobody came in time; but while no worker was there, somebody may have come and the news of it been lost. */
+/**
+ * Nobody has joined in time. The bot is checked once more, because a report may have been lost while no worker was
+ * running.
+ */
 async function giveUpOnPeople(run: Run, giveUp: number): Promise<void> {
   const met = await look(run);
   if (run.state().status !== 'bot_deployed' || run.isRemoved()) return;
@@ -110,7 +116,7 @@ async function giveUpOnPeople(run: Run, giveUp: number): Promise<void> {
   return run.store();
 }
 
-/** What the bot's place means while it is to join. */
+/** Acts on the state of a bot that is to join. */
 async function judge(run: Run, seen: BotState | undefined, giveUp: number): Promise<void> {
   if (!seen) return;
   if (isIn(seen)) {
@@ -129,7 +135,7 @@ async function judge(run: Run, seen: BotState | undefined, giveUp: number): Prom
   await pause(run, giveUp);
 }
 
-/** After a failed attempt: waits a while, or gives up for good. */
+/** After a failed attempt: waits before the next one, or gives up. */
 async function pause(run: Run, giveUp: number): Promise<void> {
   const { state, note } = run;
   note({ attempts: state().attempts + 1 });
@@ -159,16 +165,16 @@ export async function follow(run: Run): Promise<void> {
     return run.store();
   }
   const seen = await look(run);
-  // A room, or a bot that is in its place, needs no other.
+  // A bot that is still in its place needs no replacement.
   if (state().bot !== undefined && !(seen && isOver(seen))) forget('rejoin');
   if (seen && isOver(seen)) await left(run, seen);
 }
 
-/** The bot is no longer in the call. */
+/** The bot has left the call. */
 async function left({ state, note, forget, move, store }: Run, { phase, reason }: BotState): Promise<void> {
   if (reason === 'nobody_came') move('no_show', 'bot', 'candidate_no_show');
   else if (phase === 'failed' || reason === 'removed') {
-    // It was lost: a member sends it again, or ends the interview.
+    // The bot was lost. A member can send it again or end the interview.
     const { bot, former = [], botSince } = state();
     const lost = bot ? [{ ...bot, since: botSince ?? iso() }] : [];
     note({ failure: reason ?? ('unknown' satisfies BotReason), former: [...former, ...lost] });
@@ -177,10 +183,13 @@ async function left({ state, note, forget, move, store }: Run, { phase, reason }
   await store();
 }
 
-/** After a look at bots that have not ended: they leave within seconds, and their service writes down within minutes. */
+/**
+ * The pauses between checks of bots that have not ended. They leave within seconds, and their service transcribes
+ * within minutes.
+ */
 const erasurePauses = ['5 seconds', '30 seconds', '5 minutes'] as const;
 
-/** Has the recordings of an interview that was deleted deleted by the bots' service, however long that takes. */
+/** Has the bots' service delete the recordings of a deleted interview, with retries until it succeeds. */
 export async function eraseRecorded({ ref, state, isKnown }: Run): Promise<void> {
   for (let looks = 0; ; looks += 1) {
     const { bot, former, sent, orders } = isKnown() ? state() : {};
@@ -197,6 +206,6 @@ export async function eraseRecorded({ ref, state, isKnown }: Run): Promise<void>
 export async function dismiss({ state }: Run): Promise<void> {
   const { bot } = state();
   if (bot === undefined || bot.kind === 'room') return;
-  // After a day the service is not asked any more; it has its own limits.
+  // If the service cannot be reached for a day, the bot is left to the service's own time limits.
   await dismissBot({ bot }).catch(() => undefined);
 }

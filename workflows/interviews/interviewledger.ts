@@ -1,6 +1,6 @@
 /**
- * What the workflow of an interview knows, and the only way to change it: each move is one of the table, is shown to operators,
- * and is stored with the record, one write after the other.
+ * The state of an interview's workflow, and the only functions that change it. Each status change follows the table, is
+ * shown to operators, and is stored in the record; the writes run one after the other.
  */
 import { proxyActivities, proxyLocalActivities, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { searchAttributes } from '../attributes.ts';
@@ -16,15 +16,15 @@ import {
   type Operation,
 } from '../../models/rules/interviews/interview.ts';
 
-/** A read or a write of MongoDB each. */
+/** Each is one read or one write of MongoDB. */
 const { loadInterview, storeInterview } = proxyLocalActivities<InterviewActivities>({
   startToCloseTimeout: '10 seconds',
   retry: { initialInterval: '100 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
 });
 
 /**
- * The same as an activity of its own: it is scheduled when Temporal has stored that the update was accepted. An update that is
- * lost with its worker must not have changed the record.
+ * The same as a normal activity. It is scheduled only after Temporal has stored that the update was accepted. An update
+ * that is lost with its worker must not have changed the record.
  */
 const accepted = proxyActivities<InterviewActivities>({
   startToCloseTimeout: '10 seconds',
@@ -34,7 +34,7 @@ const accepted = proxyActivities<InterviewActivities>({
 type Unstored = { state: InterviewState; moves: readonly Move[] };
 export type Timer = { what: string; at: number };
 
-/** `carried`: what the run before knew; without it, the record is read first. */
+/** `carried`: the state of the previous run; without it, the state is read from the record. */
 export function openLedger(ref: { orgId: string; interviewId: string }, carried: InterviewState | undefined) {
   let known = carried;
   let removed = false;
@@ -44,7 +44,7 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
   let shown: InterviewStatus | undefined;
 
   const state = (): InterviewState => known!;
-  /** Changes what is known besides the status. */
+  /** Changes fields of the state other than the status. */
   const note = (change: Partial<InterviewState>): void => void (known = { ...state(), ...change });
   const forget = (...names: (keyof InterviewState)[]): void => {
     const rest: Partial<InterviewState> = { ...state() };
@@ -52,7 +52,7 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
     known = rest as InterviewState;
   };
 
-  /** What operators see in the Temporal UI. */
+  /** The text for operators in the Temporal UI. */
   function show(timer?: Timer): void {
     const { status, bot, failure, scheduledAt } = state();
     if (status !== shown) upsertSearchAttributes([{ key: searchAttributes.status, value: status }]);
@@ -68,7 +68,7 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
     setCurrentDetails(rows.join('\n\n'));
   }
 
-  /** Refuses what the state does not allow. */
+  /** Refuses an operation that the status does not allow. */
   function check(operation: Operation): void {
     const { status } = state();
     if (next(status, operation) !== undefined) return;
@@ -76,7 +76,7 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
     throw refusal(message, transition);
   }
 
-  /** Makes a move that `check` allows. Nothing else changes the status. */
+  /** Makes a status change. No other function changes the status. */
   function move(operation: Operation, actor: string, cause?: string): void {
     check(operation);
     const { status: from, seq } = state();
@@ -88,7 +88,10 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
     show();
   }
 
-  /** Stores the state and the moves since the last time. `asked`: in an update, which may not be accepted for good yet. */
+  /**
+   * Stores the state and the new status changes. `asked`: called within an update, which Temporal may not have accepted
+   * durably yet.
+   */
   async function store({ asked = false } = {}): Promise<void> {
     const before = writing;
     const put = asked ? accepted.storeInterview : storeInterview;
@@ -102,13 +105,13 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
     return writing;
   }
 
-  /** Notes that moves are stored. */
+  /** Marks status changes as stored. */
   function confirm(moves: readonly Move[]): void {
     const last = moves.at(-1)?.seq ?? 0;
     while (unstored[0] && unstored[0].seq <= last) unstored.shift();
   }
 
-  /** Reads the record: its state, the first time, and what a member configured. True when it has a time. */
+  /** Reads the record: the state, the first time, and the configuration. Returns whether the interview has a time. */
   async function load(): Promise<boolean> {
     const record = await loadInterview(ref);
     if (!record) {
@@ -133,13 +136,16 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
     move,
     store,
     load,
-    /** Whether the state is known; nothing is decided before. */
+    /** Whether the state is loaded; nothing is decided before that. */
     isKnown: () => known !== undefined,
     isRemoved: () => removed,
     remove: () => void (removed = true),
-    /** Resolves when everything is stored. */
+    /** Resolves when all writes so far are done. */
     stored: () => writing,
-    /** What is to be stored now, for whoever does it besides; `confirm` notes that it is done. */
+    /**
+     * The state and the status changes that are not stored yet, for a caller that stores them too; `confirm` marks them
+     * as stored.
+     */
     unstored: (): Unstored => ({ state: state(), moves: [...unstored] }),
     confirm,
   };

@@ -1,4 +1,6 @@
-/** What becomes of an interview that has ended: its transcript is collected, summarized (phase 1) and scored (phase 2). */
+/**
+ * The results of an interview that has ended: its transcript is collected, summarized (phase 1) and scored (phase 2).
+ */
 import { condition, proxyActivities } from '@temporalio/workflow';
 import { dismiss } from './interviewbot.ts';
 import { iso, type Run } from './interviewrun.ts';
@@ -9,19 +11,19 @@ import type { CalledBot } from '../../models/rules/interviews/interview.ts';
 
 const { collectTranscript } = proxyActivities<InterviewActivities>({
   ...throughOutages,
-  // A transcript of hours is read within a minute.
+  // A transcript of several hours is read within a minute.
   startToCloseTimeout: '2 minutes',
 });
 const { summarizeInterview, scoreInterview } = proxyActivities<InterviewActivities>({
   ...throughOutages,
-  // A model is asked twice at most, and each time for a minute or two.
+  // A model is called at most twice, for a minute or two each.
   startToCloseTimeout: '10 minutes',
 });
 
-/** How long the service of a bot may take to write a transcript down; after that there is what there is. */
+/** The pauses between requests for a transcript. After the last one, the evaluation uses whatever is there. */
 const transcriptPauses = [5_000, 15_000, 30_000, 60_000, 120_000, 240_000, 480_000, 900_000];
 
-/** The transcript and phase 1, once; then everything else is asked for. */
+/** Collects the transcript and does phase 1, once; after that, only updates cause further work. */
 export async function evaluate(run: Run): Promise<void> {
   const { state } = run;
   const { bot, botSince, former = [], summarized } = state();
@@ -35,12 +37,12 @@ export async function evaluate(run: Run): Promise<void> {
   await run.store();
 }
 
-/** Takes what a bot has heard, as soon as its service has written it down. */
+/** Collects a bot's transcript, once its service has transcribed it. */
 async function collect({ ref, state, heard, isRemoved }: Run, bot: CalledBot): Promise<void> {
   for (const ms of transcriptPauses) {
     const before = heard.reports;
     if (await collectTranscript({ ...ref, bot })) return;
-    // A report that came meanwhile may say that the transcript is there.
+    // A report that arrives during the pause may mean that the transcript is ready.
     await condition(() => isRemoved() || heard.reports !== before || state().status !== 'evaluating', ms);
     if (isRemoved() || state().status !== 'evaluating') return;
   }
@@ -64,7 +66,7 @@ export async function score({ ref, state, work, check, move, isRemoved }: Run, a
     await work.evaluating;
     check('score');
     const outcome = await scoreInterview(ref);
-    // It may have been cancelled meanwhile.
+    // The interview may have been cancelled meanwhile.
     check('score');
     if (outcome === 'silent') throw refusal('The candidate said nothing, so there is nothing to score.');
     move('score', actor);

@@ -1,6 +1,6 @@
 /**
- * One run of an interview's workflow: what it knows, what it has heard and not heeded yet, and how it waits. The steps of an
- * interview (interviewbot.ts, interviewresults.ts) take it as their argument.
+ * One run of an interview's workflow: its state, the signals that are not handled yet, and how it waits. The steps
+ * (interviewbot.ts, interviewresults.ts) get it as an argument.
  */
 import { condition, proxyActivities } from '@temporalio/workflow';
 import { openLedger } from './interviewledger.ts';
@@ -10,7 +10,7 @@ import type { InterviewState } from '../../models/rules/interviews/interview.ts'
 
 const { inviteCandidate } = proxyActivities<InvitationActivities>({
   ...throughOutages,
-  // Some reads and writes of MongoDB.
+  // A few reads and writes of MongoDB.
   startToCloseTimeout: '1 minute',
 });
 
@@ -18,39 +18,39 @@ export type Run = ReturnType<typeof openRun>;
 
 export const now = (): number => Date.now();
 export const iso = (): string => new Date().toISOString();
-/** A moment that was noted; now where none was. */
+/** The time in ms of a stored moment; without one, the current time. */
 export const since = (moment: string | undefined): number => (moment === undefined ? now() : Date.parse(moment));
 
-/** `carried`: what the run before knew. */
+/** `carried`: the state of the previous run. */
 export function openRun(ref: { orgId: string; interviewId: string }, carried: InterviewState | undefined) {
   const ledger = openLedger(ref, carried);
   const { state, isRemoved } = ledger;
   const heard = {
-    /** News of the bot, counted. */
+    /** The number of reports about the bot. */
     reports: 0,
-    /** How many of them had come when the bot was looked after last. */
+    /** The value of `reports` when the bot was checked last. */
     looked: 0,
     /** How often the configuration was read. */
     reloads: 0,
-    /** Changes of the configuration that are still to be read. */
+    /** The changes of the configuration that are not read yet. */
     unread: 0,
-    /** News of the room that is still to be read. */
+    /** The signals about the room that are not handled yet. */
     room: 0,
   };
   const work = {
-    /** The summary that is being made, and those before it. */
+    /** Resolves when all summaries that were started are done. */
     evaluating: Promise.resolve(),
-    /** Mails to the candidate that are being made. */
+    /** Resolves when all mails to the candidate are queued. */
     inviting: Promise.resolve(),
-    /** Whether scores are being made. */
+    /** Whether scoring is in progress. */
     scoring: false,
-    /** Bots that are being told to leave. */
+    /** The bots that are being dismissed. */
     dismissals: [] as Promise<void>[],
   };
 
   /**
-   * Waits until something is asked or reported, or until a moment; false when the moment has come. `reports`: how many are
-   * known.
+   * Waits for an update, a signal or the time `at`; returns false when the time has come. `reports`: the number of
+   * reports that are known already.
    */
   async function until(at: number, timer?: string, reports = heard.reports): Promise<boolean> {
     const { seq, rejoin } = state();
@@ -73,14 +73,14 @@ export function openRun(ref: { orgId: string; interviewId: string }, carried: In
 }
 
 /**
- * Has the candidate told what holds now, by what the record says. Nothing waits for it. No history from before there were such
- * mails says that its candidate is told.
+ * Queues a mail that tells the candidate the current time and place, in the background. Interviews from before these
+ * mails existed have no `invites` in their state, so they send none.
  */
 export function invite({ ref, state, work }: Run): void {
   if (state().invites) work.inviting = work.inviting.then(() => inviteCandidate(ref));
 }
 
-/** Reads what a member has configured; a time makes a draft scheduled. */
+/** Reads the configuration that a member has changed. A draft that gets a time becomes scheduled. */
 export async function reload(run: Run, actor: string): Promise<void> {
   const scheduled = await run.load();
   if (run.isRemoved()) return;

@@ -1,6 +1,6 @@
 /**
- * How long a meeting is kept: until its day, or until its owner deletes it. Then it is removed with all that was made of
- * it, and looked at once more when every request that was admitted before has ended.
+ * Keeps a meeting until its retention period ends or its owner deletes it. Then the meeting is removed with everything
+ * derived from it. The removal is repeated after all requests have ended that were admitted before.
  */
 import { condition, defineSignal, proxyActivities, setCurrentDetails, setHandler, sleep } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
@@ -13,7 +13,7 @@ export type MeetingRef = { owner: string; meetingId: string; expiresAt: string }
 const { removeMeeting, forgetMeeting, removeMeetingTasks } = proxyActivities<MeetingActivities & MeetingTaskActivities>(
   {
     ...throughOutages,
-    // Some 20,000 segments are deleted within seconds.
+    // About 20,000 segments are deleted within seconds.
     startToCloseTimeout: '10 minutes',
   },
 );
@@ -21,7 +21,7 @@ const { removeMeeting, forgetMeeting, removeMeetingTasks } = proxyActivities<Mee
 /** The owner deleted it. */
 export const removeNow = defineSignal(removeMeetingSignal);
 
-/** Longer than a request lives that stores speech or a summary. */
+/** Longer than any request that stores segments or a summary. */
 const untilQuiet = '5 minutes';
 
 export async function meeting({ meetingId, expiresAt }: MeetingRef): Promise<void> {
@@ -36,7 +36,7 @@ export async function meeting({ meetingId, expiresAt }: MeetingRef): Promise<voi
   await removeContents(meetingId);
 }
 
-/** Everything that belongs to a meeting; what other slices make of meetings is removed here, too. */
+/** Removes everything that belongs to a meeting, including what other slices derived from it. */
 async function removeContents(meetingId: string): Promise<void> {
   await removeMeeting({ meetingId });
   await removeMeetingTasks({ meetingId });

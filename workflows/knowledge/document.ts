@@ -1,6 +1,6 @@
 /**
- * Turns a document into a source: reads it and indexes it. A second activity indexes what was read when that failed, so
- * that an outage of the index does not make the file be read again.
+ * Turns a document into a source: reads it and indexes it. If indexing fails, a second activity retries only the
+ * indexing, so that an outage of the index does not make the file be read again.
  */
 import { proxyActivities, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { searchAttributes } from '../attributes.ts';
@@ -14,15 +14,21 @@ export type DocumentOutcome = 'indexed' | 'failed' | 'gone';
 
 const reading = {
   ...throughOutages,
-  // Reading is killed after 30 s by its own limit; the rest is database work.
+  // The reader process is killed after 30 s; the rest is database work.
   startToCloseTimeout: '3 minutes',
 } as const;
-/** Heartbeats show when the worker is dead; the bound is from a time when this waited for an embedding model. */
+/**
+ * Heartbeats show the death of the worker. The long timeout dates from when this activity waited for an embedding
+ * model.
+ */
 const indexing = { ...throughOutages, startToCloseTimeout: '1 hour' } as const;
 const { readDocument } = proxyActivities<DocumentActivities>(reading);
 const { indexDocument } = proxyActivities<DocumentActivities>(indexing);
 
-/** `crowded`: it was stored beside others that were not processed yet, so all its work waits in the backlog. */
+/**
+ * `crowded`: other documents of the organization were waiting when this one was stored, so it is processed in the
+ * backlog.
+ */
 type DocumentStart = DocumentRef & { crowded?: true };
 
 /**
@@ -39,7 +45,7 @@ export async function processDocument({ crowded, ...ref }: DocumentStart): Promi
 
 const backlog = (): string => queueBeside(workflowInfo().taskQueue, queues.documents, queues.backlog);
 
-/** Where no document is refused because of others. */
+/** The backlog never answers `crowded`. */
 async function readInBacklog(ref: DocumentRef): Promise<Exclude<ReadOutcome, 'crowded'>> {
   const taskQueue = backlog();
   const outcome = await proxyActivities<DocumentActivities>({ ...reading, taskQueue }).readDocument(ref);
@@ -51,8 +57,8 @@ const indexInBacklog = async (ref: DocumentRef): Promise<DocumentOutcome> =>
   proxyActivities<DocumentActivities>({ ...indexing, taskQueue: backlog() }).indexDocument(ref);
 
 /**
- * What operators see in the Temporal UI. Only for failed documents, because a change of search attributes is an action of
- * its own.
+ * Shows a failed document in the Temporal UI. Only failures are shown, because a change of search attributes is an
+ * extra action.
  */
 function showFailure(reason: string): void {
   setCurrentDetails(`failed: ${reason}`);

@@ -1,7 +1,7 @@
 /**
- * Makes the vectors that passages of an organization and mode lack, so that they are found by meaning; until then they are
- * found by their words. What lacks vectors is in MongoDB, so the history stays short. When no signal comes for a while the
- * workflow ends, and the next publication starts it again.
+ * Embeds the passages of an organization and mode that have no embedding yet; until then they are found lexically only.
+ * The passages are in MongoDB, so the history stays short. Without signals for a while the workflow ends, and the next
+ * publication starts it again.
  */
 import {
   condition,
@@ -19,7 +19,8 @@ export type EmbeddingRef = { orgId: string; mode: 'test' | 'live' };
 
 const { embedSome } = proxyActivities<EmbeddingActivities>({
   ...throughOutages,
-  // It works for half a minute and then ends its last batch, which on a busy machine, or by a slow endpoint, takes minutes.
+  // An activity works for half a minute and then completes its last batch, which may take minutes on a busy machine or
+  // with a slow endpoint.
   startToCloseTimeout: '30 minutes',
 });
 
@@ -35,7 +36,7 @@ export async function embedPassages(ref: EmbeddingRef): Promise<void> {
   for (;;) {
     const seen = news;
     const { left } = await embedSome(ref);
-    // What was published meanwhile is found by the first batch of the next run.
+    // The first batch of the next run finds whatever was published meanwhile.
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof embedPassages>(ref);
     if (left || news !== seen) continue;
     if (!(await condition(() => news !== seen, idle))) return;

@@ -1,4 +1,4 @@
-/** Takes what an organization has in test mode over into live mode. */
+/** Copies an organization's test knowledge to live mode. */
 import { proxyActivities } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { LiveCopyActivities } from '../../activities/knowledge/livecopy.ts';
@@ -7,7 +7,7 @@ export type LiveCopyRef = { orgId: string; copyId: string };
 
 const activities = proxyActivities<LiveCopyActivities>({
   ...throughOutages,
-  // What the sandbox holds: some files of 25 MiB at most, and pages with a few commits to the index each, of 10 to 100 ms.
+  // A sandbox holds a few files of at most 25 MiB, and pages with a few commits to the index each, of 10 to 100 ms.
   startToCloseTimeout: '30 minutes',
 });
 

@@ -1,4 +1,4 @@
-/** What keeps the stores tidy, run by a schedule: see workers/schedules.ts. */
+/** Maintains the stores. A Temporal Schedule starts it: see workers/schedules.ts. */
 import { isCancellation, log, proxyActivities, sleep } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { MaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
@@ -14,16 +14,16 @@ const activities = proxyActivities<MaintenanceActivities>({
 
 const { repairIndexes } = proxyActivities<MaintenanceActivities>({
   ...tried,
-  // After a loss of the index everything is written again.
+  // If the index was lost, all of it is written again.
   startToCloseTimeout: '12 hours',
 });
 
-/** Passes of one workflow, a minute apart: the operators' list gets one entry an hour instead of sixty. */
+/** The passes of one workflow, a minute apart, so that the operators' list gets one entry an hour instead of sixty. */
 const passes = 60;
 
 /**
- * Each minute for an hour: makes the index agree with MongoDB, merges the index fragments of recent writes, and deletes
- * the bytes of uploads that died half-way.
+ * Repairs the indexes, merges the index fragments of recent writes each minute for an hour, and finally deletes the
+ * bytes of uploads that died half-way.
  */
 export async function maintainStores(): Promise<void> {
   await orGoOn(repairIndexes(), 'in an hour');
@@ -39,7 +39,7 @@ async function orGoOn(work: Promise<unknown>, again: 'in a minute' | 'in an hour
     await work;
   } catch (error) {
     if (isCancellation(error)) throw error;
-    // An error object is logged as {}; the activity's message is in its cause.
+    // The logger prints an error object as {}; the activity's message is in its cause.
     const reason = String((error as Error).cause ?? error);
     log.warn(`maintenance failed and is tried again ${again}`, { reason });
   }

@@ -1,4 +1,4 @@
-/** Follows a change of a source (document or page): writes its tags to the index, or removes its traces. */
+/** Applies a change of a source (document or page): writes its tags to the index, or removes its traces. */
 import { proxyActivities, sleep } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { SourceActivities } from '../../activities/knowledge/source.ts';
@@ -16,10 +16,13 @@ export async function retagSource(ref: SourceRef): Promise<void> {
   await activities.retagSource(ref);
 }
 
-/** Longer than a request lives whose answer tells about a document. */
+/** Longer than any request whose stored reply could mention a document. */
 const untilQuiet = '5 minutes';
 
-/** Removes what a deleted source left in the index, in storage, and of a document in answers to requests. */
+/**
+ * Removes what a deleted source left in the index and in storage. For a document, also removes stored replies to
+ * requests that mention it.
+ */
 export async function eraseSource(ref: SourceRef): Promise<void> {
   await activities.eraseSource(ref);
   if (!ref.sourceId.startsWith('doc_')) return;

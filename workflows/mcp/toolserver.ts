@@ -1,6 +1,6 @@
 /**
- * What somebody asks of a tool server while they wait: its tools, or a sign-in. Each is one activity, so that only workers
- * reach out of the system; what comes of it is in MongoDB. A failure is told, not tried for ever.
+ * Requests to a tool server that a person waits for: listing its tools, or a sign-in. Each is one activity, so that
+ * only workers connect to other systems. The results are in MongoDB. A failure is reported instead of retried forever.
  */
 import { proxyActivities } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
@@ -8,7 +8,7 @@ import type { Asked, GrantRef, Prepared, ToolServerActivities, ToolServerRef } f
 
 const { listServerTools, prepareSignIn, finishSignIn } = proxyActivities<ToolServerActivities>({
   ...throughOutages,
-  // A list has pages, each with a limit of its own. Whoever asked has gone by then.
+  // A list may have several pages, each with its own timeout. After this time the caller has given up anyway.
   startToCloseTimeout: '20 seconds',
   scheduleToCloseTimeout: '20 seconds',
 });
