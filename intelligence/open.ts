@@ -1,4 +1,7 @@
-/** The intelligence of a server process, as its configuration says: a model with a fallback where one is configured. */
+/**
+ * Creates the language understanding of a server process: a model with the offline fallback if a model is configured,
+ * else offline only.
+ */
 import { withFallback } from './fallback.ts';
 import type { Intelligence } from './intelligence.ts';
 import { createAi, type ModelOptions } from './model/ai.ts';

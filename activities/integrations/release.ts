@@ -20,7 +20,7 @@ export function createReleaseActivities(deps: ConnectorDeps) {
   }
 
   return {
-    /** Throws while the service does not answer. */
+    /** Throws while the service is unavailable, so that Temporal retries. */
     giveBack: (ref: ReleaseRef) => withHeartbeat(() => release(ref)),
   };
 }

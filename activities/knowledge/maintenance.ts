@@ -61,7 +61,7 @@ export function createMaintenanceActivities(deps: MaintenanceDeps) {
       return withHeartbeat(async (signal) => {
         let done = 0;
         await forEach(deps, await deps.search.listTables(), signal, async (table) => {
-          // A table of embeddings decides itself whether it needs a merge.
+          // For a table of embeddings, `maintain` itself decides what is needed.
           if (table.model === undefined && (await deps.search.unindexedRows(table)) < unindexedRows) return;
           await deps.search.maintain(table);
           done += 1;

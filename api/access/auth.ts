@@ -19,7 +19,7 @@ export type Guard =
   | { kind: 'session' }
   | { kind: 'signature'; provider: SignatureProvider };
 
-/** No credential is needed. */
+/** A route without a guard: no credential is needed. */
 export const open = { kind: 'open' } as const satisfies Guard;
 /** A dashboard login. */
 export const jwt = { kind: 'jwt' } as const satisfies Guard;
@@ -28,7 +28,7 @@ export const member = (role: Role = 'member') => ({ kind: 'member', role }) as c
 /** An API key of `{orgId}` with this scope, or (unless `keyOnly`) the dashboard login of a member. */
 export const key = (scope: Scope, { keyOnly = false } = {}) =>
   ({ kind: 'key', scope, keyOnly }) as const satisfies Guard;
-/** Any secret key, asking about itself. */
+/** Any secret key, for routes about the key itself. */
 export const self = { kind: 'self' } as const satisfies Guard;
 /** Any secret key with this scope, for paths without an organization: the key's own organization is used. */
 export const ownKey = (scope: Scope) => ({ kind: 'self', scope }) as const satisfies Guard;
@@ -58,7 +58,7 @@ export type UserPrincipal = Address & { kind: 'user'; userId: string };
 export type MemberPrincipal = UserPrincipal & { orgId: string; org: Organization; role: Role };
 export type TenantPrincipal = Address & {
   kind: 'key' | 'member';
-  /** The key's or the user's id. */
+  /** The id of the key or the user. */
   actor: string;
   /** A member's role. A key has no role. */
   role?: Role;

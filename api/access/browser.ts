@@ -1,6 +1,6 @@
 /**
- * Ties a sign-in or connection at another service to the browser that began it, so that nobody can complete it for
- * somebody else. The browser gets a cookie, of which only a hash is stored.
+ * Binds a sign-in or connection at another service to the browser that began it, so that nobody else's browser can
+ * complete it. The browser gets a cookie, of which only a hash is stored.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Cookies } from '../http/route.ts';

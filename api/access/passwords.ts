@@ -36,7 +36,10 @@ export function createPasswords({ hash, verify }: Pick<typeof argon2, 'hash' | '
 /** Different keyboards encode the same characters differently, so passwords are normalized first (RFC 8265). */
 const plain = (password: string) => password.normalize('NFKC');
 
-/** Runs at most `atOnce` works at a time and lets `maxWaiting` more wait; throws `UNAVAILABLE` for further ones. */
+/**
+ * Runs at most `atOnce` calls of `work` at a time and lets `maxWaiting` more wait; throws `UNAVAILABLE` for further
+ * ones.
+ */
 export function createGate(atOnce: number, maxWaiting: number): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0;
   const waiting: (() => void)[] = [];
@@ -48,7 +51,7 @@ export function createGate(atOnce: number, maxWaiting: number): <T>(work: () => 
           headers: { 'Retry-After': '3' },
         });
       }
-      // A work that finishes hands its slot to this one, so `running` does not change.
+      // The call that finishes hands its slot to this one, so `running` does not change.
       await new Promise<void>((resolve) => waiting.push(resolve));
     } else {
       running++;

@@ -15,7 +15,7 @@ export function viewUser(user: User) {
   return { userId: user._id, email: user.email, name: user.name, ...(user.picture ? { picture: user.picture } : {}) };
 }
 
-/** Users as people whom something can be assigned to; unknown ids are left out. */
+/** Users in the form in which assignees are shown; unknown ids are left out. */
 export async function peopleOf(userIds: readonly string[]) {
   const users = await listUsers(userIds);
   return users.map(({ _id, name, email }) => ({ userId: _id, name, email }));

@@ -48,7 +48,6 @@ const unknownKidMs = 1_000;
 const audiences = { login: 'dashboard', session: 'support-session' } as const;
 
 export type TokenDeps = { config: Config; clock: () => Date; secrets: SecretBox };
-/** What a support session's token claims. */
 export type SessionClaims = {
   sessionId: string;
   customerId: string;

@@ -33,7 +33,7 @@ export function createFrameTaker(ctx: Context, limit: Limiter) {
     if (duplicate && socket.seq >= ackSeq) socket.tell('ack', ack);
   }
 
-  /** @throws Problem. */
+  /** Handles one frame. @throws Problem, which is sent to the socket. */
   return async (socket: ChatSocket, client: ChatClient, frame: ClientFrame): Promise<void> => {
     const conversation = client.conversation!;
     const { customer } = client;

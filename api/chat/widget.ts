@@ -51,7 +51,7 @@ export function mountWidget(router: Router): void {
     allowAnybody(koa);
     send(koa, file, koa['params'].version === version ? forever : 'no-store');
   });
-  // A publishable key stands in every page that embeds the chat, and naming the organization is what it is for.
+  // The widget finds out its organization by its publishable key, which is public anyway.
   router.get('/widget/organizations/:key', async (koa) => {
     allowAnybody(koa);
     const key = koa['params'].key as string;
@@ -77,7 +77,7 @@ export function mountWidget(router: Router): void {
 const demoPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** What may be said of the widget in the address of the demonstration, after the attributes that it becomes. */
+/** The query parameters of the demonstration page that become `data-` attributes of the widget's script. */
 const demoSettings = ['key', 'product', 'theme', 'position', 'dir', 'locale', 'title'] as const;
 
 function demoPage(template: string, query: Record<string, string | string[] | undefined>): string {

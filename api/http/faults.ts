@@ -191,7 +191,7 @@ function bare(schema: z.core.$ZodType): z.core.$ZodType {
   return 'innerType' in def ? bare(def.innerType) : def.type === 'pipe' ? bare(def.in) : schema;
 }
 
-/** What a bound counts, for each kind of value that has a size. */
+/** The unit in which sentences state the size of a value, by the kind of value. */
 const units: Record<string, [one: string, more: string]> = {
   string: ['character', 'characters'],
   array: ['entry', 'entries'],
@@ -247,7 +247,8 @@ const formats: Record<string, string> = {
 };
 
 /**
- * A pattern is not a sentence. If the schema gives no message for it, the answer only says that the form is wrong.
+ * Describes a required string format. A pattern cannot be described in words, so without a message in the schema the
+ * sentence only says that the form is wrong.
  */
 function formatSentence(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidStringFormat>): string {
   if (issue.format === 'starts_with') return `must begin with ${String(issue.prefix)}`;

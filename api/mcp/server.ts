@@ -108,8 +108,8 @@ function withConnection({ config, secrets }: Context, standing: ToolServer, body
   if (moved && body.access_token === undefined) delete next.access_token;
   if (next.auth_type === 'bearer' && next.access_token === undefined)
     refuse(['access_token'], moved ? givenAgain('endpoint_url') : 'is required for bearer');
-  // Whoever controls the token endpoint gets the client secret, and the tool server gets the tokens. When either moves
-  // to another origin, the secret must be entered again.
+  // The token endpoint receives the client secret, and the tool server receives the tokens. When either moves to
+  // another origin, the client secret must be entered again.
   const authorityMoved = isElsewhere(originOf(authorityOf(standing)), authorityOf(next));
   if ((moved || authorityMoved) && next.oauth?.client_secret !== undefined && body.oauth?.client_secret === undefined) {
     if (next.auth_type === 'oauth2')

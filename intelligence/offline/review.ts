@@ -59,7 +59,7 @@ export function findingsOf(task: Reviewed, today: string): Findings {
     missing.push({ field: 'description', message: 'Say what has to be true when it is done, and where to begin.' });
   const named = pronoun.exec(title.slice(0, taskBounds.title))?.[1];
   const vague: Vague[] = [
-    // In capitals it is a department.
+    // `IT` in capitals is a department, not a pronoun.
     ...(named === undefined || named === 'IT'
       ? []
       : [{ field: 'title' as const, words: [named.toLowerCase()], message: 'Name the thing instead.' }]),
@@ -79,7 +79,10 @@ export function findingsOf(task: Reviewed, today: string): Findings {
 
 const readOrder = reader([]);
 
-/** The title as an order; the description with what is known, and with what is to be settled. */
+/**
+ * The suggested wording: the title as an imperative; the description with the quote from the meeting and the open
+ * questions.
+ */
 function wordingOf({ title, description = '', source_quote }: Reviewed, missing: readonly Finding[]): Wording {
   const read = readOrder(title);
   const plain = (read && typeof read.doer !== 'object' && read.doer !== 'everybody' ? read.deed : title)

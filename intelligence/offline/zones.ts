@@ -1,12 +1,12 @@
 /**
- * Time zones as people name them beside a time: `10:30 Berlin time`, `3pm in New York`, `9:00 Europe/Paris`. Offsets and letters
- * (`UTC+2`, `CET`) are read with the time itself (dates.ts).
+ * Finds time zones that are named in English text next to a time: `10:30 Berlin time`, `3pm in New York`, `9:00
+ * Europe/Paris`. Offsets and abbreviations (`UTC+2`, `CET`) are parsed with the time itself (dates.ts).
  */
 
-/** `from`, `to`: where the words stand in the text. `zone`: an IANA name; null for a place that is not known here. */
+/** `from`, `to`: the position in the text. `zone`: an IANA name; null for an unknown place. */
 export type NamedZone = { zone: string | null; from: number; to: number };
 
-/** What people say in place of the city by which a zone is known. */
+/** Further names of a zone, besides the city in its IANA name. */
 const places: Readonly<Record<string, string>> = {
   'Europe/Berlin': 'german germany munich hamburg frankfurt cologne stuttgart dusseldorf leipzig',
   'Europe/London': 'uk british england english scottish manchester edinburgh birmingham',
@@ -56,7 +56,7 @@ const zoneOf = new Map<string, string>([
 function cityOf(zone: string): string {
   return plain(zone.slice(zone.lastIndexOf('/') + 1).replaceAll('_', ' '));
 }
-/** Without marks over letters and without points: `Zürich`, `St. Johns`. */
+/** The name in lower case, without diacritics and full stops: `Zürich`, `St. Johns`. */
 function plain(name: string): string {
   return name
     .normalize('NFD')
@@ -66,12 +66,12 @@ function plain(name: string): string {
 
 const name = String.raw`\p{L}[\p{L}.’'-]*`;
 const iana = /\(?\b((?:Africa|America|Asia|Atlantic|Australia|Europe|Indian|Pacific)\/[\w/+-]+)\)?/gu;
-/** `Berlin time`, `US Eastern standard time`, in brackets too. */
+/** Matches `Berlin time` and `US Eastern standard time`, also in brackets. */
 const byTime = new RegExp(
   String.raw`\(?((?:${name}\s+){1,3})(?:(?:standard|daylight|summer|local)\s+)?time\b\)?`,
   'giu',
 );
-/** After the hour a place is enough: `10:30 Berlin`, `3pm in Paris`, `at 9:00 (London)`. */
+/** Matches a place after an hour: `10:30 Berlin`, `3pm in Paris`, `at 9:00 (London)`. */
 const afterHour = new RegExp(
   String.raw`(?<=\d{1,2}[:.]\d{2}\s*(?:[ap]\.?m\.?)?|\d\s*[ap]\.?m\.?|o['’]clock)\s*,?\s*((?:in\s+)?\(?)(\p{Lu}${name.slice(5)}(?:\s\p{Lu}${name.slice(5)}){0,2})\)?`,
   'gu',
@@ -79,7 +79,7 @@ const afterHour = new RegExp(
 
 const hourBefore = /(?:\d{1,2}[:.]\d{2}|\d\s*[ap]\.?m\.?|o['’]clock)\s*,?\s*$/iu;
 
-/** The zones that a text names, in their order. */
+/** The zones that a text names, in order of position. */
 export function zonesIn(text: string): NamedZone[] {
   const found: NamedZone[] = [];
   const add = (zone: string | null | undefined, from: number, to: number): void => {
@@ -90,7 +90,8 @@ export function zonesIn(text: string): NamedZone[] {
   for (const { 0: whole, 1: words, index } of text.matchAll(byTime)) {
     const known = longestEnd(words!);
     if (known) add(known.zone, index + whole.indexOf(words!) + known.at, index + whole.length);
-    // After the hour it is surely a place, and the time is not that of another one.
+    // A capitalized name after an hour is a place. An unknown place counts too, so that its time is not read in a wrong
+    // zone.
     else if (hourBefore.test(text.slice(0, index)) && /^\(?\p{Lu}/u.test(whole)) add(null, index, index + whole.length);
   }
   for (const { 0: whole, 2: words, index } of text.matchAll(afterHour)) {
@@ -100,7 +101,7 @@ export function zonesIn(text: string): NamedZone[] {
   return found.toSorted((one, other) => one.from - other.from);
 }
 
-/** Of the words before `time` those that name a place: `to 10:30 New York`. */
+/** The longest end of the words before `time` that names a place: `New York` in `to 10:30 New York`. */
 function longestEnd(words: string): { zone: string; at: number } | undefined {
   const starts = [...words.matchAll(/\S+/gu)].map(({ index }) => index);
   for (const at of starts) {

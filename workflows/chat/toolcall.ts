@@ -23,7 +23,7 @@ const { advanceCall } = proxyActivities<ToolCallActivities>({
   ...throughOutages,
   // A call may take two minutes, and listing the tools before it a quarter of a minute.
   startToCloseTimeout: '5 minutes',
-  // A customer waits.
+  // A customer waits, so the death of a worker is noticed sooner than usual.
   heartbeatTimeout: '5 seconds',
   retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
 });

@@ -148,7 +148,7 @@ async function pause(run: Run, giveUp: number): Promise<void> {
   await run.store();
 }
 
-/** Follows the interview until it ends. */
+/** Follows the bot of a running interview until the interview ends. */
 export async function follow(run: Run): Promise<void> {
   const { state, heard, forget } = run;
   const longest = since(state().joinedAt) + interviewTimes.maximumLength;

@@ -16,7 +16,7 @@ const maxProgress = 20;
 export const writerFor = (deps: CallDeps, call: ToolCall) =>
   conversationWriter({ _id: call.conv_id, org_id: call.org_id, mode: call.mode }, deps.clock);
 
-/** Ends a call that was not sent. */
+/** Ends a call without sending it. */
 export const endUnsent = (deps: CallDeps, call: ToolCall, move: 'drop' | 'expire', outcome: Outcome) =>
   moveCall(call.org_id, call._id, move, { outcome, ended_at: deps.clock() });
 

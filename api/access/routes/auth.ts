@@ -1,4 +1,4 @@
-/** Signing in: with e-mail and password, or through an identity provider. */
+/** Routes that sign a user in, with e-mail and password or through an identity provider. */
 import { jwt, open } from '../auth.ts';
 import type { Context } from '../../context.ts';
 import * as contract from '../contract/auth.ts';

@@ -1,6 +1,6 @@
 /**
- * Chat over REST, for a customer with a session token: send a message and read the history. The socket is
- * api/chat/stream.ts.
+ * Routes of the chat over REST, for a customer with a session token: send a message and read the history.
+ * api/chat/stream.ts handles the socket.
  */
 import { session } from '../../access/auth.ts';
 import { currentConversation, ownConversation, say } from '../conversation.ts';
