@@ -11,7 +11,7 @@ const beatsInTimeout = 8;
  */
 export async function withHeartbeat<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const context = Context.current();
-  // A local activity needs no heartbeat, because its workflow task has its own timeout.
+  // A local activity needs no heartbeat: its workflow task times out when the worker dies.
   if (context.info.isLocal) return work(context.cancellationSignal);
   const everyMs = Math.max(beatEveryMs, (context.info.heartbeatTimeoutMs ?? 0) / beatsInTimeout);
   const beat = setInterval(() => context.heartbeat(), everyMs);

@@ -1,6 +1,7 @@
 /**
  * Half a minute of a crawl: each round of URLs is taken from the frontier and fetched while the previous round is
- * stored. A settled URL is never fetched again. If the process dies in between, the unsettled round is fetched again.
+ * stored. A URL with a stored outcome (settled) is never fetched again. If the process dies in between, the unsettled
+ * round is fetched again.
  */
 import { createPageFetch, type Round } from './pagefetch.ts';
 import type { PageStore } from './pagestore.ts';

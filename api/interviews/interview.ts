@@ -157,7 +157,10 @@ const questionsText = (orgId: string, questions: readonly NewQuestion[]): string
   JSON.stringify([orgId, ...questions.map(({ category, body }) => [category, body])]);
 const signingPurpose = 'questions made here';
 
-/** The signature shows later, when an interview is created with these questions, that this server wrote them. */
+/**
+ * Signs the questions of a draft. If an interview is created with these questions later, the signature proves that this
+ * server wrote them.
+ */
 export const signQuestions = (
   { secrets }: Pick<Context, 'secrets'>,
   orgId: string,
@@ -205,7 +208,7 @@ export function configured(
     questions: questionsAs(given, { role_title, skills, criteria, count, language }, before),
     questions_by: questionsBy(given, made || isUsual(given, { role_title, skills, criteria, count, language }), before),
   };
-  // A draft has every field; a field that nothing is known about is null.
+  // A draft has every field; an unknown field is null.
   const [link, time] = [given.meeting_url ?? undefined, given.scheduled_at ?? undefined];
   const url = link === undefined ? before?.meeting_url : readMeetingUrl(link, 'meeting_url');
   const at = time === undefined ? before?.scheduled_at : readSchedule(time, now);

@@ -71,8 +71,8 @@ export function mountMcp(
 }
 
 /**
- * A client that subscribes to changes gets 404, because the tools never change. The library would answer that other
- * clients already subscribed.
+ * Whether the client subscribes to changes. Such a request gets 404, because the tools never change. The library would
+ * answer that other clients already subscribed.
  */
 const isListening = (body: unknown): body is { id?: unknown } =>
   (body as { method?: unknown } | null)?.method === 'subscriptions/listen';

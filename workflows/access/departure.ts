@@ -8,7 +8,7 @@ import type { DepartureActivities, DepartureRef } from '../../activities/access/
 
 const { endGrants, giveUpTasks } = proxyActivities<DepartureActivities>({
   ...throughOutages,
-  // Each task takes some milliseconds.
+  // Unassigning a task takes some milliseconds, and a member may have many tasks.
   startToCloseTimeout: '30 minutes',
 });
 

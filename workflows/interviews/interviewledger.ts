@@ -111,7 +111,9 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
     while (unstored[0] && unstored[0].seq <= last) unstored.shift();
   }
 
-  /** Reads the record: the state, the first time, and the configuration. Returns whether the interview has a time. */
+  /**
+   * Reads the configuration from the record, and at the first call the state. Returns whether the interview has a time.
+   */
   async function load(): Promise<boolean> {
     const record = await loadInterview(ref);
     if (!record) {

@@ -13,7 +13,7 @@ const usefulLength = { min: 25, max: 320 } as const;
 /** The most sentences that are considered; a longer transcript is sampled evenly. */
 const maxUtterances = 4_000;
 
-/** The informative sentences of a transcript. */
+/** The sentences of a transcript, with the stems of their words. */
 export function utterancesOf(said: readonly Pick<Said, 'speaker' | 'text'>[]): Utterance[] {
   const all = said.flatMap(({ speaker, text }) => sentences(text).map((sentence) => ({ speaker, text: sentence })));
   const step = Math.max(1, all.length / maxUtterances);
