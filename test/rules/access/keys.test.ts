@@ -1,4 +1,3 @@
-/** What a key's prefix means, what it may act as, when it is active, and when it ends once rotated. */
 import { describe, it, expect } from '@jest/globals';
 import {
   effectiveMode,
@@ -24,7 +23,7 @@ describe('splitToken', () => {
     ['svc_pk_test_abc', 'publishable', 'test', 'svc_pk_test_'],
     ['svc_pk_live_abc', 'publishable', 'live', 'svc_pk_live_'],
     ['svc_sk_abc', 'secret', 'legacy', 'svc_sk_'],
-  ])('%s is a %s key of mode %s', (token, kind, mode, prefix) => {
+  ])('the prefix of token %s says that it is a %s key of mode %s', (token, kind, mode, prefix) => {
     expect(splitToken(token)).toEqual({ kind, mode, prefix, secret: 'abc' });
     expect(tokenPrefix(kind, mode)).toBe(prefix);
     expect(tokenStart(`${prefix}abcdefgh`)).toBe(`${prefix}abcd`);
@@ -38,24 +37,27 @@ describe('splitToken', () => {
     'sk_test_abc',
     ' svc_sk_test_abc',
     'eyJhbGciOiJFZERTQSJ9.e30.x',
-  ])('%j is no key of ours', (token) => {
+  ])('splitToken does not accept %j as a key of this service', (token) => {
     expect(splitToken(token)).toBeUndefined();
   });
 });
 
 describe('effectiveMode: prefix × environment', () => {
   it.each<[KeyPrefix['mode'], Environment, Mode, boolean, Mode]>([
-    // prefix, environment, acts as, downgraded, its `environment` field
+    // Columns: prefix, environment, the mode the key acts in, whether that is a downgrade, its `environment` field.
     ['test', 'sandbox', 'test', false, 'test'],
     ['test', 'production', 'test', false, 'test'],
     ['live', 'sandbox', 'test', true, 'live'],
     ['live', 'production', 'live', false, 'live'],
     ['legacy', 'sandbox', 'test', false, 'test'],
     ['legacy', 'production', 'live', false, 'live'],
-  ])('a %s key in %s acts as %s (downgraded: %s), environment %s', (prefix, environment, mode, downgraded, shown) => {
-    expect(effectiveMode(prefix, environment)).toEqual({ mode, downgraded });
-    expect(keyEnvironment(prefix, environment)).toBe(shown);
-  });
+  ])(
+    'a key with prefix %s acts in the %s environment as %s (downgraded: %s) and shows environment %s',
+    (prefix, environment, mode, downgraded, shown) => {
+      expect(effectiveMode(prefix, environment)).toEqual({ mode, downgraded });
+      expect(keyEnvironment(prefix, environment)).toBe(shown);
+    },
+  );
 });
 
 describe('keyStatus: revoked × expiry', () => {
@@ -67,23 +69,23 @@ describe('keyStatus: revoked × expiry', () => {
     [before, null, 'revoked'],
     [before, after, 'revoked'],
     [before, before, 'revoked'],
-  ])('revoked_at %p, expires_at %p: %s', (revoked_at, expires_at, status) => {
+  ])('a key with revoked_at %p and expires_at %p is %s', (revoked_at, expires_at, status) => {
     expect(keyStatus({ revoked_at, expires_at }, now)).toBe(status);
   });
 });
 
 describe('rotationEnd', () => {
-  it('ends the old key at once without an overlap', () => {
+  it('a rotation without an overlap ends the old key at once', () => {
     const ends = rotationEnd({}, 0, now);
     expect(ends).toEqual(now);
     expect(keyStatus({ expires_at: ends }, now)).toBe('expired');
   });
 
-  it('lets the old key live for the overlap', () => {
+  it('a rotation with an overlap ends the old key after the overlap', () => {
     expect(rotationEnd({}, 60, now)).toEqual(new Date(now.getTime() + 60_000));
   });
 
-  it('never lengthens the life of the old key', () => {
+  it('a rotation never extends the lifetime of the old key', () => {
     expect(rotationEnd({ expires_at: after }, 60, now)).toEqual(after);
   });
 
@@ -92,7 +94,7 @@ describe('rotationEnd', () => {
     ['revoked and rotated', { revoked_at: before, rotated_to: 'key_2' }, 'KEY_REVOKED'],
     ['expired', { expires_at: now }, 'CONFLICT'],
     ['rotated before', { expires_at: after, rotated_to: 'key_2' }, 'CONFLICT'],
-  ])('refuses a key that is %s', (_, key, code) => {
+  ])('a key that is %s cannot be rotated', (_, key, code) => {
     expect(() => rotationEnd(key, 60, now)).toThrow(expect.objectContaining({ code }));
   });
 });

@@ -1,4 +1,3 @@
-/** Who may add and remove whom, over every combination of roles. */
 import { describe, it, expect } from '@jest/globals';
 import {
   checkAdding,
@@ -25,9 +24,12 @@ describe('hasRole', () => {
     admin: ['admin', 'member'],
     member: ['member'],
   };
-  it.each(roles.flatMap((role) => roles.map((needed) => [role, needed] as const)))('%s as %s', (role, needed) => {
-    expect(hasRole(role, needed)).toBe(table[role].includes(needed));
-  });
+  it.each(roles.flatMap((role) => roles.map((needed) => [role, needed] as const)))(
+    'the role %s is compared with the required role %s as the table says',
+    (role, needed) => {
+      expect(hasRole(role, needed)).toBe(table[role].includes(needed));
+    },
+  );
 });
 
 describe('checkAdding', () => {
@@ -41,7 +43,7 @@ describe('checkAdding', () => {
     ['member', 'owner', 'MISSING_ROLE'],
     ['member', 'admin', 'MISSING_ROLE'],
     ['member', 'member', 'MISSING_ROLE'],
-  ])('%s adds a new %s: %s', (actor, role, expected) => {
+  ])('an actor with role %s who adds a member with role %s gets: %s', (actor, role, expected) => {
     expect(outcome(() => checkAdding(actor, role))).toBe(expected);
     expect(mayAdd(actor, role)).toBe(expected === 'ok');
   });
@@ -52,7 +54,7 @@ describe('checkRoleChange', () => {
     ['owner', 'ok'],
     ['admin', 'MISSING_ROLE'],
     ['member', 'MISSING_ROLE'],
-  ])('%s changes roles: %s', (actor, expected) => {
+  ])('an actor with role %s who changes a role gets: %s', (actor, expected) => {
     expect(outcome(() => checkRoleChange(actor))).toBe(expected);
   });
 });
@@ -68,16 +70,19 @@ describe('checkRemoval', () => {
     ['member', 'owner', 'MISSING_ROLE'],
     ['member', 'admin', 'MISSING_ROLE'],
     ['member', 'member', 'MISSING_ROLE'],
-  ])('%s removes another %s, with two owners: %s', (actor, target, expected) => {
-    expect(outcome(() => checkRemoval({ id: 'a', role: actor }, { id: 'b', role: target }, 2))).toBe(expected);
-  });
+  ])(
+    'an actor with role %s who removes another member with role %s gets: %s (two owners exist)',
+    (actor, target, expected) => {
+      expect(outcome(() => checkRemoval({ id: 'a', role: actor }, { id: 'b', role: target }, 2))).toBe(expected);
+    },
+  );
 
   it.each<[Role, number, string]>([
     ['owner', 1, 'LAST_OWNER'],
     ['owner', 2, 'ok'],
     ['admin', 1, 'ok'],
     ['member', 1, 'ok'],
-  ])('a %s leaves, with %s owner(s): %s', (role, owners, expected) => {
+  ])('a member with role %s who leaves an organization with %s owner(s) gets: %s', (role, owners, expected) => {
     expect(outcome(() => checkRemoval({ id: 'a', role }, { id: 'a', role }, owners))).toBe(expected);
   });
 });

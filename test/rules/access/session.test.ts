@@ -1,4 +1,3 @@
-/** What a session may carry, how long it lasts, and which pages may embed the chat. */
 import { describe, expect, it } from '@jest/globals';
 import {
   contextProblem,
@@ -10,7 +9,7 @@ import {
   visitorIdPattern,
 } from '../../../models/rules/access/session.ts';
 
-/** As it arrives: what JSON gives for `text`. */
+/** The context as the API receives it: parsed from JSON. */
 const json = (text: string) => JSON.parse(text) as Record<string, unknown>;
 const nested = (levels: number) => json(`{"a":`.repeat(levels) + '1' + '}'.repeat(levels));
 
@@ -19,9 +18,9 @@ describe('a context', () => {
     ['nothing', '{}'],
     ['free fields', '{"plan":"gold","cart":[{"sku":"a","n":2},null,true],"näme":"日本"}'],
     ['a dot and a dollar inside of a name', '{"a.b":1,"price$":2}'],
-  ])('may hold %s', (_, text) => expect(contextProblem(json(text))).toBeUndefined());
+  ])('a session context may hold %s', (_, text) => expect(contextProblem(json(text))).toBeUndefined());
 
-  it('has 8,192 bytes as JSON at most, counted in UTF-8', () => {
+  it('a session context has at most 8,192 bytes as UTF-8 JSON', () => {
     const filled = (length: number, letter = 'x') => ({ a: letter.repeat(length) });
     const frame = JSON.stringify(filled(0)).length;
     expect(contextProblem(filled(maxContextBytes - frame))).toBeUndefined();
@@ -30,7 +29,7 @@ describe('a context', () => {
     expect(contextProblem(filled((maxContextBytes - frame) / 2 + 1, 'é'))).toMatch('8192 bytes');
   });
 
-  it('has 16 levels at most, and a flood of brackets does not exhaust the stack', () => {
+  it('a session context has at most 16 levels, and 200,000 nested brackets do not overflow the stack', () => {
     expect(contextProblem(nested(maxContextDepth))).toBeUndefined();
     expect(contextProblem(nested(maxContextDepth + 1))).toMatch('16 objects');
     expect(contextProblem(json(`{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`))).toMatch('16 objects');
@@ -42,7 +41,7 @@ describe('a context', () => {
     '{"a":[{"$in":[]}]}',
     '{"__proto__":{"a":1}}',
     '{"a":{"\\u0000":1}}',
-  ])('has no name that a database reads as more than a name: %s', (text) =>
+  ])('a context with a field name that MongoDB or JavaScript treats specially is refused: %s', (text) =>
     expect(contextProblem(json(text))).toMatch('names'),
   );
 
@@ -51,11 +50,11 @@ describe('a context', () => {
     [{ productType: 'personal' }, 'personal'],
     [{ productType: ' ' }, undefined],
     [{ productType: 7 }, undefined],
-  ])('%j names the product %s', (context, product) => expect(productTypeOf(context)).toBe(product));
+  ])('the context %j names the product %s', (context, product) => expect(productTypeOf(context)).toBe(product));
 });
 
 describe('a session', () => {
-  it('ends at a whole second, an hour after it began unless told', () => {
+  it('a session lasts an hour unless another lifetime is given, and its end is rounded down to a whole second', () => {
     const now = new Date('2026-03-01T10:00:00.999Z');
     expect(sessionEnd(undefined, now)).toEqual(new Date('2026-03-01T11:00:00.000Z'));
     expect(sessionEnd(60, now)).toEqual(new Date('2026-03-01T10:01:00.000Z'));
@@ -83,9 +82,11 @@ describe('an origin', () => {
     ['http://localhost.evil.example', 'test', false],
     ['http://localhost:5173.evil.example', 'test', false],
     ['http://evil.example/http://localhost', 'test', false],
-  ])('%s in %s mode: %s', (origin, mode, allowed) => expect(originAllowed(origin, listed, mode)).toBe(allowed));
+  ])('the origin %s may embed the chat in %s mode: %s', (origin, mode, allowed) =>
+    expect(originAllowed(origin, listed, mode)).toBe(allowed),
+  );
 
-  it('that nobody listed embeds nothing in live mode', () =>
+  it('an origin may not embed the chat in live mode when no origin is listed', () =>
     expect(originAllowed('https://www.example.com', [], 'live')).toBe(false));
 });
 
@@ -98,5 +99,5 @@ describe('a visitor id', () => {
     ['a'.repeat(101), false],
     ['aaaaaaaaaaaaaaa.', false],
     [`${'a'.repeat(16)}\n`, false],
-  ])('%j: %s', (id, fits) => expect(visitorIdPattern.test(id)).toBe(fits));
+  ])('%j is a valid visitor id: %s', (id, fits) => expect(visitorIdPattern.test(id)).toBe(fits));
 });

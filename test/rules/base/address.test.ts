@@ -1,4 +1,3 @@
-/** Which hosts outbound requests may reach, by name and by literal address. */
 import { describe, expect, it } from '@jest/globals';
 import {
   hostPort,
@@ -25,7 +24,7 @@ describe('isPublicHost', () => {
     '223.255.255.255',
     '[2606:2800:220:1:248:1893:25c8:1946]',
     '[2620:4f:8001::1]',
-  ])('%s may be public', (host) => {
+  ])('the host %s may be public', (host) => {
     expect(isPublicHost(hostOf(host))).toBe(true);
   });
 
@@ -38,7 +37,7 @@ describe('isPublicHost', () => {
     'printer.local',
     'nas.home.arpa',
     'a.localdomain',
-  ])('%s only means something inside a network', (host) => {
+  ])('the host name %s is not public, because only a private network resolves it', (host) => {
     expect(isPublicHost(hostOf(host))).toBe(false);
   });
 });
@@ -55,7 +54,7 @@ describe('readEgressEntry', () => {
     ['[::1]', '::1', undefined],
     ['[0:0:0:0:0:0:0:1]:9000', '::1', 9000],
     ['bücher.internal', 'xn--bcher-kva.internal', undefined],
-  ])('reads %s', (text, hostname, port) => {
+  ])('readEgressEntry parses the allowlist entry %s into host name and port', (text, hostname, port) => {
     expect(readEgressEntry(text)).toEqual({ hostname, port });
   });
 
@@ -73,7 +72,7 @@ describe('readEgressEntry', () => {
     'a b',
     '[::1',
     '%31.internal',
-  ])('does not take %j', (text) => {
+  ])('readEgressEntry refuses the allowlist entry %j', (text) => {
     expect(readEgressEntry(text)).toBeUndefined();
   });
 });
@@ -94,7 +93,7 @@ describe('isEgressAllowed', () => {
     ['http://[::1]:3000/', ['::1'], true],
     ['http://[::ffff:127.0.0.1]/', ['127.0.0.1'], false],
     ['http://hooks.internal/', [], false],
-  ])('%s with %j: %s', (text, allow, expected) => {
+  ])('a request to %s with the allowlist %j is allowed: %s', (text, allow, expected) => {
     const url = new URL(text);
     expect(isEgressAllowed(url.hostname, portOf(url), allow)).toBe(expected);
   });
@@ -105,5 +104,5 @@ describe('hostPort', () => {
     ['127.0.0.1', '127.0.0.1:80'],
     ['example.com', 'example.com:80'],
     ['::1', '[::1]:80'],
-  ])('%s: %s', (host, expected) => expect(hostPort(host, 80)).toBe(expected));
+  ])('the host %s on port 80 is written as %s', (host, expected) => expect(hostPort(host, 80)).toBe(expected));
 });

@@ -1,4 +1,3 @@
-/** What may be asked for, what a redirect makes of a request, and that every failure has its sentence. */
 import { describe, expect, it } from '@jest/globals';
 import {
   HttpError,
@@ -22,7 +21,7 @@ describe('readOutboundUrl', () => {
     ['HTTP://Example.COM:80/a/../b?c=d#e', 'http://example.com/b?c=d'],
     ['https://example.com:8443', 'https://example.com:8443/'],
     ['http://0x7f.1/', 'http://127.0.0.1/'],
-  ])('%s is %s', (text, href) => {
+  ])('readOutboundUrl normalizes %s to %s', (text, href) => {
     expect(readOutboundUrl(text).href).toBe(href);
   });
 
@@ -48,12 +47,12 @@ describe('readOutboundUrl', () => {
     'http://example.com:0/',
     'http://example.com:70000/',
     `http://example.com/${'a'.repeat(maxUrlLength)}`,
-  ])('refuses %s', (text) => {
+  ])('readOutboundUrl refuses the URL %s', (text) => {
     expect(failure(() => readOutboundUrl(text))).toMatchObject({ name: 'HttpError', reason: 'bad_url' });
   });
 
   it.each(['http://user:secret@example.com/', 'ftp://user:secret@example.com/', 'http://user:secret@[bad/x'])(
-    'the error about %s does not repeat the password',
+    'the error about %s does not contain the password',
     (text) => {
       const error = failure(() => readOutboundUrl(text)) as HttpError;
       expect(error).toBeInstanceOf(HttpError);
@@ -72,7 +71,7 @@ describe('nextHop', () => {
   const methods: HttpMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
   it.each(methods.flatMap((method) => [301, 302, 303, 307, 308].map((status) => [method, status] as const)))(
-    '%s after %i keeps or drops its body as the Fetch standard has it',
+    'a %s request redirected with status %i keeps or drops its body as the Fetch standard says',
     (method, status) => {
       const next = nextHop(hop(method), status, '../other#part');
       const becomesGet = status === 303 ? method !== 'GET' && method !== 'HEAD' : status < 303 && method === 'POST';
@@ -85,7 +84,7 @@ describe('nextHop', () => {
   );
 
   it.each(['https://b.example/', 'http://a.example/', 'https://a.example:8443/', '//sub.a.example/'])(
-    'credentials do not go along to %s',
+    'credentials are not sent on when a redirect leads to %s',
     (location) => {
       const { headers } = nextHop(hop('GET'), 302, location);
       expect(headers).toEqual({ 'Content-Type': 'application/json', Accept: 'text/html' });
@@ -93,7 +92,7 @@ describe('nextHop', () => {
   );
 
   it.each(['file:///etc/passwd', 'javascript:alert(1)', 'http://u:p@b.example/', 'http://b.example:22/', 'http://['])(
-    'does not go to %s',
+    'a redirect to %s is refused',
     (location) => {
       expect(failure(() => nextHop(hop('GET'), 302, location))).toMatchObject({ reason: 'bad_url' });
     },
@@ -101,7 +100,7 @@ describe('nextHop', () => {
 });
 
 describe('httpReasons', () => {
-  it('has one sentence for each reason, no two alike, and errors carry it', () => {
+  it('each reason of an HttpError has a sentence of its own, and the error carries that sentence', () => {
     const sentences = Object.values(httpReasons).map(({ message }) => message);
     expect(new Set(sentences).size).toBe(sentences.length);
     for (const sentence of sentences) expect(sentence).toMatch(/^[A-Z].+\.$/);

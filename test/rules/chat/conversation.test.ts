@@ -1,4 +1,3 @@
-/** The tables of conversations and tickets, every cell of them, and what events they cause. */
 import { describe, expect, it } from '@jest/globals';
 import {
   acts,
@@ -22,7 +21,7 @@ import {
 } from '../../../models/rules/chat/conversation.ts';
 
 const refused = undefined;
-/** In the order of `conversationStatuses`: open, pending, escalated, resolved. */
+/** One cell per status, in the order of `conversationStatuses`: open, pending, escalated, resolved. */
 const conversations: Record<Act, readonly (ConversationStatus | undefined)[]> = {
   message: ['open', 'escalated', 'escalated', 'open'],
   reply: ['pending', 'pending', 'pending', 'pending'],
@@ -33,7 +32,10 @@ const conversations: Record<Act, readonly (ConversationStatus | undefined)[]> = 
   end: ['resolved', 'resolved', 'resolved', 'resolved'],
   reopen: [refused, refused, refused, 'open'],
 };
-/** In the order of `ticketStatuses`: open, in_progress, pending, escalated, resolved, closed. What stays is written out. */
+/**
+ * One cell per status, in the order of `ticketStatuses`: open, in_progress, pending, escalated, resolved, closed. An
+ * unchanged status is written out.
+ */
 const tickets: Record<Act, readonly TicketStatus[]> = {
   message: ['open', 'in_progress', 'open', 'escalated', 'resolved', 'closed'],
   reply: ['pending', 'pending', 'pending', 'pending', 'pending', 'pending'],
@@ -51,11 +53,11 @@ const everyMove = acts.flatMap((act) =>
 const everyTicketMove = acts.flatMap((act) => ticketStatuses.map((from, i) => [act, from, tickets[act][i]!] as const));
 
 describe('a conversation', () => {
-  it.each(everyMove)('%s, when %s: %s', (act, from, to) => {
+  it.each(everyMove)('the act %s in a conversation with status %s leads to status %s', (act, from, to) => {
     expect(conversationMoves[act][from]).toBe(to);
   });
 
-  it('is the agent’s to answer wherever no person is in charge', () => {
+  it('the agent answers a conversation only while no person is in charge of it', () => {
     expect(conversationStatuses.map((status) => [status, agentAnswers(status)])).toEqual([
       ['open', true],
       ['pending', false],
@@ -64,7 +66,7 @@ describe('a conversation', () => {
     ]);
   });
 
-  it('gets sure answers of the agent only while it waits for a person that the agent called unasked', () => {
+  it('after the agent itself escalated, it gives only sure answers until a person takes over', () => {
     const reasons = Object.keys(escalationReasons) as EscalationReason[];
     const sure = conversationStatuses.flatMap((status) => [
       ...(answersIfSure(status, undefined) ? [[status]] : []),
@@ -82,18 +84,25 @@ describe('a conversation', () => {
 });
 
 describe('a ticket', () => {
-  it.each(everyTicketMove)('%s, when %s: %s', (act, from, to) => {
+  it.each(everyTicketMove)('the act %s on a ticket with status %s leads to status %s', (act, from, to) => {
     for (const status of conversationStatuses) expect(ticketAfter(act, from, status)).toBe(to);
   });
 
   const over = ['resolved', 'closed'];
-  it.each(everyTicketMove)('%s, when %s, tells what others wait for', (act, from, to) => {
-    const expected: TicketEventType[] =
-      act === 'escalate' ? ['ticket.escalated'] : !over.includes(from) && over.includes(to) ? ['ticket.resolved'] : [];
-    expect(eventsOf(act, from, to)).toEqual(expected);
-  });
+  it.each(everyTicketMove)(
+    'the act %s on a ticket with status %s causes an event only for an escalation or a resolution',
+    (act, from, to) => {
+      const expected: TicketEventType[] =
+        act === 'escalate'
+          ? ['ticket.escalated']
+          : !over.includes(from) && over.includes(to)
+            ? ['ticket.resolved']
+            : [];
+      expect(eventsOf(act, from, to)).toEqual(expected);
+    },
+  );
 
-  it.each(everyMove)('%s, when %s: the ticket that there was not', (act, _from, to) => {
+  it.each(everyMove)('a ticket is created only by an escalation: act %s in status %s, then %s', (act, _from, to) => {
     if (to === undefined) return;
     const after = ticketAfter(act, undefined, to);
     expect(after).toBe(to === 'escalated' ? 'escalated' : undefined);
@@ -102,13 +111,13 @@ describe('a ticket', () => {
 });
 
 describe('the preview of a message', () => {
-  it('is one line, and no longer than lists show', () => {
+  it('the preview of a message is one line of limited length', () => {
     expect(previewOf('  Hello,\n\n\tI lost\u00a0my card.  ')).toBe('Hello, I lost my card.');
     expect(previewOf('word '.repeat(5000)).length).toBeLessThanOrEqual(previewLength);
     expect(previewOf(' \n ')).toBe('');
   });
 
-  it('never ends within a character', () => {
+  it('the preview of a message never ends in the middle of a character', () => {
     for (const lead of ['', 'a']) {
       const preview = previewOf(lead + '😀'.repeat(previewLength));
       expect(preview.isWellFormed()).toBe(true);
@@ -124,7 +133,7 @@ describe('what a question may search', () => {
     ['what the page says, when the session’s is blank', ' ', 'business', ['business']],
     ['everything, when nobody names anything', undefined, undefined, []],
     ['the signed product, when the page says nothing', 'retail', '', ['retail']],
-  ])('%s', (_, pinned, refined, searched) => {
+  ])('a question searches %s', (_, pinned, refined, searched) => {
     expect(searchedSegments(pinned, refined)).toEqual(searched);
   });
 });
@@ -146,11 +155,11 @@ describe('what the agent is told of a situation', () => {
       { plan: 'gold', productType: 'x' },
     ],
     ['the product of a page that told no more', undefined, undefined, 'retail', { productType: 'retail' }],
-  ])('%s', (_, minted, page, pinned, told) => {
+  ])('the agent is told %s', (_, minted, page, pinned, told) => {
     expect(situationOf(minted, page, pinned)).toEqual(told);
   });
 
-  it('is not shared with where it came from', () => {
+  it('the situation given to the agent is a copy, and the page and session stay unchanged', () => {
     const page = { plan: 'none' };
     expect(situationOf(session, page, undefined)).not.toBe(page);
     expect(session.plan).toBe('gold');

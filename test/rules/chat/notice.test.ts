@@ -1,11 +1,10 @@
-/** Which acts members are told of, over every act, status and assignee. */
 import { describe, expect, it } from '@jest/globals';
 import { acts, conversationMoves, conversationStatuses } from '../../../models/rules/chat/conversation.ts';
 import { noticeOf } from '../../../models/rules/chat/notice.ts';
 
 const members = [undefined, 'ada', 'bob'];
 
-/** Every act that is possible, as `noticeOf` is told of it. */
+/** Every possible act, in the form that `noticeOf` takes. */
 const all = acts.flatMap((act) =>
   conversationStatuses.flatMap((from) => {
     const to = conversationMoves[act][from];
@@ -23,7 +22,7 @@ const all = acts.flatMap((act) =>
 const told = all.map((one) => ({ ...one, notice: noticeOf(one.act, one.moved) }));
 
 describe('noticeOf', () => {
-  it('tells an assignment to another member, once', () => {
+  it('an assignment to another member notifies that member once', () => {
     for (const { act, moved, notice } of told) {
       const { assignedBefore, assigned, by } = moved;
       const expected = act === 'assign' && assigned !== assignedBefore && assigned !== by;
@@ -31,7 +30,7 @@ describe('noticeOf', () => {
     }
   });
 
-  it('tells each message of the customer to whoever has the conversation, anew after a person has replied', () => {
+  it('each customer message notifies the assigned member, and anew after a person has replied', () => {
     for (const { act, moved, notice } of told) {
       const expected = act === 'message' && moved.assigned !== undefined;
       expect([act, moved, notice?.kind === 'customer_replied']).toEqual([act, moved, expected]);
@@ -39,7 +38,7 @@ describe('noticeOf', () => {
     }
   });
 
-  it('tells everything else that makes a conversation wait for a person, and nothing that does not', () => {
+  it('every change that makes a conversation wait for a person notifies members, and no other change does', () => {
     for (const { act, moved, notice } of told) {
       const waits = moved.to === 'escalated' && moved.from !== 'escalated' && act !== 'assign' && act !== 'unassign';
       const expected = waits && (act !== 'message' || moved.assigned === undefined);

@@ -1,4 +1,7 @@
-/** A reply is text: nothing in it is loaded, run or hidden, and it names no address that its sources do not. */
+/**
+ * A displayed reply is plain text: it loads, runs and hides nothing, and contains no address that is not in its
+ * sources.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { createReplyStream, linkRemoved, plainReply } from '../../../models/rules/language/replytext.ts';
 
@@ -53,18 +56,18 @@ const table: [name: string, written: string, shown: string][] = [
 ];
 
 describe('plainReply', () => {
-  it.each(table)('%s', (_, written, shown) => {
+  it.each(table)('plainReply removes what may not be shown: %s', (_, written, shown) => {
     expect(plainReply(written, grounds)).toBe(shown);
   });
 
-  it('looks for so many different addresses only, the same one as often as it comes', () => {
+  it('a reply looks up a limited number of different addresses, and repeats of one do not count', () => {
     const many = Array.from({ length: 300 }, (_, at) => `https://a.example/${at}/x`);
     const shown = plainReply([...many, ...many].join(' '), [many.join(' ')]).split(' ');
     expect(shown.filter((word) => word.startsWith('https:'))).toHaveLength(400);
     expect(plainReply('[x](https://a.example/1/x) '.repeat(300), many)).toBe('x (https://a.example/1/x) '.repeat(300));
   });
 
-  it('of a plain reply is the reply', () => {
+  it('plainReply leaves text that is already plain unchanged', () => {
     for (const [, , shown] of table) expect(plainReply(shown, grounds)).toBe(shown);
   });
 });
@@ -81,15 +84,18 @@ describe('createReplyStream', () => {
     return [...shown, stream.end()];
   };
 
-  it.each([1, 3, 7])('shows the same in pieces of %d, and never anything it takes back', (size) => {
-    for (const [name, text, shown] of table) {
-      const pieces = written(text, () => size);
-      expect([name, pieces.join('')]).toEqual([name, shown]);
-      expect([name, pieces.join('').includes('SECRET')]).toEqual([name, false]);
-    }
-  });
+  it.each([1, 3, 7])(
+    'a reply streamed in pieces of %d characters shows the same text, and never shows text that it removes later',
+    (size) => {
+      for (const [name, text, shown] of table) {
+        const pieces = written(text, () => size);
+        expect([name, pieces.join('')]).toEqual([name, shown]);
+        expect([name, pieces.join('').includes('SECRET')]).toEqual([name, false]);
+      }
+    },
+  );
 
-  it('shows the same however a text of everything that is looked for is cut', () => {
+  it('a streamed reply shows the same text wherever it is split into pieces', () => {
     const random = seeded(20_261_121);
     const parts = [
       '[',
@@ -133,7 +139,7 @@ describe('createReplyStream', () => {
     }
   });
 
-  it('holds back a word, not the text', () => {
+  it('the reply stream holds back the unfinished word, and sends the text before it', () => {
     const stream = createReplyStream([]);
     expect(stream.push('The card costs')).toBe('The card ');
     expect(stream.push(' 12 EUR')).toBe('costs 12 ');
@@ -141,7 +147,8 @@ describe('createReplyStream', () => {
   });
 });
 
-// A search that starts again at each opening would take minutes or hours for these, and jest gives up before.
+// An algorithm that restarts at each opening bracket takes minutes or hours for these texts, so Jest's timeout fails
+// it.
 describe('a text made to be slow', () => {
   const length = 200_000;
   const repeated = (part: string): string => part.repeat(Math.ceil(length / part.length));
@@ -189,14 +196,14 @@ describe('a text made to be slow', () => {
     '\u{e0041}',
   ];
 
-  it.each(slow)('%j, over and over, is read in one go', (part) => {
+  it.each(slow)('a text that repeats %j is processed in linear time', (part) => {
     for (const text of [repeated(part), `[x](https://${repeated(part)}\n`]) {
       const shown = plainReply(text, grounds);
       expect(plainReply(shown, grounds)).toBe(shown);
     }
   });
 
-  it.each(slow)('%j, over and over, may come in pieces', (part) => {
+  it.each(slow)('a text that repeats %j may be streamed in pieces and gives the same result', (part) => {
     const stream = createReplyStream(grounds);
     let shown = '';
     const text = repeated(part).slice(0, 20_000);
@@ -205,7 +212,7 @@ describe('a text made to be slow', () => {
   });
 });
 
-/** Numbers below `below`, the same every time. */
+/** Returns a deterministic generator of numbers smaller than `below`. */
 function seeded(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

@@ -7,11 +7,11 @@ describe('the end of a test record', () => {
     ['2026-01-01T23:59:59.999Z', 0, '2026-02-01T00:00:00.000Z'],
     ['2026-01-02T00:00:00.000Z', 0, '2026-02-02T00:00:00.000Z'],
     ['2026-01-01T12:00:00.000Z', 2, '2026-02-03T00:00:00.000Z'],
-  ])('touched %s, and %i days more: %s', (now, more, end) => {
+  ])('a test record used at %s with %i extra days expires at %s', (now, more, end) => {
     expect(keptUntil('test', new Date(now), more)).toEqual({ expires_at: new Date(end) });
   });
 
-  it('there is none in live mode', () => {
+  it('a live record has no expiry', () => {
     expect(keptUntil('live', new Date())).toEqual({});
   });
 });

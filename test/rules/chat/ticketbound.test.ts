@@ -1,4 +1,7 @@
-/** How many events one ticket may have: any story of acts, also a malicious one, stays within the bound and can be ended. */
+/**
+ * The number of events of one ticket is bounded. No sequence of acts exceeds the bound, and the ticket can always be
+ * ended.
+ */
 import { describe, expect, it } from '@jest/globals';
 import {
   acts,
@@ -16,7 +19,7 @@ import {
 type State = { status: ConversationStatus; ticket: TicketStatus | undefined; events: number };
 const begun: State = { status: 'open', ticket: undefined, events: 0 };
 
-/** What an act makes of it; the same when it is refused. */
+/** The state after an act. A refused act leaves the state unchanged. */
 function after(state: State, act: Act): State {
   const status = conversationMoves[act][state.status];
   if (status === undefined || !withinBounds(act, state.status, state.events)) return state;
@@ -30,22 +33,25 @@ describe('the events of a ticket', () => {
     ['a member who calls and answers', ['escalate', 'reply']],
     ['a member who answers and resolves', ['escalate', 'reply', 'resolve']],
     ['a member who reopens and resolves', ['escalate', 'resolve', 'reopen']],
-  ] as [string, Act[]][])('stay bounded however often %s does so again, and it ends resolved', (_, story) => {
-    let state = begun;
-    for (let round = 0; round < 3 * maxTicketEvents; round += 1) state = story.reduce(after, state);
-    expect(state.events).toBeGreaterThanOrEqual(maxTicketEvents);
-    expect(state.events).toBeLessThanOrEqual(maxTicketEvents + 1);
-    state = after(state, 'end');
-    expect(state).toMatchObject({ status: 'resolved' });
-    for (const act of acts) expect(after(state, act)).toEqual(state);
-  });
+  ] as [string, Act[]][])(
+    'the events of a ticket stay bounded however often %s repeats that, and the ticket can still be resolved',
+    (_, story) => {
+      let state = begun;
+      for (let round = 0; round < 3 * maxTicketEvents; round += 1) state = story.reduce(after, state);
+      expect(state.events).toBeGreaterThanOrEqual(maxTicketEvents);
+      expect(state.events).toBeLessThanOrEqual(maxTicketEvents + 1);
+      state = after(state, 'end');
+      expect(state).toMatchObject({ status: 'resolved' });
+      for (const act of acts) expect(after(state, act)).toEqual(state);
+    },
+  );
 
-  it('stay bounded in every state that any acts in any order lead to, and an end is never refused', () => {
+  it('the events of a ticket stay bounded in every reachable state, and ending the ticket is never refused', () => {
     const reached = new Map<string, State>([[JSON.stringify(begun), begun]]);
     for (const state of reached.values()) {
       for (const act of acts) {
         const next = after(state, act);
-        // A rule that bounds nothing would have this search go on for ever.
+        // Without this limit the search would never end when the rule sets no bound.
         if (next.events <= 2 * maxTicketEvents) reached.set(JSON.stringify(next), next);
       }
     }
@@ -54,7 +60,7 @@ describe('the events of a ticket', () => {
     expect(states.filter((state) => after(state, 'end').status !== 'resolved')).toEqual([]);
   });
 
-  it('refuse nothing before there are so many', () => {
+  it('no act on a ticket is refused before the ticket reaches its maximum number of events', () => {
     for (const act of acts)
       for (const status of conversationStatuses) expect(withinBounds(act, status, maxTicketEvents - 1)).toBe(true);
   });

@@ -9,7 +9,7 @@ import {
 } from '../../../models/rules/crawl/crawl.ts';
 
 describe('options', () => {
-  it('the bounds are those of the contract', () => {
+  it('the bounds of crawl options are the ones that the API contract documents', () => {
     expect(crawlBounds).toEqual({ maxPages: { min: 1, max: 1_000, default: 50 }, everyHours: { min: 1, max: 720 } });
   });
 });
@@ -24,7 +24,7 @@ describe('waits', () => {
     [30, 30_000, false],
     [31, 30_000, true],
     [86_400, 30_000, true],
-  ])('a crawl-delay of %s seconds is %d ms, capped: %s', (seconds, delayMs, capped) =>
+  ])('a Crawl-delay of %s seconds becomes a delay of %d ms (capped: %s)', (seconds, delayMs, capped) =>
     expect(crawlDelay(seconds)).toEqual({ delayMs, capped }),
   );
 
@@ -40,16 +40,16 @@ describe('waits', () => {
     ['Sun Nov  6 08:49:37 1994', 37_000, false],
     ['Sun, 06 Nov 1994 08:48:37 GMT', 0, false],
     ['Mon, 07 Nov 1994 08:49:37 GMT', 600_000, true],
-  ])('Retry-After: %.40s waits %d ms, capped: %s', (header, waitMs, capped) =>
+  ])('the header Retry-After: %.40s becomes a wait of %d ms (capped: %s)', (header, waitMs, capped) =>
     expect(retryAfter(header, now)).toEqual({ waitMs, capped }),
   );
 
   it.each([undefined, '', 'soon', '-5', '1.5', '1e3', '0x10', '2026-11-21', 'Sun, 99 Foo 1994 08:49:37 GMT'])(
-    'Retry-After: %s says nothing',
+    'the header Retry-After: %s is ignored',
     (header) => expect(retryAfter(header, now)).toBeUndefined(),
   );
 
-  it('the back-off doubles from a second to a minute and is spread over its upper half', () => {
+  it('the backoff doubles from one second to one minute, and jitter takes off at most half of it', () => {
     expect([1, 2, 3, 6, 7, 50].map((attempt) => backOffMs(attempt, 1))).toEqual([
       1_000, 2_000, 4_000, 32_000, 60_000, 60_000,
     ]);
@@ -58,7 +58,7 @@ describe('waits', () => {
 });
 
 describe('crawlStart', () => {
-  it('is the one spelling of the address and the part of the site below it', () => {
+  it('crawlStart returns the canonical URL and the scope of the site below it', () => {
     expect(crawlStart(' HTTPS://www.Example.com:443/help/index.html?utm_source=x#top ')).toEqual({
       url: 'https://www.example.com/help/index.html',
       scope: { site: 'example.com', prefix: '/help/' },
@@ -69,7 +69,7 @@ describe('crawlStart', () => {
     ['file:///etc/passwd', /http/],
     ['example', /valid/],
     ['https://a:b@example.com/', /password/],
-  ])('%s is refused with a sentence on `url`', (url, message) => {
+  ])('the start address %s is refused with a validation message on `url`', (url, message) => {
     const detail = { path: ['body', 'url'], message: expect.stringMatching(message) };
     expect(() => crawlStart(url)).toThrow(expect.objectContaining({ code: 'VALIDATION', details: [detail] }));
   });
@@ -80,7 +80,7 @@ describe('crawlOrder', () => {
   const detail = (path: (string | number)[]) =>
     expect.objectContaining({ code: 'VALIDATION', details: [expect.objectContaining({ path })] });
 
-  it('has an address and tags in their one spelling, fifty pages, and what was not asked for left out', () => {
+  it('a crawl order has a canonical address, normalized tags and fifty pages by default', () => {
     expect(crawlOrder({ url: 'HTTPS://A.example/help/#top' })).toEqual({
       order: { url, max_pages: 50, replace: false },
       everyHours: undefined,
@@ -96,7 +96,7 @@ describe('crawlOrder', () => {
     });
   });
 
-  it('is refused where it says what cannot be done: tags of nothing, and a replacement again and again', () => {
+  it('a crawl order with an empty tag, or with both a replacement and a recurring crawl, is refused', () => {
     expect(() => crawlOrder({ url, options: { segments: ['!'] } })).toThrow(detail(['body', 'options', 'segments', 0]));
     expect(() => crawlOrder({ url, options: { replace: true, every_hours: 1 } })).toThrow(
       detail(['body', 'options', 'replace']),

@@ -12,7 +12,7 @@ import { httpReasons, type HttpReason } from '../../../models/rules/base/http.ts
 describe('reasons', () => {
   const all = Object.keys(crawlReasons) as CrawlReason[];
 
-  it.each(all)('%s is a sentence, with and without a detail', (reason) => {
+  it.each(all)('the reason %s is explained by a complete sentence, with and without a detail', (reason) => {
     for (const sentence of [explain(reason), explain(reason, 'https://example.com/$&/a')]) {
       expect(sentence).toMatch(/^[A-Z][^{}]+\.$/);
       expect(sentence).not.toMatch(/ {2}|undefined/);
@@ -21,7 +21,7 @@ describe('reasons', () => {
     expect(explain(reason, 'https://example.com/$&/a').includes('https://example.com/$&/a')).toBe(takesDetail);
   });
 
-  it('every failure of the HTTP client has its words here, and what may work later is tried again', () => {
+  it('every failure of the HTTP client has an explanation, and the crawl retries exactly the temporary ones', () => {
     for (const [reason, { temporary }] of Object.entries(httpReasons)) {
       const row = reasonRow(reason as HttpReason);
       expect([reason, row.retry === true]).toEqual([reason, temporary]);
@@ -32,7 +32,7 @@ describe('reasons', () => {
     ['taken', ['noindex', 'moved_away', 'not_found', 'gone', 'withheld']],
     ['emptied', ['not_html', 'empty']],
     ['elsewhere', ['canonical', 'moved']],
-  ] as const)('the page indexed before is %s by these reasons alone', (standing, reasons) => {
+  ] as const)('the page indexed before becomes %s for exactly these reasons', (standing, reasons) => {
     expect(all.filter((reason) => reasonRow(reason).standing === standing)).toEqual(reasons);
   });
 
@@ -54,7 +54,9 @@ describe('reasons', () => {
     [451, 'withheld'],
     [500, 'server_error'],
     [503, 'server_error'],
-  ])('a response with %d: %s', (status, reason) => expect(reasonOfStatus(status)).toBe(reason));
+  ])('a response with status %d has the crawl reason %s', (status, reason) =>
+    expect(reasonOfStatus(status)).toBe(reason),
+  );
 
   it.each([
     ['text/html', true],
@@ -65,5 +67,5 @@ describe('reasons', () => {
     ['text/plain', false],
     ['application/pdf', false],
     ['text/htmlx', false],
-  ])('the content type %s is a page: %s', (type, expected) => expect(isHtml(type)).toBe(expected));
+  ])('a response with content type %s counts as a page: %s', (type, expected) => expect(isHtml(type)).toBe(expected));
 });

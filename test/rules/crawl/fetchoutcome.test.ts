@@ -60,9 +60,9 @@ describe('what became of addresses', () => {
     ['a/moved-nowhere', 'none'],
     ['a/one', 'none'],
     ['a/names-waiting', 'open'],
-  ])('%s leads to: %s', (key, end) => expect(targetOf(key, outcomes)).toBe(end));
+  ])('following the address %s ends at: %s', (key, end) => expect(targetOf(key, outcomes)).toBe(end));
 
-  it('a page goes when the one that it moved to, or names, stands; or when that is gone after a move', () => {
+  it('an old page is removed when its redirect or canonical target is indexed, or its redirect target gone', () => {
     expect(replacedPages(outcomes)).toEqual([
       'a/moved',
       'a/moved-twice',
@@ -73,11 +73,11 @@ describe('what became of addresses', () => {
     ]);
   });
 
-  it('a page is read for its own sake when what it names is refused, gone, or leads back to it; one of a circle', () => {
+  it('a page is indexed itself when its canonical link is refused, gone or circular', () => {
     expect(unresolvedCanonicals(outcomes)).toEqual(['a/names-missing', 'a/names-shut', 'a/names-moved', 'a/one']);
   });
 
-  it('a set misses what it met and has nothing for, unless the site took that away', () => {
+  it('a page is missing when the crawl met it and got nothing for it, unless the site removed it', () => {
     expect(missingPages(outcomes, outcomes)).toEqual([
       'a/nothing',
       'a/shut',
@@ -103,7 +103,7 @@ describe('what became of addresses', () => {
     ['https://a/help/fees', 'https://a/', false],
     ['https://a/help/?lang=en', 'https://a/help/', true],
     ['https://a/?lang=en', 'https://a/', true],
-  ])('%s, which names %s, gives way: %s', (url, canonical, yields) =>
+  ])('the page %s with the canonical link %s is left out in favour of that link: %s', (url, canonical, yields) =>
     expect(defersTo(url, canonical, start)).toBe(yields),
   );
 });
@@ -120,8 +120,9 @@ describe('a set that is to replace another', () => {
     [1_000, 200, 0, true],
     [1_000, 201, 0, false],
     [1_000, 1, 1, false],
-  ])('of %d pages, %d failed, %d of those answer now: whole is %s', (read, failed, lost, whole) =>
-    expect(isWholeSet({ read, failed, lost })).toBe(whole),
+  ])(
+    'a crawl with %d pages read, %d failures and %d live pages lost may replace the old pages: %s',
+    (read, failed, lost, whole) => expect(isWholeSet({ read, failed, lost })).toBe(whole),
   );
 });
 
@@ -137,7 +138,7 @@ describe('where a page was before', () => {
     ['a/new', ['a/old', 'a/print', 'a/older']],
     ['a/print', []],
     ['a/elsewhere', []],
-  ])('%s: %j', (key, expected) => expect(formers(key)).toEqual(expected));
+  ])('the content of %s was indexed before at %j', (key, expected) => expect(formers(key)).toEqual(expected));
 });
 
 describe('pages that answer and have become duplicates', () => {
@@ -155,7 +156,7 @@ describe('pages that answer and have become duplicates', () => {
     [1, 2, 2],
     [2, 20, 20],
   ])(
-    'of %i read and %i duplicates %i are lost: a site that says one thing everywhere is in maintenance',
+    'of %i pages with %i duplicates, %i count as missing, because a site with one text everywhere is in maintenance',
     (read, copies, lost) => {
       expect(missingPages(outcomesOf(read, copies), { has: () => true }).length).toBe(lost);
       expect(missingPages(outcomesOf(read, copies), { has: () => false })).toEqual([]);

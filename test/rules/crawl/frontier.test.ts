@@ -15,8 +15,8 @@ import {
 const at = (path: string): string => `https://example.com${path}`;
 
 /**
- * What a crawl of `maxPages` reads of a site, links given by `linksOf`, in the way a crawl uses these rules: traps refused
- * when found and when their turn comes, the cheapest first, each address once.
+ * Returns the pages that a crawl of at most `maxPages` reads when `linksOf` gives the links. Traps are refused when
+ * found and again before they are read. The cheapest address is read first, and each address once.
  */
 function crawl(maxPages: number, linksOf: (path: string) => string[]): string[] {
   const counts: SeriesCounts = new Map();
@@ -42,7 +42,7 @@ function crawl(maxPages: number, linksOf: (path: string) => string[]): string[] 
   return read;
 }
 
-/** Thirty real pages in three levels; the start and every other page link into `trap` as well. */
+/** A site of thirty real pages in three levels. The start page and every second page also link to `trap`. */
 function siteWith(trap: (path: string) => string[]): (path: string) => string[] {
   return (path) => {
     const real = /^\/(?:guide-\d(?:\/topic-\d)?)?$/.test(path);
@@ -56,7 +56,7 @@ function siteWith(trap: (path: string) => string[]): (path: string) => string[] 
 const realPages = (paths: readonly string[]): number => paths.filter((path) => /^\/(?:guide|$)/.test(path)).length;
 
 describe('a crawl of fifty pages', () => {
-  it('reads every real page beside an endless calendar, and little of the calendar', () => {
+  it('a crawl reads every real page although the site has an endless calendar, and reads few calendar pages', () => {
     const read = crawl(
       50,
       siteWith((path) => {
@@ -74,7 +74,7 @@ describe('a crawl of fifty pages', () => {
     expect(read.length - 31).toBeLessThanOrEqual(3 * seriesLimit('dates', 50));
   });
 
-  it('reads every real page beside a maze of parameters that makes up its names', () => {
+  it('a crawl reads every real page although the site generates endless random query parameters', () => {
     let made = 0;
     const read = crawl(
       50,
@@ -84,18 +84,18 @@ describe('a crawl of fifty pages', () => {
     expect(read.length - 31).toBe(seriesLimit('parameters', 50));
   });
 
-  it('ends in a maze of nothing but sorted, filtered and paged lists', () => {
+  it('a crawl ends when a site has only sorted, filtered and paginated lists', () => {
     let made = 0;
     const read = crawl(1_000, () => Array.from({ length: 10 }, () => `/list?sort=${(made += 1) % 7}&page=${made}`));
     expect(read.length).toBe(1 + seriesLimit('parameters', 1_000));
   });
 
-  it('ends in a site whose relative links grow the path for ever', () => {
+  it('a crawl ends when relative links make the path longer with every page', () => {
     const read = crawl(1_000, (path) => [`${path === '/' ? '' : path}/about/team`]);
     expect(read).toEqual(['/', '/about/team', '/about/team/about/team']);
   });
 
-  it('reads a whole manual of pages that differ in their words only', () => {
+  it('a crawl reads all 1,000 pages of a manual whose addresses differ in words only', () => {
     const read = crawl(1_000, (path) =>
       path === '/' ? Array.from({ length: 999 }, (_, n) => `/manual/chapter-${n}`) : [],
     );
@@ -118,7 +118,7 @@ describe('seriesOf', () => {
     ['/faq?id=7&sort=a', { pattern: '/faq?', kind: 'parameters' }],
     ['/faq?month=5', { pattern: '/faq?', kind: 'dates' }],
     ['/faq?d=2026-05-01', { pattern: '/faq?', kind: 'dates' }],
-  ])('%s', (path, series) => expect(seriesOf(at(path))).toEqual(series));
+  ])('seriesOf recognizes the series of %s', (path, series) => expect(seriesOf(at(path))).toEqual(series));
 });
 
 describe('isTrap', () => {
@@ -134,9 +134,11 @@ describe('isTrap', () => {
     [`/${Array.from({ length: 17 }, (_, n) => `s${n}`).join('/')}`, true],
     [`/q?${Array.from({ length: 8 }, (_, n) => `p${n}=1`).join('&')}`, false],
     [`/q?${Array.from({ length: 9 }, (_, n) => `p${n}=1`).join('&')}`, true],
-  ])('%s: %s', (path, expected) => expect(isTrap({ url: at(path), depth: 1 }, none, 50)).toBe(expected));
+  ])('the address %s is a trap: %s', (path, expected) =>
+    expect(isTrap({ url: at(path), depth: 1 }, none, 50)).toBe(expected),
+  );
 
-  it('counts a series until its share is used up; what a sitemap lists is never one', () => {
+  it('an address is a trap once its series has used up its share, unless a sitemap lists the address', () => {
     const counts: SeriesCounts = new Map();
     const limit = seriesLimit('number', 50);
     expect(limit).toBe(25);
@@ -156,13 +158,13 @@ describe('isTrap', () => {
     ['parameters', 50, 10],
     ['dates', 1_000, 50],
     ['dates', 50, 5],
-  ] as const)('a series of %s in %d pages has %d', (kind, pages, limit) =>
+  ] as const)('a series of kind %s in a crawl of %d pages may have %d pages', (kind, pages, limit) =>
     expect(seriesLimit(kind, pages)).toBe(limit),
   );
 });
 
 describe('byCost', () => {
-  it('the start, then plain and near, then deep, then parameters, then dates; a tie keeps its order', () => {
+  it('pages are read in this order: start, plain and near, deep, with parameters, with dates', () => {
     const pages: Found[] = [
       { url: at('/calendar/2026/11'), depth: 1 },
       { url: at('/list?sort=a&page=2'), depth: 1 },
@@ -189,12 +191,12 @@ describe('placeOf', () => {
     ['/a?date=2026-11-02&b=1', { depth: 3 }],
     ['/x/x/x/x', { depth: 1 }],
     ['/2026/11/a-title', { depth: 4, sitemap: true }],
-  ])('of %s with %j is its cost, and none for a trap', (path, how) => {
+  ])('the place of %s with %j in the queue is its crawl cost, and a trap has none', (path, how) => {
     const found = { url: at(path), ...how };
     expect(placeOf(found, counts, 20)).toBe(isTrap(found, counts, 20) ? undefined : crawlCost(found));
   });
 
-  it('is none for the rest of a series that has had enough, unless a sitemap lists it', () => {
+  it('an address of a full series has no place in the queue, unless a sitemap lists it', () => {
     expect(placeOf({ url: at('/news/21'), depth: 1 }, counts, 20)).toBeUndefined();
     expect(placeOf({ url: at('/news/21'), depth: 1, sitemap: true }, counts, 20)).toBe(3);
   });

@@ -7,7 +7,7 @@ const group = (why: CrawlReason | undefined, count: number): ProblemGroup => ({
   count,
   first: Array.from({ length: Math.min(count, 200) }, (_, n) => ({ url: `https://a/${why}/${n}`, reason: `${why}` })),
 });
-/** How many problems of each reason are shown, in their order. */
+/** Counts the shown problems by reason, in their order. */
 const shown = (groups: ProblemGroup[], room: number): Record<string, number> => {
   const counts: Record<string, number> = {};
   for (const { reason } of selectProblems(groups, room)) counts[reason] = (counts[reason] ?? 0) + 1;
@@ -33,12 +33,12 @@ describe('the problems that a crawl shows', () => {
       { timed_out: 1, not_found: 1 },
     ],
     ['none without room', { robots: 9 }, 0, {}],
-  ] as const)('are %s', (_, counts, room, expected) => {
+  ] as const)('the problems that a crawl shows are %s', (_, counts, room, expected) => {
     const groups = Object.entries(counts).map(([why, count]) => group(why as CrawlReason, count));
     expect(Object.entries(shown(groups, room))).toEqual(Object.entries(expected));
   });
 
-  it('are counted by reason, however many there are', () => {
+  it('problems are counted by reason without an upper limit', () => {
     expect(countProblems([group('robots', 4_312), group(undefined, 2), group('not_found', 3)])).toEqual([
       { code: 'not_found', count: 3 },
       { code: 'robots', count: 4_312 },

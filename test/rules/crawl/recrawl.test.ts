@@ -1,4 +1,3 @@
-/** When a site is crawled again, and what is said of a time that was passed over. */
 import { describe, expect, it } from '@jest/globals';
 import { Problem } from '../../../models/rules/base/errors.ts';
 import { nextFiring, scheduleInterval, whySkipped } from '../../../models/rules/crawl/recrawl.ts';
@@ -11,9 +10,12 @@ describe('scheduleInterval', () => {
     ['01T00:00:00.000', 24, 0],
     ['01T05:20:07.900', 1, (20 * 60 + 7) * 1_000],
     ['01T05:20:07.900', 24, (5 * 3_600 + 20 * 60 + 7) * 1_000],
-  ])('of an anchor at %s and %i hours has whole seconds and lies within an interval', (anchor, hours, phaseMs) => {
-    expect(scheduleInterval(at(anchor), hours)).toEqual({ everyMs: hours * 3_600_000, phaseMs });
-  });
+  ])(
+    'an anchor at %s with an interval of %i hours has a phase in whole seconds that is shorter than the interval',
+    (anchor, hours, phaseMs) => {
+      expect(scheduleInterval(at(anchor), hours)).toEqual({ everyMs: hours * 3_600_000, phaseMs });
+    },
+  );
 });
 
 describe('nextFiring', () => {
@@ -24,11 +26,11 @@ describe('nextFiring', () => {
     ['10T08:30:15.250', 6, '25T00:00:00.000', '25T02:30:15.000'],
     ['10T08:30:15.250', 1, '10T23:59:59.999', '11T00:30:15.000'],
     ['01T08:30:15.000', 660, '01T08:30:15.000', '28T20:30:15.000'],
-  ])('anchored at %s, every %i hours: after %s comes %s', (anchor, hours, now, then) => {
+  ])('a schedule anchored at %s with every %i hours fires next after %s at %s', (anchor, hours, now, then) => {
     expect(nextFiring(at(anchor), hours, at(now)).toISOString()).toBe(at(then).toISOString());
   });
 
-  it('is a whole number of intervals after the anchor, whatever the interval, and never more than one after now', () => {
+  it('the next firing is a whole number of intervals after the anchor and at most one interval from now', () => {
     const anchor = at('10T08:30:15.000');
     for (let hours = 1; hours <= 720; hours++) {
       for (const passed of [0, 1, 3_599_999, 3_600_000, 40 * 86_400_000 + 17]) {
@@ -43,7 +45,7 @@ describe('nextFiring', () => {
 });
 
 describe('whySkipped', () => {
-  it('says what was in the way then, not what to do now', () => {
+  it('the reason of a skipped crawl says what prevented it, and gives no advice', () => {
     expect(whySkipped(new Problem('CRAWL_RUNNING'))).toBe('Another crawl was running.');
     expect(whySkipped(new Problem('SANDBOX_LIMIT', { message: 'Full: 3 pages.' }))).toBe('Full: 3 pages.');
   });

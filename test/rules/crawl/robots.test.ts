@@ -6,7 +6,7 @@ const site = 'https://example.com';
 const allowed = (text: string, path: string, agent = 'SupportBot/1.0'): boolean =>
   parseRobots(text, agent).allowed(site + path);
 
-/** How often a beginning of an address was compared while `act` ran. */
+/** Counts how often a prefix of an address is compared while `act` runs. */
 function comparisonsOf(act: () => void): number {
   const compare = jest.spyOn(String.prototype, 'startsWith');
   try {
@@ -27,7 +27,7 @@ describe('the rules of one group', () => {
     ['Disallow: /A', '/a', true],
     ['Disallow: a', '/a', true],
     ['Disallow: https://example.com/a', '/a', true],
-    // The longest pattern decides, whatever the order; of equals the one that allows.
+    // The longest matching pattern decides in any order. Allow wins over a Disallow of equal length.
     ['Disallow: /a\nAllow: /a/b', '/a/b/c', true],
     ['Allow: /a/b\nDisallow: /a', '/a/c', false],
     ['Disallow: /a\nAllow: /a', '/a', true],
@@ -36,7 +36,7 @@ describe('the rules of one group', () => {
     ['Allow: /$\nDisallow: /', '/', true],
     ['Allow: /$\nDisallow: /', '/a', false],
     ['Disallow: **\nAllow: *', '/a', false],
-    // Wildcards and the end.
+    // Wildcards and the end anchor.
     ['Disallow: /*.pdf$', '/a/b.pdf', false],
     ['Disallow: /*.pdf$', '/a/b.pdf?x=1', true],
     ['Disallow: /*.pdf', '/a/b.pdf?x=1', false],
@@ -52,7 +52,8 @@ describe('the rules of one group', () => {
     ['Disallow: /*?', '/a', true],
     ['Disallow: /a$b', '/a$b', false],
     ['Disallow: /a$b', '/a', true],
-    // Escapes: unreserved ones mean the character, the case of the digits does not matter, reserved ones stay apart.
+    // Percent-encoding: an encoded unreserved character equals the character, hexadecimal digits ignore case, and
+    // encoded reserved characters stay distinct.
     ['Disallow: /%62ar', '/bar', false],
     ['Disallow: /bar', '/%62ar', false],
     ['Disallow: /%e3%83%84', '/ツ', false],
@@ -67,12 +68,14 @@ describe('the rules of one group', () => {
     ['Disallow: /100%', '/100%', false],
     ['Disallow: /a b', '/a%20b', false],
     ['Disallow: /', '/robots.txt', true],
-    // Forms of lines.
+    // Accepted spellings of a line.
     ['DISALLOW : /a # not this', '/a', false],
     ['  disallow:/a\t', '/a', false],
     ['Dissallow: /a', '/a', false],
     ['Disallow /a', '/a', true],
-  ])('%j on %s: %s', (rules, path, expected) => expect(allowed(`User-agent: *\n${rules}`, path)).toBe(expected));
+  ])('the robots.txt rules %j allow %s: %s', (rules, path, expected) =>
+    expect(allowed(`User-agent: *\n${rules}`, path)).toBe(expected),
+  );
 });
 
 describe('groups', () => {
@@ -98,11 +101,14 @@ describe('groups', () => {
     ['line ends of old', 'User-agent: *\rDisallow: /', false],
     ['a page in its place', '<!doctype html><title>Not found: /</title><p>Disallow: /', true],
     ['nothing', '', true],
-  ])('%s', (_label, text, expected) => expect(allowed(text, '/page')).toBe(expected));
+  ])('the crawler obeys the right group of a robots.txt file: %s', (_label, text, expected) =>
+    expect(allowed(text, '/page')).toBe(expected),
+  );
 
-  it('an address that is none is not allowed', () => expect(parseRobots('', 'a').allowed('nonsense')).toBe(false));
+  it('robots.txt does not allow an invalid address', () =>
+    expect(parseRobots('', 'a').allowed('nonsense')).toBe(false));
 
-  it('sitemaps are read wherever they stand, each once', () => {
+  it('Sitemap lines are read anywhere in robots.txt, and each address once', () => {
     const text =
       'Sitemap: https://example.com/a.xml\nUser-agent: x\nsite-map: /b.xml\nSITEMAP: https://example.com/a.xml\nSitemap:';
     expect(parseRobots(text, 'supportbot').sitemaps).toEqual(['https://example.com/a.xml', '/b.xml']);
@@ -117,13 +123,13 @@ describe('groups', () => {
     ['User-agent: *\nCrawl-delay: soon', undefined],
     ['User-agent: *\nCrawl-delay: 1e9', undefined],
     ['User-agent: *\nCrawl-delay: Infinity', undefined],
-  ])('%j asks for a delay of %s seconds', (text, delay) => {
+  ])('the robots.txt %j asks for a delay of %s seconds', (text, delay) => {
     expect(parseRobots(text, 'supportbot').crawlDelay).toBe(delay);
   });
 });
 
 describe('hostile files', () => {
-  it('what lies beyond 500 KiB is not read, nor the line that was cut', () => {
+  it('robots.txt is read up to 500 KiB, and the line that crosses this limit is ignored', () => {
     const head = 'User-agent: *\nDisallow: /first\n';
     const filler = `#${'x'.repeat(maxRobotsBytes - head.length - 16)}\n`;
     const text = `${head}${filler}Disallow: /cut/here\nDisallow: /last\n`;
@@ -137,14 +143,14 @@ describe('hostile files', () => {
     ]);
   });
 
-  it('tens of thousands of wildcards still forbid what they name', () => {
+  it('robots.txt rules with tens of thousands of wildcards still forbid the addresses that they match', () => {
     const lines = Array.from({ length: 20_000 }, (_, n) => `Disallow: /p${n}/*a*b$`).join('\n');
     const robots = parseRobots(`User-agent: *\n${lines}\nAllow: /p19999/*`, 'x');
     for (const n of [0, 15_000, 19_999]) expect(robots.allowed(`${site}/p${n}/${'a'.repeat(1_500)}b`)).toBe(false);
     expect(robots.allowed(`${site}/q/${'a'.repeat(1_500)}b`)).toBe(true);
   });
 
-  it('plain rules by the tens of thousands are searched, not gone through', () => {
+  it('tens of thousands of rules without wildcards are looked up and not compared one by one', () => {
     const lines = Array.from({ length: 20_000 }, (_, n) => `Disallow: /p${n}`).join('\n');
     const robots = parseRobots(`User-agent: *\n${lines}\nAllow: /p19999/a\nDisallow: /q$`, 'x');
     const compared = comparisonsOf(() => {
@@ -155,21 +161,22 @@ describe('hostile files', () => {
     expect(compared).toBe(0);
   });
 
-  it('of rules with wildcards an address is compared with some hundred', () => {
+  it('an address is compared with at most some hundred rules that have wildcards', () => {
     const lines = Array.from({ length: 20_000 }, (_, n) => `Disallow: /p*${n}z`).join('\n');
     const robots = parseRobots(`User-agent: *\n${lines}\nAllow: /p*19999z`, 'x');
-    // Everything behind the first wildcard of the later ones counts as forbidden, because it is not compared.
+    // The later rules are not compared. Every address that fits their text before the first wildcard counts as
+    // forbidden.
     const compared = comparisonsOf(() => expect(robots.allowed(`${site}/p1`)).toBe(false));
     expect(compared).toBeLessThanOrEqual(maxWildcardRules);
     expect(robots.allowed(`${site}/o`)).toBe(true);
   });
 
-  it('a name said tens of thousands of times is one name', () => {
+  it('tens of thousands of equal User-agent lines count as one name', () => {
     const text = `${'User-agent: *\n'.repeat(20_000)}${'Disallow: /a\nCrawl-delay: 1\n'.repeat(8_000)}`;
     expect(parseRobots(text, 'x').allowed(`${site}/a`)).toBe(false);
   });
 
-  it('bytes that are no UTF-8 and names from Object.prototype change nothing', () => {
+  it('invalid UTF-8 and agent names from Object.prototype do not disturb the parsing of robots.txt', () => {
     const bytes = Buffer.concat([
       Buffer.from('User-agent: __proto__\nDisallow: /\nUser-agent: *\nDisallow: /a\n'),
       Buffer.of(0xff, 0, 0xfe),
@@ -192,11 +199,11 @@ describe('robotsPolicy', () => {
     [500, 'wait'],
     [503, 'wait'],
     [undefined, 'wait'],
-  ])('after %s: %s', (status, policy) => expect(robotsPolicy(status)).toBe(policy));
+  ])('the robots.txt status %s leads to the policy %s', (status, policy) => expect(robotsPolicy(status)).toBe(policy));
 });
 
 describe('beside a walk along all rules', () => {
-  it('the same rule decides', () => {
+  it('the fast lookup decides as a comparison with all rules does', () => {
     let state = 5;
     const roll = (n: number): number => {
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -229,7 +236,7 @@ describe('beside a walk along all rules', () => {
 });
 
 describe('beside another reader', () => {
-  it('decides as robots-parser does, where that follows RFC 9309', () => {
+  it('the parser decides as robots-parser does wherever that library follows RFC 9309', () => {
     let state = 11;
     const roll = (n: number): number => {
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -237,7 +244,8 @@ describe('beside another reader', () => {
     };
     const pick = (list: readonly string[]): string => list[roll(list.length)] ?? '';
     const pieces = ['/', '/a', '/b', '/ab', 'a', 'b', '.html', '?q=', '&x=1', 'é', '/a/b'];
-    // The peer reads neither a group without rules nor names parted by a sitemap as the RFC has it: each group gets one rule.
+    // robots-parser breaks the RFC for groups without rules and for agent names separated by a sitemap line. So each
+    // generated group has one rule and no such line.
     const peerOf = robotsParser as unknown as (
       url: string,
       text: string,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { canonicalUrl, inScope, isFileUrl, maxUrlLength, pageKey, scopeOf } from '../../../models/rules/crawl/url.ts';
 
-/** A small generator of repeatable random numbers below `n` (mulberry32). */
+/** A deterministic generator of random numbers below `n` (mulberry32). */
 function dice(seed: number): (n: number) => number {
   let state = seed;
   return (n) => {
@@ -12,7 +12,7 @@ function dice(seed: number): (n: number) => number {
   };
 }
 
-/** Addresses of pieces that are each hard to spell: `count` of them, always the same. */
+/** Yields `count` deterministic addresses made of pieces that are hard to normalize. */
 function* oddUrls(count: number, seed: number): Generator<string> {
   const roll = dice(seed);
   const pick = (list: readonly string[]): string => list[roll(list.length)] ?? '';
@@ -112,7 +112,7 @@ describe('canonicalUrl', () => {
     ['  https://example.com/a\n', 'https://example.com/a'],
     ['https://example.com\\a', 'https://example.com/a'],
     ['http://0x7f.1/', 'http://127.0.0.1/'],
-  ])('%j becomes %s', (href, url) => expect(canonicalUrl(href)).toEqual({ url }));
+  ])('the canonical form of %j is %s', (href, url) => expect(canonicalUrl(href)).toEqual({ url }));
 
   it.each([
     ['../b?x=1', 'https://example.com/b?x=1'],
@@ -121,7 +121,7 @@ describe('canonicalUrl', () => {
     ['#top', 'https://example.com/a/index'],
     ['//other.example/x', 'https://other.example/x'],
     ['', 'https://example.com/a/index'],
-  ])('%j is resolved against the page it stands on', (href, url) =>
+  ])('the relative link %j is resolved against the address of its page', (href, url) =>
     expect(canonicalUrl(href, 'https://example.com/a/index#x')).toEqual({ url }),
   );
 
@@ -145,14 +145,14 @@ describe('canonicalUrl', () => {
     [`https://example.com/${'a'.repeat(maxUrlLength)}`, 'url_too_long'],
     [`https://example.com/${'é'.repeat(400)}`, 'url_too_long'],
     [`https://example.com/${'a'.repeat(20_000)}`, 'url_too_long'],
-  ])('%.40j is refused: %s', (href, reason) => expect(canonicalUrl(href)).toEqual({ reason }));
+  ])('the link %.40j is refused with the reason %s', (href, reason) => expect(canonicalUrl(href)).toEqual({ reason }));
 
-  it('an address of exactly the longest length is kept', () => {
+  it('an address of exactly the maximum length is accepted', () => {
     const url = `https://example.com/${'a'.repeat(maxUrlLength - 20)}`;
     expect(canonicalUrl(url)).toEqual({ url });
   });
 
-  it('a longer host than any is refused', () => {
+  it('an address whose host name is too long is refused', () => {
     for (const host of [
       `${'a.'.repeat(126)}bc`,
       `${'.'.repeat(16_000)}b`,
@@ -160,12 +160,12 @@ describe('canonicalUrl', () => {
       '\u4e00'.repeat(4_000),
     ])
       expect(canonicalUrl(`https://${host}/`)).toEqual({ reason: 'bad_url' });
-    // However the address is spelled.
+    // The spelling of the scheme and slashes makes no difference.
     for (const start of ['https:', '\u0001 h\nttps:\\\\', '//', '/\\/'])
       expect(canonicalUrl(`${start}${'a'.repeat(301)}/`, 'https://example.com/')).toEqual({ reason: 'bad_url' });
   });
 
-  it('a host of exactly the longest name is kept, however it is escaped', () => {
+  it('a host name of exactly the maximum length is accepted, also when it is percent-encoded', () => {
     const name = `${'a.'.repeat(126)}b`;
     const escaped = name
       .split('')
@@ -175,12 +175,12 @@ describe('canonicalUrl', () => {
       expect(canonicalUrl(`https://${host}/`)).toEqual({ url: `https://${name}/` });
   });
 
-  it('a long first part of a relative address is no host', () => {
+  it('a long first path segment of a relative link is not taken for a host', () => {
     const path = 'a'.repeat(1_000);
     expect(canonicalUrl(path, 'https://example.com/')).toEqual({ url: `https://example.com/${path}` });
   });
 
-  it('done twice it changes nothing, and no spelling leaves the host it named', () => {
+  it('canonicalUrl is idempotent and never changes the host', () => {
     let kept = 0;
     for (const href of oddUrls(5_000, 1)) {
       const { url } = canonicalUrl(href);
@@ -204,7 +204,9 @@ describe('scope', () => {
     ['https://example.com/docs/v1.2', '/docs/v1.2'],
     ['https://example.com/', '/'],
     ['https://example.com/index.php', '/'],
-  ])('%s has the prefix %s', (start, prefix) => expect(scopeOf(start)).toEqual({ site: 'example.com', prefix }));
+  ])('a crawl that starts at %s has the prefix %s', (start, prefix) =>
+    expect(scopeOf(start)).toEqual({ site: 'example.com', prefix }),
+  );
 
   it.each([
     ['https://example.com/help', 'https://example.com/help', true],
@@ -230,9 +232,11 @@ describe('scope', () => {
     ['http://example.com:8080/', 'http://example.com/a', false],
     ['http://[::1]:8080/', 'http://[::1]:8080/a', true],
     ['https://example.com/', 'not an address', false],
-  ])('from %s, %s is in: %s', (start, url, expected) => expect(inScope(scopeOf(start), url)).toBe(expected));
+  ])('a crawl that starts at %s has %s in scope: %s', (start, url, expected) =>
+    expect(inScope(scopeOf(start), url)).toBe(expected),
+  );
 
-  it('every start is in its own scope, and what is below it too', () => {
+  it('every start address is in its own scope, and so is a page below it', () => {
     for (const href of oddUrls(2_000, 2)) {
       const { url } = canonicalUrl(href);
       if (url === undefined) continue;
@@ -244,7 +248,7 @@ describe('scope', () => {
     }
   });
 
-  it('scheme and www make no other page, anything else does', () => {
+  it('addresses that differ only in scheme or www are the same page, and other differences make another page', () => {
     const key = pageKey('https://www.example.com/a?b=1');
     expect(pageKey('http://example.com/a?b=1')).toBe(key);
     for (const other of ['http://example.com/a', 'http://example.com/a/?b=1', 'http://w.example.com/a?b=1']) {
@@ -271,5 +275,5 @@ describe('isFileUrl', () => {
     ['https://example.com/docs/v1.zip/', false],
     ['https://example.com/docs/v1.zip', true],
     ['https://example.com/docs/v1.zip/?page=2', false],
-  ])('%s: %s', (url, expected) => expect(isFileUrl(url)).toBe(expected));
+  ])('the address %s is a file and not a page: %s', (url, expected) => expect(isFileUrl(url)).toBe(expected));
 });

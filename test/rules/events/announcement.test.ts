@@ -1,4 +1,3 @@
-/** Who is told of what happened, over every choice that an organization can make, and in which words. */
 import { describe, expect, it } from '@jest/globals';
 import {
   announced,
@@ -17,7 +16,7 @@ const subsets = Array.from({ length: 2 ** announced.length }, (_, bits) =>
 const people = { creator: 'ada', assignee: 'bob' };
 const anybody = () => true;
 
-/** Who is concerned, and whether the event has notifications at all. */
+/** The people concerned, and whether the event sends notifications in the app. */
 const expected: Record<Announced, { concerned: string[]; notified: boolean }> = {
   task_created: { concerned: ['ada', 'bob'], notified: false },
   task_assigned: { concerned: ['bob'], notified: true },
@@ -29,7 +28,7 @@ const expected: Record<Announced, { concerned: string[]; notified: boolean }> = 
 };
 
 describe('audienceOf', () => {
-  it.each(announced)('%s, with each of 512 choices', (event) => {
+  it.each(announced)('the event %s reaches the right people with each of 512 settings', (event) => {
     const { concerned, notified } = expected[event];
     const wrong: unknown[] = [];
     for (const notify_on of subsets)
@@ -48,7 +47,7 @@ describe('audienceOf', () => {
   });
 
   const all = { slack: true, email: true, notify_on: notifyEvents };
-  it('leaves out who is no member, and tells somebody who is both once', () => {
+  it('people who are not members are left out, and a person with two roles is told once', () => {
     const event = 'task_completed';
     expect(audienceOf(all, { event }, people, (id) => id === 'ada')).toMatchObject({
       mailed: ['ada'],
@@ -59,7 +58,7 @@ describe('audienceOf', () => {
     expect(audienceOf(all, { event: 'task_assigned' }, { creator: 'ada' }, anybody).mailed).toEqual([]);
   });
 
-  it('notifies of a change that no member made', () => {
+  it('members are notified of a change that no member made', () => {
     const note = 'Its assignee left the organization.';
     expect(audienceOf(all, { event: 'task_updated', note }, { creator: 'ada' }, anybody).notified).toEqual(['ada']);
   });
@@ -76,7 +75,7 @@ describe('the words', () => {
     note: 'Why not.',
   };
 
-  it('name who did what, on lines of their own', () => {
+  it('an announcement says on separate lines who did what, the due date and the note', () => {
     expect(noticeText({ ...told, title: 'Ship it' })).toEqual({
       title: 'Task assigned',
       body: 'Ada <@U1> assigned the task “Ship it” to Bob.\nDue 2026-12-01.\nWhy not.',
@@ -86,20 +85,20 @@ describe('the words', () => {
     );
   });
 
-  it('mention nobody in Slack', () => {
+  it('an announcement in Slack mentions nobody and contains no markup from its text', () => {
     const text = noticeSlack(told);
     expect(text).toContain('&lt;!channel&gt; &amp; &lt;https://evil.example|this&gt; Bcc');
     expect(text.replaceAll(/&(?:lt|gt|amp);/g, '')).not.toMatch(/[<>]/);
   });
 
-  it('keep the subject of a mail on one line', () => {
+  it('the subject of an announcement mail stays on one line', () => {
     const { subject, text } = noticeMail(told, 'Bank\nX: y');
     expect(subject).not.toMatch(/[\r\n]/);
     expect(subject.length).toBeLessThanOrEqual(150);
     expect(text).toContain('-- \nBank X: y.');
   });
 
-  it('stay short, however long the title is', () => {
+  it('an announcement stays short when its title and note are long', () => {
     const long = { ...told, title: 'x'.repeat(10_000), note: 'y'.repeat(10_000) };
     expect(noticeText(long).body.length).toBeLessThan(2_000);
     expect(noticeSlack(long).length).toBeLessThanOrEqual(4_000);

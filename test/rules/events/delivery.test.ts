@@ -1,4 +1,3 @@
-/** What is masked of a request that is shown, and how large a ticket's event can be. */
 import { describe, expect, it } from '@jest/globals';
 import { maxNoteLength, previewLength } from '../../../models/rules/chat/conversation.ts';
 import { maxExternalIdLength, maxNameLength } from '../../../models/rules/access/session.ts';
@@ -13,13 +12,13 @@ describe('an address that is shown', () => {
     ['https://user:pass@example.com/', 'https://user:***@example.com/'],
     ['https://hooks.slack.com/services/T1/B1/secret', 'https://hooks.slack.com/services/***'],
     ['#support', '#support'],
-  ])('%s is %s', (url, shown) => {
+  ])('the webhook address %s is shown as %s', (url, shown) => {
     expect(maskUrl(url)).toBe(shown);
   });
 });
 
 describe('headers that are shown', () => {
-  it('keep what signs one request, and hide what opens doors', () => {
+  it('shown request headers keep signatures and mask credentials', () => {
     const open = { 'webhook-id': 'evt_1', 'webhook-signature': 'v1,abc', 'content-type': 'application/json' };
     const secret = { Authorization: 'Bearer x', cookie: 'a=b', 'X-Api-Key': 'k', 'x-auth-token': 't' };
     const hidden = { Authorization: '***', cookie: '***', 'X-Api-Key': '***', 'x-auth-token': '***' };
@@ -28,8 +27,8 @@ describe('headers that are shown', () => {
 });
 
 describe('the body of an event', () => {
-  it('is smaller than receivers were promised, with everything as long as it may be', () => {
-    // A control character takes six bytes in JSON.
+  it('the body of an event stays below the promised maximum size when every field has its maximum length', () => {
+    // JSON writes a control character as six bytes.
     const long = (length: number) => '\u0001'.repeat(length);
     const data: EventData = {
       org_id: `org_${'0'.repeat(26)}`,
@@ -60,7 +59,7 @@ describe('the body of an event', () => {
     expect(Buffer.byteLength(eventBody('ticket.escalated', new Date(0), data))).toBeLessThan(maxBodyBytes);
   });
 
-  it('says why a person is needed: in the words of who escalated, else with the reason’s sentence', () => {
+  it('the description of an event is the note of the person who escalated, or the sentence of the reason', () => {
     expect(descriptionOf({ reason: 'member', note: 'She called.' })).toBe('She called.');
     expect(descriptionOf({ reason: 'asked' })).toBe('The customer asked for a person.');
   });

@@ -1,4 +1,3 @@
-/** The rules of mail: addresses, reply addresses, what is sent, what is believed of what comes. */
 import { describe, expect, it } from '@jest/globals';
 import { createSecretBox } from '../../../models/base/secretbox.ts';
 import { newTokenId, readToken, tokenOf } from '../../../models/events/replytoken.ts';
@@ -35,7 +34,7 @@ describe('readMailbox', () => {
     ['Bank <Support@B.example>', { name: 'Bank', address: 'support@b.example' }],
     ['"Bank, the" <a@b.example>', { name: 'Bank the', address: 'a@b.example' }],
     ['<a@b.example>', { name: '', address: 'a@b.example' }],
-  ])('%s', (text, mailbox) => expect(readMailbox(text)).toEqual(mailbox));
+  ])('readMailbox parses %s into a name and an address', (text, mailbox) => expect(readMailbox(text)).toEqual(mailbox));
 
   it.each([
     '',
@@ -49,12 +48,12 @@ describe('readMailbox', () => {
     'a@b..example',
     '@b.example',
     `A <a@b.example\u2028>`,
-  ])('refuses %j', (text) => expect(readMailbox(text)).toBeUndefined());
+  ])('readMailbox refuses %j', (text) => expect(readMailbox(text)).toBeUndefined());
 
-  it('a name loses what an address is made of, line breaks and marks of direction', () =>
+  it('a display name loses address characters, line breaks and text-direction marks', () =>
     expect(nameOf(' An\r\nna <x@y>,\u202e "Q" ')).toBe('An na x y Q'));
 
-  it('an address has at most 64 characters before the @', () => {
+  it('a mail address has at most 64 characters before the @', () => {
     expect(readAddress(`${'x'.repeat(64)}@b.example`)).toBeDefined();
     expect(readAddress(`${'x'.repeat(65)}@b.example`)).toBeUndefined();
   });
@@ -63,7 +62,7 @@ describe('readMailbox', () => {
 describe('reply addresses', () => {
   const key = createSecretBox([Buffer.alloc(32, 1)]);
 
-  it('base32 is RFC 4648’s, in lower case', () => {
+  it('toBase32 and fromBase32 follow RFC 4648, in lower case', () => {
     const table = { f: 'my', fo: 'mzxq', foo: 'mzxw6', foob: 'mzxw6yq', fooba: 'mzxw6ytb', foobar: 'mzxw6ytboi' };
     for (const [text, coded] of Object.entries(table)) {
       expect(toBase32(Buffer.from(text))).toBe(coded);
@@ -72,7 +71,7 @@ describe('reply addresses', () => {
     expect(['m1', 'mz', 'a', 'mzxw6y!'].map(fromBase32)).toEqual([undefined, undefined, undefined, undefined]);
   });
 
-  it('a token is found in any case, and fits before the @', () => {
+  it('a reply token is recognized in any case and fits into the local part of an address', () => {
     for (let at = 0; at < 100; at += 1) {
       const id = newTokenId();
       const token = tokenOf(key, id);
@@ -86,7 +85,7 @@ describe('reply addresses', () => {
     }
   });
 
-  it('a token with any character changed, or of another key, is none', () => {
+  it('a reply token with a changed character or of another key is refused', () => {
     const token = tokenOf(key, newTokenId());
     for (let at = 0; at < token.length; at += 1) {
       const other = token[at] === 'a' ? 'b' : 'a';
@@ -106,11 +105,13 @@ describe('reply addresses', () => {
     [`reply+${'a'.repeat(59)}@reply.example`],
     [''],
     ['@reply.example'],
-  ])('%s holds none', (recipient) => expect(tokensIn([recipient], 'reply.example')).toEqual([]));
+  ])('the address %s contains no reply token', (recipient) =>
+    expect(tokensIn([recipient], 'reply.example')).toEqual([]),
+  );
 });
 
 describe('a mail that is sent', () => {
-  it.each(languages)('says in %s what was said by whom, and where to answer', (language) => {
+  it.each(languages)('a mail in language %s says who wrote what, and how to answer', (language) => {
     const told = [
       { sender: 'Anna', body: ' Hello.\n', sources: [] },
       {
@@ -133,9 +134,11 @@ describe('a mail that is sent', () => {
     ['Re: AW: re[2]: Card', 'Re: Card'],
     ['Card\r\nBcc: x@y', 'Re: Card Bcc: x@y'],
     ['RE:', 'Answer from Bank'],
-  ])('to %j has the subject %j', (given, subject) => expect(mailSubject(given, 'Bank', 'en')).toBe(subject));
+  ])('a reply to a mail with the subject %j has the subject %j', (given, subject) =>
+    expect(mailSubject(given, 'Bank', 'en')).toBe(subject),
+  );
 
-  it('refers to the first mail and the newest ten, within 2 kB', () => {
+  it('the References header names the first mail and the newest ten, and stays within 2 kB', () => {
     const ids = Array.from({ length: 30 }, (_, at) => `<${at}@x>`);
     expect(referencesOf(ids)).toEqual([ids[0], ...ids.slice(-10)]);
     expect(referencesOf([])).toEqual([]);
@@ -144,13 +147,13 @@ describe('a mail that is sent', () => {
     expect(referencesOf(long)[0]).toBe(long[0]);
   });
 
-  it('ids are read from a header, whatever stands between them', () => {
+  it('message ids are read from a header whatever text stands between them', () => {
     expect(messageIdsIn('<a@b>\r\n\t<c@d> (note) <a@b>')).toEqual(['<a@b>', '<c@d>']);
     expect(messageIdsIn('nothing <with space@x> <>')).toEqual([]);
     expect(messageIdsIn(undefined)).toEqual([]);
   });
 
-  it('of the agent alone is made at most three times an hour', () => {
+  it('the agent sends at most three mails an hour to one customer', () => {
     const now = new Date('2026-01-01T12:00:00Z');
     const ago = (minutes: number) => new Date(now.getTime() - minutes * 60_000);
     expect(automaticWaitMs([ago(1), ago(2)], now)).toBe(0);
@@ -198,7 +201,9 @@ describe('a mail that comes', () => {
     ['abwesend', { subject: 'Automatische Antwort: Re: Card' }, 'automatic'],
     ['absent', { subject: 'Réponse automatique : Re: Card' }, 'automatic'],
     ['about automatic replies', { subject: 'Do you send an automatic reply: yes or no?' }, undefined],
-  ])('%s', (_, head, reason) => expect(automaticReason({ ...person, ...head })).toBe(reason));
+  ])('an incoming mail is classified as automatic or personal: %s', (_, head, reason) =>
+    expect(automaticReason({ ...person, ...head })).toBe(reason),
+  );
 
   const trusted: Verdicts = { spam: 'PASS', virus: 'PASS', dkim: 'PASS', dmarc: 'PASS' };
   it.each<[string, Verdicts, string, MailReason | undefined]>([
@@ -214,7 +219,9 @@ describe('a mail that comes', () => {
     ['spam', { ...trusted, spam: 'FAIL' }, '', 'spam'],
     ['a virus', { ...trusted, spam: 'FAIL', virus: 'FAIL' }, '', 'virus'],
     ['spam not looked for', { ...trusted, spam: 'DISABLED', virus: 'PROCESSING_FAILED' }, '', undefined],
-  ])('whose verdicts are: %s', (_, verdicts, signedBy, reason) => expect(distrust(verdicts, signedBy)).toBe(reason));
+  ])('the sender of an incoming mail is trusted by its authentication verdicts: %s', (_, verdicts, signedBy, reason) =>
+    expect(distrust(verdicts, signedBy)).toBe(reason),
+  );
 });
 
 describe('readSmtpUrl', () => {
@@ -222,7 +229,7 @@ describe('readSmtpUrl', () => {
     ['smtp://mail.example', { secure: false, host: 'mail.example', port: 587 }],
     ['smtps://u%40x:p%2F@Mail.example', { secure: true, host: 'mail.example', port: 465, user: 'u@x', password: 'p/' }],
     ['smtp://[::1]:25/', { secure: false, host: '::1', port: 25 }],
-  ])('%s', (text, server) => expect(readSmtpUrl(text)).toEqual(server));
+  ])('readSmtpUrl parses %s into server and credentials', (text, server) => expect(readSmtpUrl(text)).toEqual(server));
 
   it.each([
     '',
@@ -236,5 +243,5 @@ describe('readSmtpUrl', () => {
     'smtp://:p@mail.example',
     'smtp://u:%ZZ@mail.example',
     'smtp://mail.example:0',
-  ])('refuses %j', (text) => expect(readSmtpUrl(text)).toBeUndefined());
+  ])('readSmtpUrl refuses %j', (text) => expect(readSmtpUrl(text)).toBeUndefined());
 });

@@ -1,4 +1,3 @@
-/** When a failed delivery is tried again, and when a destination is given up. */
 import { describe, expect, it } from '@jest/globals';
 import { isHopeless, nextWaitMs, readRetryAfter, retryWaits } from '../../../models/rules/events/schedule.ts';
 
@@ -7,14 +6,14 @@ const hour = 60 * minute;
 const now = new Date('2026-11-22T10:00:00Z');
 
 describe('the schedule', () => {
-  it('is eight attempts: at once, then after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h', () => {
+  it('a delivery has eight attempts: at once, then after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h', () => {
     const waits = [1, 2, 3, 4, 5, 6, 7].map((tries) => nextWaitMs(tries, undefined, 0));
     expect([0, ...waits]).toEqual([0, 5_000, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 10 * hour]);
     expect(nextWaitMs(8, undefined, 0)).toBeUndefined();
   });
 
   it.each(retryWaits.slice(1).map((wait, index) => [index + 1, wait]))(
-    'after %i failures it waits %i ms, never less and up to a fifth more',
+    'after %i failures the next attempt waits %i ms plus a jitter of at most a fifth',
     (tries, wait) => {
       expect(nextWaitMs(tries, undefined, 0)).toBe(wait);
       expect(nextWaitMs(tries, undefined, 0.999)!).toBeGreaterThan(wait * 1.19);
@@ -26,11 +25,11 @@ describe('the schedule', () => {
     ['longer than the wait', 1, hour, hour],
     ['shorter than the wait', 3, 1_000, 30 * minute],
     ['a year', 1, 365 * 24 * hour, 10 * hour],
-  ])('keeps to a Retry-After that is %s, within bounds', (_, tries, asked, waits) => {
+  ])('a Retry-After that is %s is respected within bounds', (_, tries, asked, waits) => {
     expect(nextWaitMs(tries, asked, 0)).toBe(waits);
   });
 
-  it('makes no further attempt because of a Retry-After', () => {
+  it('a Retry-After header does not add an attempt after the last one', () => {
     expect(nextWaitMs(8, hour, 0)).toBeUndefined();
   });
 });
@@ -49,7 +48,7 @@ describe('Retry-After', () => {
     ['2027', 2_027_000],
     ['', undefined],
     [undefined, undefined],
-  ])('%p is %p', (value, ms) => {
+  ])('readRetryAfter reads %p as %p milliseconds', (value, ms) => {
     expect(readRetryAfter(value, now)).toBe(ms);
   });
 });
@@ -58,7 +57,7 @@ describe('a destination', () => {
   it.each([
     [5 * 24 * hour - 1, false],
     [5 * 24 * hour, true],
-  ])('that failed for %i ms is given up: %p', (ms, given) => {
+  ])('a destination that has failed for %i ms is given up: %p', (ms, given) => {
     expect(isHopeless(new Date(now.getTime() - ms), now)).toBe(given);
   });
 });

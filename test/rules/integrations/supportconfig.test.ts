@@ -1,4 +1,3 @@
-/** Which support settings are allowed, alone and together. */
 import { describe, it, expect } from '@jest/globals';
 import {
   applySettings,
@@ -31,7 +30,7 @@ describe('webhookUrlProblem', () => {
     'https://[2606:2800:220:1:248:1893:25c8:1946]/',
     'https://172.32.0.1/',
     'https://bücher.example/',
-  ])('takes %s', (text) => {
+  ])('the webhook address %s is accepted', (text) => {
     expect(webhookUrlProblem(text, [])).toBeUndefined();
   });
 
@@ -79,11 +78,11 @@ describe('webhookUrlProblem', () => {
     'https://[2002:7f00:1::]/',
     'https://[2001:0:4136:e378::]/',
     `https://example.com/${'a'.repeat(2048)}`,
-  ])('refuses %s', (text) => {
+  ])('the webhook address %s is refused', (text) => {
     expect(webhookUrlProblem(text, [])).toEqual(expect.any(String));
   });
 
-  it('takes a host that the operator allowed, private and over plain http too, and no other', () => {
+  it('a webhook may use a private host or plain HTTP only when the operator allows that host and port', () => {
     expect(webhookUrlProblem('https://hooks.internal/', ['hooks.internal'])).toBeUndefined();
     expect(webhookUrlProblem('http://hooks.internal/', ['hooks.internal'])).toBeUndefined();
     expect(webhookUrlProblem('http://hooks.internal:8080/', ['hooks.internal:8080'])).toBeUndefined();
@@ -101,7 +100,7 @@ describe('readOrigin', () => {
     ['https://example.com:443', 'https://example.com'],
     ['https://example.com:8443', 'https://example.com:8443'],
     ['http://localhost:5173', 'http://localhost:5173'],
-  ])('%s is the origin %s', (text, origin) => {
+  ])('the text %s is read as the origin %s', (text, origin) => {
     expect(readOrigin(text)).toBe(origin);
   });
 
@@ -120,13 +119,13 @@ describe('readOrigin', () => {
     'https://*.example.com:x',
     'https://*.example.com',
     'https://*',
-  ])('%j is none', (text) => {
+  ])('the text %j is not a valid origin', (text) => {
     expect(readOrigin(text)).toBeUndefined();
   });
 });
 
 describe('applySettings', () => {
-  it('changes only what the patch names', () => {
+  it('a settings patch changes only the fields that it contains', () => {
     const current = {
       ...defaultSettings,
       kb_segment_strict: true,
@@ -146,7 +145,7 @@ describe('applySettings', () => {
     [provider, { integrations: ['slack', 'linear'] as OutboxProvider[], url: null }, provider !== 'webhook'] as const,
     [provider, { integrations: ['slack', 'linear'] as OutboxProvider[], url }, true] as const,
   ]);
-  it.each(selections)('selecting %s with %j connected: %s', (provider, connected, allowed) => {
+  it.each(selections)('selecting %s while %j are connected is allowed: %s', (provider, connected, allowed) => {
     const select = () =>
       apply(
         { outbox_providers: [provider] },
@@ -160,7 +159,7 @@ describe('applySettings', () => {
       );
   });
 
-  it('takes webhook, its address and its secret in one update', () => {
+  it('one update may select the webhook and set its address and secret', () => {
     const patch = { outbox_providers: ['webhook'], outbox_webhook_url: url, outbox_webhook_secret: 'sealed' } as const;
     expect(apply({ ...patch, outbox_providers: [...patch.outbox_providers] })).toMatchObject(patch);
   });
@@ -175,7 +174,7 @@ describe('applySettings', () => {
     ['its secret changed while it is selected', { outbox_webhook_secret: 'new' }, { ...webhook, ...sealed }, true],
     ['its secret cleared as it is left out', { outbox_providers: [], outbox_webhook_secret: null }, webhook, true],
     ['selected before secrets were required, another field', { kb_segment_strict: true }, webhook, true],
-  ])('webhook %s', (_, patch, current, allowed) => {
+  ])('the webhook settings are checked together: %s', (_, patch, current, allowed) => {
     if (allowed) expect(apply(patch, current)).toMatchObject(patch);
     else
       expect(() => apply(patch, current)).toThrow(
@@ -186,11 +185,11 @@ describe('applySettings', () => {
       );
   });
 
-  it('lets the webhook secret be changed while a selected integration is gone', () => {
+  it('the webhook secret can be changed while a selected integration is disconnected', () => {
     expect(apply(sealed, { outbox_providers: ['slack'] }).outbox_webhook_secret).toBe('sealed');
   });
 
-  it('does not take the address away while webhook is selected', () => {
+  it('the webhook address cannot be removed while the webhook is selected', () => {
     const current = { outbox_providers: ['webhook'], outbox_webhook_url: url };
     expect(() => apply({ outbox_webhook_url: null }, current)).toThrow(
       expect.objectContaining({ code: 'PROVIDER_NOT_CONNECTED', status: 400 }),
@@ -198,11 +197,11 @@ describe('applySettings', () => {
     expect(apply({ outbox_webhook_url: null, outbox_providers: [] }, current).outbox_webhook_url).toBeNull();
   });
 
-  it('lets other fields be changed while a selected integration is gone', () => {
+  it('other settings can be changed while a selected integration is disconnected', () => {
     expect(apply({ kb_segment_strict: true }, { outbox_providers: ['slack'] }).kb_segment_strict).toBe(true);
   });
 
-  it('names every bad field at once', () => {
+  it('a refused settings patch lists every invalid field', () => {
     const bad = () =>
       apply({
         outbox_webhook_url: 'http://example.com',
@@ -221,7 +220,7 @@ describe('applySettings', () => {
     );
   });
 
-  it('keeps each origin once, in the form browsers send it', () => {
+  it('allowed origins are normalized and deduplicated', () => {
     expect(apply({ allowed_origins: ['https://A.example', 'https://a.example:443'] }).allowed_origins).toEqual([
       'https://a.example',
     ]);
@@ -236,7 +235,7 @@ describe('checkWebhookSecret', () => {
     'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
     'whsec_c2VjcmV0IG9mIG1pbmUhISE=',
     'whsec_MDEyMzQ1Njc4OWFiY2RlZg==',
-  ])('takes %j', (secret) => {
+  ])('the webhook secret %j is accepted', (secret) => {
     expect(() => checkWebhookSecret(secret)).not.toThrow();
   });
   it.each([
@@ -246,7 +245,7 @@ describe('checkWebhookSecret', () => {
     'whsec_not base64 at all',
     'whsec_äöü',
     'whsec_abcde',
-  ])('refuses %j', (secret) => {
+  ])('the webhook secret %j is refused', (secret) => {
     expect(() => checkWebhookSecret(secret)).toThrow(expect.objectContaining({ code: 'VALIDATION' }));
   });
 });
@@ -260,7 +259,7 @@ describe('a stored secret', () => {
     ['no address', { outbox_webhook_url: null }],
     ['another origin with a secret', { ...other, outbox_webhook_secret: 'given' }],
     ['another origin without any secret', { ...other, outbox_webhook_secret: null }],
-  ])('goes on with %s', (_, patch) => {
+  ])('a stored webhook secret is kept with %s', (_, patch) => {
     expect(apply(patch, { ...stored, outbox_webhook_url: url }).outbox_webhook_url).toBe(patch.outbox_webhook_url);
   });
 
@@ -268,7 +267,7 @@ describe('a stored secret', () => {
     ['another host', other, url],
     ['another port', { outbox_webhook_url: 'https://hooks.example.com:8443/tickets' }, url],
     ['another host after the address was taken away', other, null],
-  ])('is asked for again by %s', (_, patch, before) => {
+  ])('the webhook secret is required again for %s', (_, patch, before) => {
     expect(() => apply(patch, { ...stored, outbox_webhook_url: before })).toThrow(
       expect.objectContaining({
         code: 'VALIDATION',
@@ -277,7 +276,7 @@ describe('a stored secret', () => {
     );
   });
 
-  it('that was given before any address goes to the first one', () => {
+  it('a webhook secret that was stored before any address is used for the first address', () => {
     expect(apply(other, { outbox_webhook_secret: 'sealed' })).toMatchObject(other);
   });
 });
@@ -300,11 +299,11 @@ describe('what saving settings makes of the outbox', () => {
     ['the destinations', { outbox_providers: [] }, 4],
     ['the secret', { outbox_webhook_secret: 'second' }, 4],
     ['another field', { kb_segment_strict: true }, 3],
-  ])('%s: another chance for what failed', (_, patch, version) => {
+  ])('a change of %s sets the outbox version, and a new version retries failed deliveries', (_, patch, version) => {
     expect(outboxAfter(current, patch, now).outbox_version).toBe(version);
   });
 
-  it('keeps the replaced secret beside the new one for a day', () => {
+  it('the replaced webhook secret stays valid beside the new one for a day', () => {
     const state = outboxAfter(current, { outbox_webhook_secret: 'second' }, now);
     const after = { ...current, ...state, outbox_webhook_secret: 'second' };
     expect(validSecrets(after, later(23.9))).toEqual(['second', 'first']);
@@ -318,7 +317,7 @@ describe('what saving settings makes of the outbox', () => {
     expect(validSecrets(third, later(24.5))).toEqual(['third', 'second']);
   });
 
-  it('keeps no more than four of them', () => {
+  it('at most four replaced webhook secrets stay valid', () => {
     let state = { ...current };
     for (const next of ['2', '3', '4', '5', '6', '7']) {
       const patch = { outbox_webhook_secret: next };
@@ -327,7 +326,7 @@ describe('what saving settings makes of the outbox', () => {
     expect(validSecrets(state, now)).toEqual(['7', '6', '5', '4', '3']);
   });
 
-  it('signs with none of them once the secret was taken away', () => {
+  it('no replaced secret signs any more once the webhook secret is removed', () => {
     const patch = { outbox_webhook_secret: null };
     const gone = { ...current, ...outboxAfter({ ...current, outbox_webhook_secret: 'second' }, patch, now), ...patch };
     expect(validSecrets(gone, now)).toEqual([]);
@@ -344,11 +343,11 @@ describe('what saving settings makes of the outbox', () => {
     ['no address', { outbox_webhook_url: null }, null],
     ['no secret any more', { outbox_webhook_url: url, outbox_webhook_secret: null }, null],
     ['a secret before its address', { outbox_webhook_secret: 'second' }, null],
-  ])('%s: what the secret is for', (_, patch, origin) => {
+  ])('the origin that the webhook secret is meant for is updated by: %s', (_, patch, origin) => {
     expect(outboxAfter(current, patch, now).outbox_webhook_origin).toBe(origin);
   });
 
-  it('takes the secret for the same origin on, and signs with none of another one', () => {
+  it('old secrets stay valid for the same origin and become invalid for another origin', () => {
     const at = { ...current, outbox_webhook_url: url, outbox_webhook_origin: 'https://hooks.example.com' };
     const replaced = {
       ...at,
@@ -368,7 +367,7 @@ describe('what saving settings makes of the outbox', () => {
     });
   });
 
-  it('replaces nothing by the same secret', () => {
+  it('setting the same webhook secret again replaces nothing', () => {
     expect(outboxAfter(current, { outbox_webhook_secret: 'first' }, now).outbox_webhook_old_secrets).toEqual([]);
   });
 });
