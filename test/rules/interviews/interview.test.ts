@@ -1,4 +1,3 @@
-/** The table of an interview's life: every state with every operation, and that the document shows this table. */
 import { describe, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { criteriaOf } from '../../../models/rules/interviews/criteria.ts';
@@ -18,7 +17,7 @@ import {
   type Operation,
 } from '../../../models/rules/interviews/interview.ts';
 
-/** As the contract has it, written down a second time: from each state, where each operation leads. */
+/** The transitions of the API contract, written down a second time: for each state, where each operation leads. */
 const expected: Record<InterviewStatus, Partial<Record<Operation, InterviewStatus>>> = {
   draft: { update: 'draft', schedule: 'scheduled', start: 'bot_deployed', cancel: 'cancelled', delete: 'draft' },
   scheduled: { update: 'scheduled', start: 'bot_deployed', cancel: 'cancelled', delete: 'scheduled' },
@@ -52,11 +51,11 @@ const expected: Record<InterviewStatus, Partial<Record<Operation, InterviewStatu
 const all = interviewStatuses.flatMap((status) => operationNames.map((operation) => [status, operation] as const));
 
 describe('next', () => {
-  it.each(all)('%s, %s', (status, operation) => {
+  it.each(all)('an interview in state %s with operation %s goes to the state of the contract', (status, operation) => {
     expect(next(status, operation)).toBe(expected[status][operation]);
   });
 
-  it('names in a refusal the state, the operation and what is possible instead', () => {
+  it('a refused operation names the state, the operation and the operations that are allowed', () => {
     for (const [status, operation] of all) {
       const { message, transition } = refusalOf(status, operation);
       expect(transition).toEqual({ from: status, operation, allowed: Object.keys(expected[status]) });
@@ -64,7 +63,7 @@ describe('next', () => {
     }
   });
 
-  it('leads out of no final state, and into one from every other', () => {
+  it('no operation leaves a final state, and every other state can be cancelled', () => {
     for (const status of interviewStatuses) {
       const leads = allowedIn(status).filter((operation) => next(status, operation) !== status);
       expect([status, leads.length === 0]).toEqual([status, isFinal(status)]);
@@ -72,7 +71,7 @@ describe('next', () => {
     }
   });
 
-  it('reaches every state from a draft', () => {
+  it('every state can be reached from a draft', () => {
     const reached = new Set<InterviewStatus>(['draft']);
     for (const status of reached)
       for (const operation of operationNames) reached.add(next(status, operation) ?? status);
@@ -81,7 +80,7 @@ describe('next', () => {
 });
 
 describe('docs/interviews.md', () => {
-  it('shows this table, row by row', async () => {
+  it('docs/interviews.md shows exactly this table of operations', async () => {
     const text = await readFile(new URL('../../../docs/interviews.md', import.meta.url), 'utf8');
     const rows = text
       .split('\n')
@@ -102,14 +101,14 @@ describe('docs/interviews.md', () => {
 });
 
 describe('pauses', () => {
-  it('grow to a bound', () => {
+  it('the pauses before a bot rejoins and before it looks again grow up to a maximum', () => {
     expect([1, 2, 3, 4, 5, 9].map(rejoinPause)).toEqual([15_000, 30_000, 60_000, 120_000, 180_000, 180_000]);
     expect([0, 1, 4, 9].map(lookPause)).toEqual([60_000, 120_000, 960_000, 960_000]);
   });
 });
 
 describe('criteriaOf', () => {
-  it('takes those given, each once; else the skills; else the usual ones', () => {
+  it('the criteria are the given ones without duplicates, otherwise the skills, otherwise the default ones', () => {
     expect(criteriaOf(['Clarity', ' clarity ', 'SQL'], ['Go'])).toEqual(['Clarity', 'SQL']);
     expect(criteriaOf(undefined, ['Go'])).toEqual(['Go']);
     expect(criteriaOf([], [])).toHaveLength(3);
@@ -118,7 +117,7 @@ describe('criteriaOf', () => {
 });
 
 describe('newState', () => {
-  it('stands where the moves lead', () => {
+  it('a new interview has the state that its history of transitions leads to', () => {
     expect(newState([], undefined)).toMatchObject({ status: 'draft', seq: 0 });
     const at = '2026-11-20T09:00:00.000Z';
     const moves = [{ seq: 1, from: 'draft', to: 'scheduled', operation: 'schedule', actor: 'usr_1', at }] as const;

@@ -1,4 +1,3 @@
-/** What an interviewer is proposed, and how the end of a room is worded. */
 import { describe, expect, it } from '@jest/globals';
 import { askedBy, endReasonOf, followUp, noticeOf, suggestionsFor } from '../../../models/rules/interviews/room.ts';
 import { endings, followUps, notices } from '../../../models/rules/interviews/roomsentences.ts';
@@ -11,12 +10,12 @@ const questions = ['How do you test a service?', 'Which database do you prefer?'
 }));
 
 describe('suggestionsFor', () => {
-  it('begins with the first question', () => {
+  it('the first suggestion is the first question', () => {
     expect(suggestionsFor(questions, [], undefined)).toEqual([
       { kind: 'question', body: questions[0]!.body, question_id: 'q0' },
     ]);
   });
-  it('goes on with the next one when one was asked in other words', () => {
+  it('a question asked in other words counts as asked, and the next one is suggested', () => {
     const text = 'Hi! Tell me, how would you test such a service?';
     const asked = askedBy(questions, [], text);
     expect(asked).toBe('q0');
@@ -25,7 +24,7 @@ describe('suggestionsFor', () => {
       { kind: 'question', body: questions[1]!.body, question_id: 'q1' },
     ]);
   });
-  it('proposes a follow-up after the candidate has spoken, and none after the interviewer', () => {
+  it('a follow-up is suggested after the candidate speaks and not after the interviewer', () => {
     const after = (role: 'candidate' | 'interviewer', text: string) =>
       suggestionsFor(questions, [], { role, text }).map(({ kind }) => kind);
     expect(after('candidate', 'We used PostgreSQL.')).toEqual(['follow_up', 'question']);
@@ -42,7 +41,7 @@ describe('followUp', () => {
     [`I chose Kubernetes ${long}`, 'You mentioned Kubernetes. Why that, and what else did you consider?'],
     [`I wrote the plan for it. Then ${long} ${long}.`, 'You said: “I wrote the plan for it.” What happened then?'],
     [' ', undefined],
-  ])('of %j', (answer, question) => expect(followUp(answer)).toBe(question));
+  ])('the follow-up fits the answer %j', (answer, question) => expect(followUp(answer)).toBe(question));
 });
 
 describe('followUp in another language', () => {
@@ -68,11 +67,13 @@ describe('followUp in another language', () => {
       'Hablé mucho con el equipo de Kubernetes y después buscamos un camino que fuera bueno para todas las personas del grupo.',
       'Ha mencionado Kubernetes. ¿Por qué eso, y qué más consideró?',
     ],
-  ] as const)('(%s) of %j', (language, answer, question) => expect(followUp(answer, language)).toBe(question));
+  ] as const)('the follow-up in language %s fits the answer %j', (language, answer, question) =>
+    expect(followUp(answer, language)).toBe(question),
+  );
 });
 
 describe('the words of a room', () => {
-  it.each(interviewLanguages)('are all in %s', (language) => {
+  it.each(interviewLanguages)('all texts of an interview room exist in %s and differ from each other', (language) => {
     const { we: _we, own: _own, ...asked } = followUps[language];
     const said = [notices, endings]
       .flatMap((kind) => Object.values<Record<string, string>>(kind))
@@ -81,14 +82,17 @@ describe('the words of a room', () => {
     for (const text of said) expect([text, languageOf(`${text} ${notices.all[language]}`)]).toEqual([text, language]);
     expect(languageOf(Object.values(asked).join(' '))).toBe(language);
   });
-  it.each(['solo', 'copilot', 'shadow'] as const)('say in %s that an AI takes part, and what is recorded', (mode) => {
-    expect(noticeOf(mode)).toMatch(/\bAI\b[^]*recorded/u);
-  });
+  it.each(['solo', 'copilot', 'shadow'] as const)(
+    'the notice of a %s interview says that an AI takes part and what is recorded',
+    (mode) => {
+      expect(noticeOf(mode)).toMatch(/\bAI\b[^]*recorded/u);
+    },
+  );
   it.each([
     ['all_answered', 'evaluating', 'all_answered'],
     ['something', 'cancelled', 'cancelled'],
     [undefined, 'evaluating', 'ended'],
-  ])('give the cause %s in the state %s as %s', (cause, status, reason) =>
+  ])('the cause %s in the state %s gives the end reason %s', (cause, status, reason) =>
     expect(endReasonOf(cause, status)).toBe(reason),
   );
 });

@@ -7,12 +7,12 @@ import {
 } from '../../../models/rules/knowledge/authority.ts';
 
 describe('effectiveAuthority', () => {
-  it('is what is stored, for either type', () => {
+  it('a stored authority is the effective one for every source type', () => {
     for (const type of sourceTypes)
       for (const stored of authorities) expect(effectiveAuthority(stored, type)).toBe(stored);
   });
 
-  it('is what the type implies when nothing, or nothing known, is stored', () => {
+  it('a source without a known authority gets the default of its type', () => {
     for (const stored of [undefined, null, '', 'secondary', '__proto__']) {
       expect(effectiveAuthority(stored, 'document')).toBe('normal');
       expect(effectiveAuthority(stored, 'website')).toBe('background');
@@ -20,7 +20,7 @@ describe('effectiveAuthority', () => {
     expect(sourceTypes.map((type) => defaultAuthority(type))).toEqual(['normal', 'background']);
   });
 
-  it('orders the tiers from the one that answers first', () => {
+  it('the authorities are ordered from the one that answers first', () => {
     expect(authorities).toEqual(['primary', 'normal', 'background']);
   });
 });

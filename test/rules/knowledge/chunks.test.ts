@@ -1,4 +1,4 @@
-/** The rules of cutting a document into chunks: examples as a table, and properties over generated documents. */
+/** How a document is split into chunks: a table of examples, and properties over generated documents. */
 import { describe, expect, it } from '@jest/globals';
 import {
   countWords,
@@ -30,10 +30,10 @@ describe('sentences', () => {
     ['料金は百円です。次の文です。', ['料金は百円です。', '次の文です。']],
     ['', []],
     [' \n ', []],
-  ])('%j', (source, expected) => expect(sentences(source)).toEqual(expected));
+  ])('sentences are split correctly in %j', (source, expected) => expect(sentences(source)).toEqual(expected));
 
-  it('a sentence of nothing but abbreviations is read in one go', () => {
-    // Scanning all of it again at each of them would take minutes, and jest gives up before.
+  it('a text of abbreviations only is split into sentences in linear time', () => {
+    // An algorithm that rescans the text at each abbreviation takes minutes, so Jest's timeout fails it.
     const text = 'Dr. '.repeat(50_000).trim();
     expect(sentences(text)).toEqual([text]);
   });
@@ -106,31 +106,31 @@ describe('toChunks', () => {
       ],
     ],
     ['a cell is one line', [row('', ['a', 'x\ny'], ['', 'z'])], [['', 'a: x y; z']]],
-  ])('%s', (_label, blocks, expected) => {
+  ])('a document is split into the expected chunks: %s', (_label, blocks, expected) => {
     const chunks = toChunks(blocks);
     expect(chunks.map((chunk) => [chunk.heading, chunk.text])).toEqual(expected);
     expect(chunks.map(({ ordinal }) => ordinal)).toEqual(expected.map((_, at) => at));
   });
 
-  it('the title stands in where there is no heading', () => {
+  it('a chunk without a heading gets the document title as its heading', () => {
     const blocks = [text('a.'), heading(1, 'H'), text('b.')];
     expect(toChunks(blocks, { title: 'branches' }).map((chunk) => chunk.heading)).toEqual(['branches', 'H']);
   });
 
-  it('a passage ends at a paragraph once it is long enough', () => {
+  it('a chunk ends at a paragraph once it has enough words', () => {
     const chunks = toChunks([text(words(targetWords)), text(words(30))]);
     expect(chunks.map((chunk) => countWords(chunk.text))).toEqual([targetWords, 30]);
     expect(toChunks([text(words(targetWords - 1)), text(words(30))])).toHaveLength(1);
   });
 
-  it('a long paragraph is cut at sentence ends only', () => {
+  it('a long paragraph is split at sentence ends only', () => {
     const source = Array.from({ length: 40 }, (_, at) => words(20, `S${at}w`));
     const chunks = toChunks([text(source.join(' '))]);
     expect(chunks.length).toBeGreaterThan(3);
     expect(chunks.flatMap((chunk) => sentences(chunk.text))).toEqual(source);
   });
 
-  it('a sentence over the cap is cut between words, text without blanks between characters', () => {
+  it('a sentence over the maximum is split between words, and text without blanks between characters', () => {
     const chunks = toChunks([text(words(maxWords * 2 + 5))]);
     expect(chunks.map((chunk) => countWords(chunk.text))).toEqual([maxWords, maxWords, 5]);
     const solid = toChunks([text('x'.repeat(maxCharacters * 3))]);
@@ -138,7 +138,7 @@ describe('toChunks', () => {
     expect(solid.map((chunk) => chunk.text.replaceAll(' ', '')).join('')).toBe('x'.repeat(maxCharacters * 3));
   });
 
-  it('every part of a long row repeats what the row is about', () => {
+  it('each chunk of a long table row repeats the subject of the row', () => {
     const answer = Array.from({ length: 40 }, (_, at) => words(20, `s${at}w`)).join(' ');
     const chunks = toChunks([row('FAQ', ['Question', 'How do I pay?'], ['Answer', answer])]);
     expect(chunks.length).toBeGreaterThan(3);
@@ -146,7 +146,7 @@ describe('toChunks', () => {
     expect(chunks[0]?.text).toMatch(/^Question: How do I pay\?; Answer: s0w0/);
   });
 
-  it('rows share a passage up to the target, never half a row', () => {
+  it('table rows share a chunk up to the target size, and no row is split', () => {
     const rows = Array.from({ length: 50 }, (_, at) => row('T', ['Name', `n${at}`], ['Text', words(20, `r${at}w`)]));
     const chunks = toChunks(rows);
     for (const chunk of chunks) expect(countWords(chunk.text)).toBeLessThanOrEqual(targetRowWords);
@@ -155,7 +155,7 @@ describe('toChunks', () => {
     );
   });
 
-  it('more passages than the cap are refused, not dropped', () => {
+  it('a document with more chunks than the maximum is refused and not truncated', () => {
     const sections = (count: number): Block[] =>
       Array.from({ length: count }, (_, at) => [heading(1, `H${at}`), text('a.')]).flat();
     expect(toChunks(sections(maxChunks))).toHaveLength(maxChunks);
@@ -167,12 +167,12 @@ describe('toChunks', () => {
     ['blanks', [text(' \n ')]],
     ['marks only', [text('--- *** …')]],
     ['empty cells', [row('T', ['a', ''])]],
-  ])('%s is empty', (_label, blocks) => {
+  ])('a document with only %s is refused as empty', (_label, blocks) => {
     expect(() => toChunks(blocks)).toThrow(expect.objectContaining({ reason: 'empty' }));
   });
 });
 
-/** A generator with a seed (mulberry32), so that a failure can be repeated. */
+/** A seeded generator (mulberry32), so that a failure can be reproduced. */
 function seeded(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -201,7 +201,7 @@ describe('over 100 generated documents', () => {
   const cut = documents.map((blocks) => toChunks(blocks));
   const tokens = (value: string): string[] => value.match(/w\d+/g) ?? [];
 
-  it('no word of the text is lost and the order is kept', () => {
+  it('chunks keep every word of the text in its order', () => {
     for (const [seed, blocks] of documents.entries()) {
       const chunks = cut[seed] ?? [];
       const source = blocks
@@ -209,14 +209,14 @@ describe('over 100 generated documents', () => {
         .flatMap((block) => tokens(block.kind === 'row' ? rowText(block.cells) : block.text));
       const seen = new Set<string>();
       const passages = chunks.flatMap((chunk) => tokens(chunk.text));
-      // A part of a long row repeats the row's label; what counts is where a word comes first.
+      // Later chunks of a long row repeat its label. So only the first occurrence of a word counts.
       const first = passages.filter((word) => !seen.has(word) && seen.add(word));
       const wanted = new Set(source);
       expect([seed, first.filter((word) => wanted.has(word))]).toEqual([seed, source]);
     }
   });
 
-  it('no heading is lost', () => {
+  it('chunks keep every heading', () => {
     for (const [seed, blocks] of documents.entries()) {
       const everything = new Set((cut[seed] ?? []).flatMap((chunk) => tokens(`${chunk.heading} ${chunk.text}`)));
       const headings = blocks.filter((block) => block.kind === 'heading').flatMap((block) => tokens(block.text));
@@ -224,7 +224,7 @@ describe('over 100 generated documents', () => {
     }
   });
 
-  it('every passage keeps the caps', () => {
+  it('every chunk stays within the maximum number of words and characters', () => {
     for (const chunk of cut.flat()) {
       expect(countWords(chunk.text)).toBeLessThanOrEqual(maxWords);
       expect(chunk.text.length).toBeLessThanOrEqual(maxCharacters);
@@ -232,7 +232,7 @@ describe('over 100 generated documents', () => {
     }
   });
 
-  it('the same document is cut the same way again', () => {
+  it('splitting the same document again gives the same chunks', () => {
     for (const blocks of documents.slice(0, 20)) expect(toChunks(blocks)).toEqual(toChunks(structuredClone(blocks)));
   });
 });

@@ -1,4 +1,3 @@
-/** The rules of names and types of uploaded files, as tables. */
 import { describe, expect, it } from '@jest/globals';
 import {
   cleanFilename,
@@ -32,7 +31,7 @@ function problemOf(run: () => unknown): Problem {
 
 describe('cleanFilename', () => {
   it.each(bad.hostileNames.map((name) => [JSON.stringify(name.slice(0, 40)), name]))(
-    '%s becomes safe',
+    'the hostile filename %s becomes a safe one',
     (_label, name) => {
       const clean = cleanFilename(name);
       expect(Buffer.byteLength(clean)).toBeLessThanOrEqual(255);
@@ -55,14 +54,14 @@ describe('cleanFilename', () => {
     ['e\u0301.md', 'é.md'],
     ['right\u202edm.exe.md', 'rightdm.exe.md'],
     ['line\r\nbreak.md', 'line break.md'],
-  ])('%j is shown as %j', (name, shown) => expect(cleanFilename(name)).toBe(shown));
+  ])('the filename %j is shown as %j', (name, shown) => expect(cleanFilename(name)).toBe(shown));
 
-  it('a name of dots and blanks is read in one go', () => {
-    // An expression that looks for the end from each of them would take minutes, and jest gives up before.
+  it('a filename of dots and blanks is cleaned in linear time', () => {
+    // A regular expression that searches for the end from each blank takes minutes, so Jest's timeout fails it.
     expect(cleanFilename(`${'. '.repeat(200_000)}help${'. '.repeat(200_000)}.md. .`)).toMatch(/^help[. ]*\.md$/);
   });
 
-  it('a cut name keeps its ending and whole characters', () => {
+  it('a shortened filename keeps its extension and whole characters', () => {
     const family = cleanFilename(`${'👩‍👩‍👧'.repeat(100)}.txt`);
     expect(family).toMatch(/^(?:👩‍👩‍👧)+\.txt$/u);
     expect(cleanFilename(`${'a'.repeat(10_000)}.md`)).toBe(`${'a'.repeat(252)}.md`);
@@ -71,13 +70,19 @@ describe('cleanFilename', () => {
 
 describe('fileTypeOfName', () => {
   const named = fileTypes.flatMap((type) => extensions[type].map((extension) => [`a.${extension}`, type] as const));
-  it.each([...named, ['A.MD', 'md'] as const, ['a.b.CSV ', 'csv'] as const])('%s is %s', (name, type) => {
-    expect(fileTypeOfName(name)).toBe(type);
-  });
-  it.each(['a.pdf', 'a.doc', 'a.xls', 'a.docm', 'a.md.exe', 'md', '', 'a.'])('%j is none', (name) => {
-    expect(fileTypeOfName(name)).toBeUndefined();
-  });
-  it('every type has its media type', () =>
+  it.each([...named, ['A.MD', 'md'] as const, ['a.b.CSV ', 'csv'] as const])(
+    'the file %s has the type %s',
+    (name, type) => {
+      expect(fileTypeOfName(name)).toBe(type);
+    },
+  );
+  it.each(['a.pdf', 'a.doc', 'a.xls', 'a.docm', 'a.md.exe', 'md', '', 'a.'])(
+    'the filename %j has no supported type',
+    (name) => {
+      expect(fileTypeOfName(name)).toBeUndefined();
+    },
+  );
+  it('every file type has a media type', () =>
     expect(Object.keys(mimeTypes).toSorted()).toEqual([...fileTypes].toSorted()));
 });
 
@@ -102,7 +107,7 @@ describe('detectFileType', () => {
     ['an archive without a directory named XLSX', xlsx, 'a.xlsx', undefined, 'xlsx'],
     ['a compound file (perhaps protected) named DOCX', compound, 'a.docx', undefined, 'docx'],
     ['a compound file named XLSX', compound, 'a.xlsx', undefined, 'xlsx'],
-  ])('%s is accepted', (_label, head, name, entries, type) => {
+  ])('an uploaded file is accepted by its content and name: %s', (_label, head, name, entries, type) => {
     expect(detectFileType(head.subarray(0, headBytes), name, entries)).toBe(type);
   });
 
@@ -125,13 +130,16 @@ describe('detectFileType', () => {
     ['binary data named TXT', bad.binaryText(), 'a.txt', undefined, /binary/],
     ['an unknown ending', text, 'a.pages', undefined, /\.pages/],
     ['no ending', text, 'README', undefined, /without an ending/],
-  ])('%s is refused, saying what it is: 415', (_label, head, name, entries, message) => {
-    const problem = problemOf(() => detectFileType(head.subarray(0, headBytes), name, entries));
-    expect(problem.code).toBe('UNSUPPORTED_FILE_TYPE');
-    expect(problem.details).toEqual([{ path: ['body', 'file'], message: expect.stringMatching(message) }]);
-  });
+  ])(
+    'an uploaded file that is %s is refused with 415 and the type that was found',
+    (_label, head, name, entries, message) => {
+      const problem = problemOf(() => detectFileType(head.subarray(0, headBytes), name, entries));
+      expect(problem.code).toBe('UNSUPPORTED_FILE_TYPE');
+      expect(problem.details).toEqual([{ path: ['body', 'file'], message: expect.stringMatching(message) }]);
+    },
+  );
 
-  it('an empty file: 400 on file', () => {
+  it('an empty file is refused with 400 on the field `file`', () => {
     const problem = problemOf(() => detectFileType(new Uint8Array(), 'a.md'));
     expect([problem.status, problem.details?.[0]?.path]).toEqual([400, ['body', 'file']]);
   });
@@ -148,17 +156,20 @@ describe('text or binary', () => {
     ['one zero byte in text', Buffer.from('abc\0def'.repeat(20)), undefined, true],
     ['all bytes', bad.binaryText(), undefined, true],
     ['terminal colours', Buffer.from('\u001b[31mred\u001b[0m'), undefined, false],
-  ])('%s', (_label, bytes, utf16, binary) => {
+  ])('text and binary content are told apart: %s', (_label, bytes, utf16, binary) => {
     expect([detectUtf16(bytes), looksBinary(bytes)]).toEqual([utf16, binary]);
   });
 });
 
-it('documentTitle is the name for people', () => {
+it('the title of a document is its filename without extension and separators', () => {
   expect(documentTitle('price-list_2026.xlsx')).toBe('price list 2026');
   expect(documentTitle('')).toBe('');
 });
 
-it.each(Object.keys(unreadableReasons) as UnreadableReason[])('%s tells the owner what to do', (reason) => {
-  const { message } = new Unreadable(reason);
-  expect(message).toMatch(/^(?:The|A|Reading) .{30,}\.$/);
-});
+it.each(Object.keys(unreadableReasons) as UnreadableReason[])(
+  'the failure reason %s has a message that tells the owner what to do',
+  (reason) => {
+    const { message } = new Unreadable(reason);
+    expect(message).toMatch(/^(?:The|A|Reading) .{30,}\.$/);
+  },
+);

@@ -20,7 +20,7 @@ const transfers: Source = {
 };
 
 describe('extract', () => {
-  it('answers with the one row and the one column that are asked for, not with their neighbours', () => {
+  it('an extracted answer contains only the requested row and column of a table', () => {
     expect(extract('What is the annual fee of the gold card?', [lost, fees])).toEqual({
       text: 'Gold card – Annual fee: 49 EUR',
       quotes: [{ id: 'fees', text: 'Product: Gold card; Annual fee: 49 EUR; Limit: 5,000 EUR' }],
@@ -28,7 +28,7 @@ describe('extract', () => {
     });
   });
 
-  it('gives the steps that a sentence introduces, in their order', () => {
+  it('an answer gives the steps after their introducing sentence in order', () => {
     const answer = extract('What should I do when I lost or lose my card?', [lost]);
     expect(answer?.text).toBe(
       'If you lose your card, do this at once:\n1. Lock it in the app.\n2. Call the hotline on +49 30 5550 116.\n3. Order a new one.',
@@ -41,7 +41,7 @@ describe('extract', () => {
     text: `To reset the router do this:\n\n${Array.from({ length: count }, (_, at) => `${at + 1}. Press key ${at + 1}${more}.`).join('\n')}\n\nThe router is grey.`,
   });
 
-  it('gives all steps of a list, however many there are', () => {
+  it('an answer gives all steps of a list', () => {
     const answer = extract('How do I reset the router?', [steps(12)]);
     expect(answer?.quotes.map(({ text }) => text)).toEqual([
       'To reset the router do this:',
@@ -49,25 +49,25 @@ describe('extract', () => {
     ]);
   });
 
-  it('says so when a list is too long to be given whole', () => {
+  it('an answer marks with an ellipsis that a list is too long to be given whole', () => {
     const answer = extract('How do I reset the router?', [steps(40, ` ${'firmly and with patience '.repeat(6)}`)]);
     expect(answer?.text).toMatch(/^To reset the router do this:\n1\. [^]*\n…$/u);
     expect(answer?.quotes.length).toBeGreaterThan(maxQuotes);
     expect(answer?.text.length).toBeLessThan(2_200);
   });
 
-  it('does not cut a sentence at an abbreviation', () => {
+  it('an extracted sentence does not end at an abbreviation', () => {
     expect(extract('How long do transfers within the euro area take?', [transfers])?.quotes[0]?.text).toBe(
       'Transfers within the euro area, e.g. to France, take one working day.',
     );
   });
 
-  it('prefers the form that the question asks for: a price to a step, a number to a sentence', () => {
+  it('a question for a price or a number prefers a passage that contains one', () => {
     expect(extract('How much is a replacement card?', [lost, fees])?.quotes[0]?.id).toBe('fees');
     expect(extract('What is the phone number of the hotline?', [fees, lost])?.text).toContain('+49 30 5550 116');
   });
 
-  it('invents nothing: every quote stands in its source, and the answer is made of the quotes, of columns and of headings', () => {
+  it('every quote occurs in its source, and the answer consists of quotes, column names and headings', () => {
     const sources = [fees, lost, transfers];
     for (const question of [
       'gold card fee',
@@ -91,7 +91,7 @@ describe('extract', () => {
     }
   });
 
-  it('uses the heading that a sentence stands under', () => {
+  it('a sentence is found by the words of its heading', () => {
     const hours: Source = {
       id: 'hours',
       heading: 'Opening hours in Dresden',
@@ -103,15 +103,18 @@ describe('extract', () => {
     });
   });
 
-  it('says the same sentence once', () => {
+  it('an answer does not repeat a sentence that occurs in two sources', () => {
     const copy = { ...transfers, id: 'copy' };
     const answer = extract('transfers to other countries', [transfers, copy]);
     expect(new Set(answer?.quotes.map(({ text }) => text)).size).toBe(answer?.quotes.length);
   });
 
-  it.each(['', 'how much is it?', 'bitcoin', '\u0000', '😀'])('has no answer to %j', (question) => {
-    expect(extract(question, [fees, lost, transfers])).toBeUndefined();
-  });
+  it.each(['', 'how much is it?', 'bitcoin', '\u0000', '😀'])(
+    'no answer is extracted for the question %j',
+    (question) => {
+      expect(extract(question, [fees, lost, transfers])).toBeUndefined();
+    },
+  );
 
   it.each([
     ['a question that nothing follows', 'What is the overdraft rate?', 'Questions', 'What is the overdraft rate?'],
@@ -125,11 +128,11 @@ describe('extract', () => {
     ['an introduction that nothing follows', 'the overdraft rates', '', 'These are the overdraft rates:'],
     ['a title in the words of the question', 'What is the overdraft rate?', 'Fees', 'The overdraft rate'],
     ['a title that its heading says already', 'overdraft?', 'Fees > Overdraft rates', 'Overdraft rates'],
-  ])('takes %s for no answer', (_label, question, heading, text) => {
+  ])('a passage with only %s gives no answer', (_label, question, heading, text) => {
     expect(extract(question, [{ id: 'a', heading, text }])).toBeUndefined();
   });
 
-  it('passes over a bare title for the passage that answers', () => {
+  it('a passage that only repeats the question is skipped for one that answers it', () => {
     const title: Source = { id: 'title', heading: 'Questions', text: 'What is the overdraft rate?' };
     const rate: Source = { id: 'rate', heading: 'Fees', text: 'The overdraft rate is 9.9 percent.' };
     expect(extract('What is the overdraft rate?', [title, rate])).toMatchObject({ text: rate.text, used: ['rate'] });
@@ -141,11 +144,11 @@ describe('extract', () => {
     ['Is there a branch in Berlin?', 'Branches', '- Berlin\n- Hamburg'],
     ['Is the gold card free?', 'Fees', 'Gold card: free'],
     ['Can I have two cards?', 'FAQ', 'Can I have two cards?\nYes, up to three'],
-  ])('%s: a short answer is one', (question, heading, text) => {
+  ])('the question %j is answered by a short passage under the heading %j', (question, heading, text) => {
     expect(extract(question, [{ id: 'a', heading, text }])).toBeDefined();
   });
 
-  it('has no answer from nothing, and bounds a sentence without end', () => {
+  it('no sources give no answer, and an endless sentence is shortened', () => {
     expect(extract('gold card', [])).toBeUndefined();
     expect(extract('gold card', [{ id: 'a', heading: '', text: '' }])).toBeUndefined();
     const text = `The gold card ${'is very '.repeat(500)}golden`;
@@ -154,13 +157,13 @@ describe('extract', () => {
     expect(answer?.text).toMatch(/…$/u);
   });
 
-  it('gives the whole list, with what introduces it, though one of its steps is what was asked for', () => {
+  it('a list is given whole with its introduction, even when only one step was asked for', () => {
     expect(extract('order a new card', [lost])?.text).toBe(
       'If you lose your card, do this at once:\n1. Lock it in the app.\n2. Call the hotline on +49 30 5550 116.\n3. Order a new one.',
     );
   });
 
-  it('of a long list of things gives those that are asked for', () => {
+  it('a long list of items gives only the items that were asked for', () => {
     const towns = Array.from({ length: 30 }, (_, at) => `- Town ${at}, Market Street ${at}`);
     const text = `We have branches in these towns:\n\n- Berlin, Linden Street 1\n${towns.join('\n')}`;
     expect(extract('Linden Street in Berlin', [{ id: 'a', heading: 'Branches', text }])?.text).toBe(
@@ -168,12 +171,12 @@ describe('extract', () => {
     );
   });
 
-  it('quotes one passage, not sentences of several', () => {
+  it('an answer quotes one passage and does not mix sentences of several', () => {
     const other: Source = { id: 'other', heading: 'Cards', text: 'A card can be lost. Cards are made of maple.' };
     expect(extract('If I lose my card, what to do at once?', [lost, other])?.used).toEqual(['lost']);
   });
 
-  it('a sentence comes with the one that it points back to', () => {
+  it('a sentence that refers back comes with the sentence before', () => {
     const text = 'Standing orders run monthly. The young save with the piggy account. It pays 2 percent interest.';
     expect(extract('interest percent', [{ id: 'a', heading: 'Saving', text }])?.text).toBe(
       'The young save with the piggy account. It pays 2 percent interest.',
@@ -191,9 +194,12 @@ describe('extract', () => {
     ['Dies ist kostenlos.', 'Konto > Kündigung', 'kostenlos?', 'Kündigung: '],
     ['The fee is 3 EUR.', 'Fees', 'What is the fee?', ''],
     ['Open on Friday until four.', 'When are you open?', 'open on Friday', ''],
-  ])('%s: stands under its heading where it needs it', (text, heading, question, before) => {
-    expect(extract(question, [{ id: 'a', heading, text }])?.text).toBe(`${before}${text}`);
-  });
+  ])(
+    'the sentence %j under the heading %j is prefixed with the heading only when it needs it',
+    (text, heading, question, before) => {
+      expect(extract(question, [{ id: 'a', heading, text }])?.text).toBe(`${before}${text}`);
+    },
+  );
 
   describe('of a table', () => {
     const plans: Source = {
@@ -203,17 +209,17 @@ describe('extract', () => {
         'Plan: Plus; Price: 4.90 EUR; Charged: per month; Valid from: 2026-01-01; Note: free under 27\n' +
         'Plan: Start; Price: 0.00 EUR; Charged: per month; Valid from: 2025-01-01',
     };
-    it('a price has what it is charged per, and the remark that may change it', () => {
+    it('a price from a table comes with its unit and its note', () => {
       expect(extract('What is the price of Plus?', [plans])?.text).toBe(
         'Plus – Price: 4.90 EUR; Charged: per month; Note: free under 27',
       );
     });
-    it('all columns are given when none is asked for', () => {
+    it('a row is given with all columns when the question names none', () => {
       expect(extract('Start plan', [{ ...plans, text: plans.text.replaceAll('Plan:', 'Kind:') }])?.text).toBe(
         'Start – Price: 0.00 EUR; Charged: per month; Valid from: 2025-01-01',
       );
     });
-    it('a value with semicolons and colons is one value', () => {
+    it('a table value that contains semicolons and colons stays one value', () => {
       const text =
         'Result: Close match; Meaning: The name is nearly right; the app shows it: always; To do: Check it\n' +
         'Result: No match; Meaning: Somebody else; To do: Stop';
@@ -221,7 +227,7 @@ describe('extract', () => {
         'Close match – Meaning: The name is nearly right; the app shows it: always',
       );
     });
-    it('the column is found by meaning where the question is in another language', () => {
+    it('the column is found by embeddings when the question is in another language', () => {
       const closeness = new Map([
         ['Price', 0.6],
         ['Charged', 0.3],
@@ -233,7 +239,7 @@ describe('extract', () => {
         'Plus – Price: 4.90 EUR; Charged: per month; Note: free under 27',
       );
     });
-    it('a price that is asked for is never left out for a column that seems nearer', () => {
+    it('a question for a price always gets the price column, even when another column has a closer vector', () => {
       const closeness = new Map([
         ['Charged', 0.6],
         ['Price', 0.2],
@@ -241,7 +247,7 @@ describe('extract', () => {
       ]);
       expect(extract('Was kostet das?', [plans], { closeness })?.text).toContain('Price: 4.90 EUR');
     });
-    it('running text with semicolons and colons is none', () => {
+    it('running text with semicolons and colons is not taken for a table row', () => {
       const text =
         'Compare the rate with the public one of the day; a difference of 0.3 percent is normal. If it is worse, look at the receipt: then the shop converted; it says so.';
       const found = extract('Which difference is normal?', [{ id: 'a', heading: 'The amount looks wrong', text }]);
@@ -250,7 +256,7 @@ describe('extract', () => {
       );
       expect(found?.text).toContain('of the day; a difference');
     });
-    it('a question and its answer in two columns are the answer', () => {
+    it('a table of questions and answers gives the answer column', () => {
       const text = 'Question: Can I have two cards?; Answer: Yes, up to three\nQuestion: Can I pay in USD?; Answer: No';
       expect(extract('two cards', [{ id: 'a', heading: 'FAQ', text }])?.text).toBe('Answer: Yes, up to three');
     });
@@ -267,30 +273,33 @@ describe('extract', () => {
         'Card: Gold; Fee: 59 EUR\nCard: Silver; Fee: 19 EUR',
         'Gold – Fee: 59 EUR',
       ],
-    ])('gives the number of the newer one, and says so: %s', (_label, before, after, row) => {
-      for (const sources of [
-        [
-          { ...old, text: before },
-          { ...fresh, text: after },
-        ],
-        [
-          { ...fresh, text: after },
-          { ...old, text: before },
-        ],
-      ]) {
-        const answer = extract('What does the gold card cost, what is the fee?', sources);
-        expect(answer?.text).toBe(`${row || after}\n(From “fees-2026.md”; the older “fees-2025.md” says otherwise.)`);
-        expect(answer?.used).toEqual(['new']);
-      }
-    });
-    it('which of them is right is not said where it is not known which is newer', () => {
+    ])(
+      'when two documents disagree, the number of the newer one is given and the conflict is mentioned: %s',
+      (_label, before, after, row) => {
+        for (const sources of [
+          [
+            { ...old, text: before },
+            { ...fresh, text: after },
+          ],
+          [
+            { ...fresh, text: after },
+            { ...old, text: before },
+          ],
+        ]) {
+          const answer = extract('What does the gold card cost, what is the fee?', sources);
+          expect(answer?.text).toBe(`${row || after}\n(From “fees-2026.md”; the older “fees-2025.md” says otherwise.)`);
+          expect(answer?.used).toEqual(['new']);
+        }
+      },
+    );
+    it('a conflict is not mentioned when it is unknown which document is newer', () => {
       const answer = extract('What does the gold card cost?', [
         { ...old, text: 'The gold card costs 49 EUR a year.', dated: undefined },
         { ...fresh, text: 'The gold card costs 59 EUR a year.' },
       ]);
       expect(answer?.text).toBe('The gold card costs 49 EUR a year.');
     });
-    it('another product is no disagreement', () => {
+    it('a sentence about another product is not a conflict', () => {
       const answer = extract('What does the gold card cost?', [
         { ...old, text: 'The gold card costs 49 EUR a year.' },
         { ...fresh, text: 'The business gold card costs 99 EUR a year.' },
@@ -306,7 +315,7 @@ describe('extract', () => {
       heading: 'Heron card',
       text: 'The heron card costs 12 EUR a year, which is taken from the account of its owner on the first working day of every January, without notice. It is free for students.\n\nA replacement takes two days.',
     };
-    it('is never answered word for word as before: what follows in the passage is, then that this was all', () => {
+    it('a repeated question gets the rest of the passage, and then the answer that there is no more', () => {
       const said: string[] = [];
       const next = () => {
         const { text, used } = extract(question, [heron], { said, language: 'en' })!;
@@ -319,19 +328,19 @@ describe('extract', () => {
       expect(next()).toBe('My documents say no more about this than what I have written above.');
       expect(new Set(said).size).toBe(said.length);
     });
-    it('is not answered as before either where a second passage followed', () => {
+    it('a repeated question gets another answer even when the first answer quoted two passages', () => {
       const closeness = new Map([['The heron card costs 12 EUR a year.', 0.5]]);
       const first = extract(question, [heron, lost], { closeness })!.text;
       expect(extract(question, [heron, lost], { closeness, said: [first] })?.text).not.toBe(first);
     });
-    it('about one sentence of what was said gets that sentence', () => {
+    it('a follow-up about one sentence of the answer gets that sentence', () => {
       const asked = `And for students? – ${question}`;
       const before = extract(question, [heron])!.text;
       expect(extract(asked, [heron], { said: [before], own: 'And for students?' })?.text).toBe(
         'Heron card: It is free for students.',
       );
     });
-    it('about a row shows the other columns', () => {
+    it('a follow-up about a table row gets the other columns', () => {
       const asked = 'What is the annual fee of the gold card?';
       const said = [extract(asked, [fees])!.text];
       expect(extract(asked, [fees], { said })?.text).toBe('Gold card – Annual fee: 49 EUR; Limit: 5,000 EUR');
@@ -342,11 +351,11 @@ describe('extract', () => {
 
   describe('by meaning', () => {
     const question = 'Wann ist geöffnet?';
-    it('chooses the closest sentence where no word is shared', () => {
+    it('the sentence with the closest vector is chosen when no word is shared', () => {
       const closeness = new Map([['Our branches open at nine.', 0.6]]);
       expect(extract(question, [transfers], { closeness })?.text).toContain('Our branches open at nine.');
     });
-    it('answers with how the passage begins where nothing is known of its sentences', () => {
+    it('the answer is the start of the passage when its sentences have no vectors', () => {
       expect(extract(question, [transfers], { closeness: new Map() })?.used).toEqual(['transfers']);
     });
     const first: Source = { id: 'first', heading: 'Times', text: 'We are there from nine to four.' };
@@ -354,26 +363,26 @@ describe('extract', () => {
       ['We are there from nine to four.', 0.5],
       ['Our branches open at nine.', 0.6],
     ]);
-    it('keeps to the first passage where another has a slightly closer sentence; that one follows under its heading', () => {
+    it('the first passage stays first, and a slightly closer sentence of another follows it', () => {
       const answer = extract(question, [first, transfers], { closeness: near });
       expect(answer?.used).toEqual(['first', 'transfers']);
       expect(answer?.text).toMatch(
         /^Times: We are there from nine to four\.\n\nTransfers abroad: Our branches open at nine\./u,
       );
     });
-    it('quotes no second passage under the same heading, no third one, and none where words alone decide', () => {
+    it('an answer quotes at most two passages, under different headings, and only when embeddings are used', () => {
       const same = { ...transfers, heading: 'Times' };
       expect(extract(question, [first, same], { closeness: near })?.used).toEqual(['first']);
       const third = { ...transfers, id: 'third', heading: 'Third' };
       expect(extract(question, [first, transfers, third], { closeness: near })?.used).toEqual(['first', 'transfers']);
       expect(extract('Transfers abroad: are we there?', [first, transfers])?.used).toHaveLength(1);
     });
-    it('needs no meaning where a sentence of the first passage has the words of the question', () => {
+    it('embeddings are not needed when a sentence of the first passage has the words of the question', () => {
       expect(wordsSuffice('How long do transfers within the euro area take?', [transfers])).toBe(true);
       expect(wordsSuffice('How long do transfers within the euro area take?', [lost, transfers])).toBe(false);
       expect(wordsSuffice(question, [transfers])).toBe(false);
     });
-    it('compares sentences, rows and names of columns, the first passage first, and no more than allowed', () => {
+    it('sentences, rows and column names are compared up to the limit, those of the first passage first', () => {
       expect(comparable([fees, lost], 4)).toEqual([...fees.text.split('\n'), 'Annual fee']);
       expect(comparable([fees, fees], 100)).toHaveLength(6);
     });

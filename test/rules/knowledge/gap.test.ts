@@ -1,13 +1,12 @@
-/** How questions without an answer are brought together. */
 import { describe, expect, it } from '@jest/globals';
 import { gapGroup, gapReason, nearestGroup } from '../../../models/rules/knowledge/gap.ts';
 
-/** A vector at this angle, in degrees. */
+/** Returns a unit vector at the angle, in degrees. */
 const at = (angle: number): Float32Array =>
   Float32Array.from([Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)]);
 
 describe('questions without an answer', () => {
-  it('meet by meaning: the nearest one that asks the same gives the group', () => {
+  it('an unanswered question joins the nearest group by embeddings, if one is near enough', () => {
     const known = [
       { group: 'cash', vector: at(0) },
       { group: 'cards', vector: at(50) },
@@ -18,11 +17,11 @@ describe('questions without an answer', () => {
     expect(nearestGroup(at(0), [])).toBeUndefined();
   });
 
-  it('of another length are not compared', () => {
+  it('vectors of different lengths are not compared', () => {
     expect(nearestGroup(at(0), [{ group: 'a', vector: Float32Array.from([1, 0, 0]) }])).toBeUndefined();
   });
 
-  it('meet by their words where they cannot be compared', () => {
+  it('unanswered questions are grouped by their words when there are no vectors', () => {
     expect(gapGroup(['b', 'a', 'b'], 'x')).toBe('a b');
     expect(gapGroup([], ' What? ')).toBe('what?');
   });
@@ -31,7 +30,7 @@ describe('questions without an answer', () => {
     [0, false, 'nothing_found'],
     [3, false, 'not_relevant'],
     [3, true, 'out_of_segment'],
-  ])('%i candidates, elsewhere: %s: %s', (candidates, anywhere, reason) => {
+  ])('%i candidates (and an answer in another segment: %s) give the gap reason %s', (candidates, anywhere, reason) => {
     expect(gapReason(candidates, anywhere)).toBe(reason);
   });
 });

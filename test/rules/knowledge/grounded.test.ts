@@ -1,4 +1,7 @@
-/** A model's answer held against its passages: what is made up goes, what is said in other words or another language stays. */
+/**
+ * A model's answer is checked against its passages. Invented sentences are dropped. Paraphrases and translations are
+ * kept.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { holdAgainst } from '../../../intelligence/model/chat/grounded.ts';
 import { figuresIn, numbersIn } from '../../../models/rules/language/numbers.ts';
@@ -26,7 +29,7 @@ describe('a sentence stays when its numbers and names stand in the passages', ()
     'Certainly! Here is what I found:',
     '1. Lock the card.\n2. Call us.',
     'Sie brauchen dafür das Formular und Ihre Kontonummer.',
-  ])('%s', (text) => {
+  ])('a sentence whose numbers and names occur in the passages is kept: %s', (text) => {
     expect(held(text)).toEqual({ text, dropped: [] });
   });
 });
@@ -41,13 +44,13 @@ describe('a sentence is dropped', () => {
     ['with a code that nobody said', 'Send the form X-900.'],
     ['with an abbreviation that nobody said', 'You need your SWIFT for it.'],
     ['in German with a code that nobody said', 'Senden Sie das Formular X-900.'],
-  ])('%s', (_label, text) => {
+  ])('an unsupported sentence is dropped: one %s', (_label, text) => {
     expect(held(text, ['Does it cost 30 EUR?'])).toEqual({ text: '', dropped: [text] });
   });
 });
 
 describe('what is left', () => {
-  it('is the other sentences, in their lines', () => {
+  it('after a sentence is dropped, the other sentences keep their lines', () => {
     const text =
       'The gold card costs 59 EUR. It has a bonus of 1,000 EUR. It arrives soon.\n\n- Call us.\n- Win 5,555 EUR.';
     expect(held(text)).toEqual({
@@ -56,13 +59,13 @@ describe('what is left', () => {
     });
   });
 
-  it('may repeat what the customer named, and a number of theirs beside one of the passages', () => {
+  it('an answer may repeat names and, beside a number of the passages, numbers of the customer', () => {
     const told = ['My Samsung shows 30 EUR for the gold card, why?'];
     expect(held('On your Samsung the card costs 59 EUR, not 30 EUR.', told).dropped).toEqual([]);
     expect(held('On your Samsung the card costs 59 EUR.').dropped).toHaveLength(1);
   });
 
-  it('names of things may be translated, where the passage is in another language', () => {
+  it('names of things may be translated when the passage is in another language', () => {
     expect(held('Vous trouvez la carte sous Paramètres dans l’appli.').dropped).toEqual([]);
   });
 });
@@ -75,7 +78,7 @@ describe('numbers', () => {
     ['05', '5'],
     ['16.30', '16:30'],
     ['1’000', '1,000'],
-  ])('%s is %s', (one, other) => {
+  ])('the number %s equals %s', (one, other) => {
     const forms = new Set(figuresIn(one).flat());
     expect(
       figuresIn(other)
@@ -87,7 +90,7 @@ describe('numbers', () => {
     ['1,000', '100'],
     ['12.50', '1250.5'],
     ['59', '5.9'],
-  ])('%s is not %s', (one, other) => {
+  ])('the number %s differs from %s', (one, other) => {
     const forms = new Set(figuresIn(one).flat());
     expect(
       figuresIn(other)
@@ -95,10 +98,10 @@ describe('numbers', () => {
         .some((form) => forms.has(form)),
     ).toBe(false);
   });
-  it('are found as words, too', () => {
+  it('numbers written as words are found', () => {
     for (const text of ['five days', 'fünf Tage', 'cinq jours', 'cinco días']) expect(numbersIn(text)).toContain('5');
   });
-  it('take time in proportion to the text', () => {
+  it('numbers are found in linear time', () => {
     const text = '1.'.repeat(200_000);
     expect(numbersIn(text).size).toBeGreaterThan(0);
   });

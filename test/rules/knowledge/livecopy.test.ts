@@ -1,4 +1,3 @@
-/** What is taken over into live mode, as rules: how many settings were changed, and whether there is room. */
 import { expect, it } from '@jest/globals';
 import { checkRoom, missing, settingsChanged } from '../../../models/rules/knowledge/livecopy.ts';
 import { defaultSettings } from '../../../models/rules/integrations/supportconfig.ts';
@@ -9,7 +8,7 @@ const quotas = {
 };
 const none = { live: 0, missing: 0 };
 
-it('counts settings that are other than at the beginning', () => {
+it('settingsChanged counts the settings that differ from their defaults', () => {
   expect(settingsChanged(defaultSettings)).toBe(0);
   expect(settingsChanged({ ...defaultSettings, allowed_origins: ['https://shop.example'] })).toBe(1);
   expect(
@@ -17,7 +16,7 @@ it('counts settings that are other than at the beginning', () => {
   ).toBe(2);
 });
 
-it('counts what live mode lacks', () => {
+it('missing counts the test records that live mode lacks', () => {
   expect(missing([{ key: 'a' }, { key: 'b' }], [{ key: 'b' }, { key: 'c' }])).toBe(1);
 });
 
@@ -26,9 +25,9 @@ it.each([
   [{ live: 1, missing: 2 }, { live: 0, missing: 2 }, undefined],
   [{ live: 1, missing: 3 }, none, 'BETA_LIMIT_REACHED'],
   [none, { live: 1, missing: 2 }, 'BETA_LIMIT_REACHED'],
-  // Nothing to take over needs no room, also where the limit was lowered since.
+  // A copy of nothing always fits, even when the limit was lowered below the current number.
   [{ live: 9, missing: 0 }, { live: 9, missing: 0 }, undefined],
-])('takes %j documents and %j pages over: %s', (documents, pages, code) => {
+])('a copy of %j documents and %j pages to live mode gives: %s', (documents, pages, code) => {
   let refused: unknown;
   try {
     checkRoom(quotas, { documents, pages });

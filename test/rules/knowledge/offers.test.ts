@@ -1,4 +1,3 @@
-/** Offers: what they are called, that each can be asked, and what customers see of them. */
 import { describe, expect, it } from '@jest/globals';
 import {
   distinctOffers,
@@ -32,11 +31,11 @@ describe('an offer', () => {
     ['Help > What cash costs > In the euro area', 'What cash costs – In the euro area'],
     ['Help > Cash > Fees of the machine’s owner abroad', 'Fees of the machine’s owner abroad'],
     ['Opening hours', 'Opening hours'],
-  ])('%s is called %s', (heading, label) => {
+  ])('an offer of the section %s is labelled %s', (heading, label) => {
     expect(labelOf(heading)).toBe(label);
   });
 
-  it('is the heading of its passage, or the row that comes nearest, or the document’s name', () => {
+  it('an offer is labelled by its heading, its nearest table row or its document', () => {
     expect(offerOf(passage()).heading).toBe('What cash costs – In the euro area');
     expect(offerOf(table, row).heading).toBe('Paper statement');
     expect(offerOf(passage({ heading: '' })).heading).toBe('cash.md');
@@ -46,14 +45,14 @@ describe('an offer', () => {
     ['a heading', passage(), undefined],
     ['a row', table, row],
     ['a long heading', passage({ heading: `All about ${'very long matters '.repeat(12)}` }), undefined],
-  ])('is answered by its passage when it is asked: %s', (_label, offered, nearest) => {
+  ])('the question of an offer finds its passage again: %s', (_label, offered, nearest) => {
     const { question } = offerOf(offered, nearest);
     expect(isNamed(question, offered)).toBe(true);
     expect(isNamed(` ${question.toUpperCase()} `, offered)).toBe(true);
     expect(isNamed(question, passage({ heading: 'Another' }))).toBe(false);
   });
 
-  it('of a section in several parts is made once, and there are never more than three', () => {
+  it('an offer is made once for a section in several parts, and at most three offers are made', () => {
     const headings = ['A', 'B', 'A', 'C', 'D'];
     const offers = distinctOffers(headings.map((heading, at) => offerOf(passage({ heading, id: `doc_1:1:${at}` }))));
     expect(offers.map(({ heading, passage: id }) => [heading, id])).toEqual([
@@ -64,13 +63,13 @@ describe('an offer', () => {
     expect(offers.length).toBe(maxOffers);
   });
 
-  it('is taken by its own words only', () => {
+  it('an offer is accepted only by its exact words', () => {
     const offers = [offerOf(passage())];
     expect(takenOffer('what cash costs – in the euro area', offers)).toBe(offers[0]);
     expect(takenOffer('What does cash cost in the euro area?', offers)).toBeUndefined();
   });
 
-  it('shows customers its source, not its passage', () => {
+  it('a customer sees the source of an offer and not its passage', () => {
     expect(shownOffer(offerOf(passage({ url: 'https://bank.example/cash' })))).toEqual({
       heading: 'What cash costs – In the euro area',
       question: 'What cash costs – In the euro area',
@@ -78,7 +77,7 @@ describe('an offer', () => {
     });
   });
 
-  it('is introduced in each language of the agent', () => {
+  it('offers are introduced in every language of the agent', () => {
     const said = languages.map((language) => offerText([offerOf(passage())], language));
     expect(new Set(said).size).toBe(languages.length);
     for (const text of said) expect(text).toMatch(/:\n- What cash costs – In the euro area$/u);

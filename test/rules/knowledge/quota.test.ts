@@ -1,4 +1,3 @@
-/** Where an allowance ends, and what is said then. */
 import { describe, it, expect } from '@jest/globals';
 import {
   checkQuota,
@@ -14,20 +13,23 @@ const quotas = { sandbox: { documents: 2, knowledge_pages: 3 }, production: { do
 const cases = environments.flatMap((environment) => features.map((feature) => [environment, feature] as const));
 
 describe('checkQuota', () => {
-  it.each(cases)('%s %s: the last place may be taken, the one after it not', (environment, feature) => {
-    const limit = quotas[environment][feature];
-    expect(() => checkQuota(quotas, environment, feature, 0)).not.toThrow();
-    expect(() => checkQuota(quotas, environment, feature, limit - 1)).not.toThrow();
-    expect(() => checkQuota(quotas, environment, feature, limit)).toThrow();
-    expect(() => checkQuota(quotas, environment, feature, limit + 10)).toThrow();
-  });
+  it.each(cases)(
+    'in the %s environment, the last of the allowed %s may be added and one more is refused',
+    (environment, feature) => {
+      const limit = quotas[environment][feature];
+      expect(() => checkQuota(quotas, environment, feature, 0)).not.toThrow();
+      expect(() => checkQuota(quotas, environment, feature, limit - 1)).not.toThrow();
+      expect(() => checkQuota(quotas, environment, feature, limit)).toThrow();
+      expect(() => checkQuota(quotas, environment, feature, limit + 10)).toThrow();
+    },
+  );
 
   it.each<[Environment, Feature, string, Record<string, unknown>]>([
     ['sandbox', 'documents', 'SANDBOX_LIMIT', {}],
     ['sandbox', 'knowledge_pages', 'SANDBOX_LIMIT', {}],
     ['production', 'documents', 'BETA_LIMIT_REACHED', { feature: 'documents' }],
     ['production', 'knowledge_pages', 'BETA_LIMIT_REACHED', { feature: 'knowledge_pages' }],
-  ])('%s %s used up is a 403 %s with %j', (environment, feature, code, extra) => {
+  ])('in the %s environment, exceeding %s is refused with 403 %s and %j', (environment, feature, code, extra) => {
     expect(() => checkQuota(quotas, environment, feature, 9)).toThrow(
       expect.objectContaining({ code, status: 403, extra }),
     );
@@ -40,7 +42,7 @@ describe('quotaEnvironment', () => {
     ['test', 'production', 'sandbox'],
     ['live', 'sandbox', 'sandbox'],
     ['live', 'production', 'production'],
-  ])('%s mode of an organization in %s has the allowance of %s', (mode, environment, allowance) =>
+  ])('%s mode of an organization in %s has the quota of %s', (mode, environment, allowance) =>
     expect(quotaEnvironment(mode, environment)).toBe(allowance),
   );
 });
@@ -53,7 +55,7 @@ describe('freeSlots', () => {
     [3, [1], [0, 2]],
     [3, [0, 1, 2], []],
     [0, [], []],
-    // Records that are older than slots count against the room and have no slot.
+    // Old records without a slot count against the limit.
     [3, [undefined], [0, 1]],
     [3, [undefined, undefined, undefined, undefined], []],
     [4, [undefined, 3], [0, 1]],
@@ -62,11 +64,11 @@ describe('freeSlots', () => {
     [3, [7, 2], [0]],
     [4, [5, 3, 0], [1]],
     [2, [4, 5, 6], []],
-  ])('of a limit of %j with %j taken: %j', (limit, taken, free) =>
+  ])('with a limit of %j and the slots %j taken, the free slots are %j', (limit, taken, free) =>
     expect(listed(freeSlots(limit, taken))).toEqual(free),
   );
 
-  it('are found without being listed, so that a limit may be as large as numbers are', () => {
+  it('free slots are computed lazily, so that the limit may be any number', () => {
     const { count, slot } = freeSlots(Number.MAX_SAFE_INTEGER, [0, 2, 5]);
     expect([count, slot(0), slot(2), slot(count - 1)]).toEqual([
       Number.MAX_SAFE_INTEGER - 3,
@@ -76,7 +78,7 @@ describe('freeSlots', () => {
     ]);
   });
 
-  it('leaves as much room as the limit exceeds the records, whatever slots they hold', () => {
+  it('there are as many free slots as the limit exceeds the records', () => {
     for (let limit = 0; limit <= 5; limit += 1)
       for (let held = 0; held < 2 ** 7; held += 1)
         for (const old of [0, 1, 2]) {

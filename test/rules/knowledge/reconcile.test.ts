@@ -99,7 +99,7 @@ describe('compareIndex', () => {
       [row(3, { segments: [] })],
       {},
     ],
-  ])('%s', (_, standing, rows, expected) => {
+  ])('comparing a source with the index finds %s', (_, standing, rows, expected) => {
     expect(compareIndex(standing, rows)).toEqual({ ...nothing, ...expected });
   });
 });
@@ -109,7 +109,7 @@ describe('isCurrent', () => {
     [{ generation: 2, live_generation: 1 }, [1, 2]],
     [{ generation: 2, live_generation: 2 }, [2]],
     [{ generation: 1 }, [1]],
-  ])('of %j are %j', (source, current) => {
+  ])('the generations of %j that are current are %j', (source, current) => {
     expect([0, 1, 2, 3].filter((generation) => isCurrent(source, generation))).toEqual(current);
   });
 });
@@ -120,11 +120,11 @@ describe('batches', () => {
     [3, 1, '3.1'],
     [3, 12, '3.12'],
     [30, 1, '30.1'],
-  ])('generation %j, attempt %j: %s', (generation, attempt, name) => {
+  ])('the batch of generation %j and attempt %j is named %s', (generation, attempt, name) => {
     expect([batchOf(generation, attempt), generationOf(name)]).toEqual([name, generation]);
   });
 
-  it('of a source answer or may be published', () => {
+  it('only the live batch and the batch being indexed of a source are current', () => {
     const source = { generation: 4, claimed: 7, live_generation: 3, live_attempt: 5 };
     expect(liveBatch(source)).toBe('3.5');
     expect(liveBatch({ generation: 1 })).toBeUndefined();

@@ -53,7 +53,7 @@ describe('tiers', () => {
   );
 
   it.each(combinations)(
-    'primary $primary, normal $normal, background $background: the highest tier that is relevant answers alone',
+    'the highest relevant tier answers alone (primary $primary, normal $normal, background $background)',
     (tiers) => {
       const texts = authorities.flatMap((tier): [string, Authority, number][] => {
         const text = strength[tiers[tier]];
@@ -84,7 +84,7 @@ describe('tiers', () => {
 });
 
 describe('judge', () => {
-  it('takes nothing for relevant when the rare word of the question is nowhere', () => {
+  it('a passage without the rare word of the question is not relevant', () => {
     const judged = judge(
       ['What is the annual fee of the platinum card?'],
       found([
@@ -95,7 +95,7 @@ describe('judge', () => {
     expect(judged.map(({ relevant }) => relevant)).toEqual([false, false]);
   });
 
-  it('judges each question of a message by itself, and what only introduces it not at all', () => {
+  it('each question of a message is judged separately, and introductory sentences are ignored', () => {
     const intro = 'Hello, my name is Peter Example and I have been a customer of this bank since 1998.';
     const judged = (message: string) =>
       judge(readByWords(message).askings[0].readings[0]!.questions, found([[strong, 'normal', 10]])).map(
@@ -106,11 +106,11 @@ describe('judge', () => {
     expect(judged(`My gold card has an annual fee. Does the hotel on Mars serve breakfast?`)).toEqual([false]);
   });
 
-  it('takes nothing for relevant when the question has no word of content', () => {
+  it('no passage is relevant to a question without content words', () => {
     expect(judge(['How much is it?'], found([[strong, 'normal', 10]])).some(({ relevant }) => relevant)).toBe(false);
   });
 
-  it('keeps every number between 0 and 1, and does not depend on the scale of the scores', () => {
+  it('all scores are between 0 and 1 and independent of the scale of the search scores', () => {
     const texts: [string, Authority, number][] = [
       [strong, 'normal', 9],
       [marginal, 'normal', 4],
@@ -127,7 +127,7 @@ describe('judge', () => {
 });
 
 describe('by meaning', () => {
-  // Of two parts that count alike, with usual cosines of 0.1: `above` is the cosine in tenths, less one.
+  // Two vector parts of equal weight with a usual cosine of 0.1. `above` is then the cosine in tenths, minus one.
   const scale: Scale = {
     calibration: { weights: { intercept: -4, above: 2, share: 1, foreign: 0 }, answer: 0.5, offer: 0.2 },
     weights: [5, 5],
@@ -149,7 +149,7 @@ describe('by meaning', () => {
   };
   const ids = (list: readonly { passage: Passage }[]): string[] => list.map((item) => item.passage.id);
 
-  it('what is likely enough answers without a common word, the best with those nearly as good', () => {
+  it('passages with close vectors answer without a common word, the best and those nearly as good', () => {
     const judged = judge([question], [near('a', 0.3), near('b', 0.5), near('c', 0.46), near('d', 0.41)], scale);
     expect(ids(judged)).toEqual(['b', 'c', 'd', 'a']);
     expect(judged.map(({ relevant }) => relevant)).toEqual([true, true, true, false]);
@@ -162,7 +162,7 @@ describe('by meaning', () => {
     expect(selectTier(weak)).toEqual({ authority: undefined, hits: [] });
   });
 
-  it('a common rare word makes an answer likelier, and so do points of BM25', () => {
+  it('a common rare word or a higher BM25 score makes a passage more relevant', () => {
     const [plain] = judge([question], [near('a', 0.3)], scale);
     const [speaking] = judge([question], [near('a', 0.3, { text: strong })], scale);
     const [scored] = judge([question], [near('a', 0.3, { score: 10 })], scale);
@@ -170,14 +170,14 @@ describe('by meaning', () => {
     expect(scored!.relevance).toBeGreaterThan(plain!.relevance);
   });
 
-  it('a higher tier answers a little worse than the best, not much worse', () => {
+  it('a passage of a higher tier answers when it is at most a little worse than the best', () => {
     const tier = (cosine: number) =>
       selectTier(judge([question], [near('n', 0.6), near('p', cosine, { authority: 'primary' })], scale));
     expect(ids(tier(0.51).hits)).toEqual(['p']);
     expect(ids(tier(0.49).hits)).toEqual(['n']);
   });
 
-  it('a passage that has no vector yet is judged by its words', () => {
+  it('a passage without a vector is judged by its words', () => {
     const judged = judge([question], [near('old', 0.2), near('new', undefined, { text: strong, score: 9 })], scale);
     expect(judged.map(({ passage: { id }, relevant, features }) => [id, relevant, features === undefined])).toEqual([
       ['new', true, true],
@@ -185,7 +185,7 @@ describe('by meaning', () => {
     ]);
   });
 
-  it('offers at most three headings, each once, the likeliest first, when the first is likely enough', () => {
+  it('at most three distinct headings are offered, best first, and none when the best is too unlikely', () => {
     const list = [
       near('a', 0.25, { heading: 'A' }),
       near('a2', 0.24, { heading: 'A' }),
@@ -198,7 +198,7 @@ describe('by meaning', () => {
     expect(ids(selectOffers(judge([question], list.slice(2), scale), 0.2))).toEqual([]);
   });
 
-  it('reads the nearest of each tier, and of those without a vector what words may still make relevant', () => {
+  it('the nearest candidates of each tier are read, and those without a vector that could still be relevant', () => {
     const many = Array.from({ length: 12 }, (_, at) => near(`n${at}`, 0.5 - at / 100).candidate);
     const primary = near('p', 0.1, { authority: 'primary' }).candidate;
     const words = [near('w', undefined, { score: 9 }).candidate, near('weak', undefined, { score: 1 }).candidate];
@@ -206,14 +206,14 @@ describe('by meaning', () => {
     expect(read).toEqual(['p', ...many.slice(0, 8).map(({ id }) => id), 'w']);
   });
 
-  it('looks for a higher tier only when one that was left out may be near enough', () => {
+  it('a second search for a higher tier is made only when a cut-off candidate could be near enough', () => {
     const full = (last: number) => [0.9, 0.85, last].map((cosine, at) => near(String(at), cosine).candidate);
     expect(crowdedOut(full(0.82), 3, scale)).toEqual(['primary']);
     expect(crowdedOut(full(0.6), 3, scale)).toEqual([]);
     expect(crowdedOut(full(0.82), 4, scale)).toEqual([]);
   });
 
-  it('compares with what is usual in the table: the same cosines answer where others are far, not where all are near', () => {
+  it('a cosine is judged against the usual cosines of the index', () => {
     const parts = partWeights(3, true);
     const asked = near('a', undefined);
     const probability = (usual: number[]): number => {
@@ -226,7 +226,7 @@ describe('by meaning', () => {
     expect(probability([0.88, 0.4, 0.7])).toBeLessThan(0.1);
   });
 
-  it('leaves out the English model for other languages, and knows a lone part by the table alone', () => {
+  it('the English model is not used for other languages, and a single model is judged by the index alone', () => {
     expect(partWeights(3, true).every((weight) => weight > 0)).toBe(true);
     expect(partWeights(3, false)[2]).toBe(0);
     expect(scaleOf(partWeights(3, false), [])).toMatchObject({ foreign: true });
@@ -266,7 +266,7 @@ describe('crowdedOut', () => {
       [...list(4, 'background'), candidate('p', 5, { authority: 'primary', text_score: 10 })],
       ['normal'],
     ],
-  ])('is %s', (_, candidates, expected) => {
+  ])('the tiers that a full search may have crowded out are %s', (_, candidates, expected) => {
     expect(crowdedOut(candidates, 5)).toEqual(expected);
   });
 });
@@ -294,7 +294,7 @@ describe('retrieve', () => {
   }
   const ids = (list: readonly { passage: Passage }[]): string[] => list.map((item) => item.passage.id);
 
-  it('drops what the truth no longer has, or has under another segment or tier, whatever the index says', async () => {
+  it('the database and not the index decides whether a passage exists, and its segment and tier', async () => {
     const deps = store(
       [
         passage('kept', strong),
@@ -310,7 +310,7 @@ describe('retrieve', () => {
     expect(deps.asked[0]?.filter).toEqual({ tags: ['business', 'all', 'shared', 'global', 'common'], untagged: true });
   });
 
-  it('finds the text that was published between the search and the reading', async () => {
+  it('a text that is published between the search and the read is found by a second search', async () => {
     const deps = store([passage('doc:2:0', strong)], [candidate('doc:1:0', 1)]);
     const search = async (ask: SearchAsk) => {
       const found = await deps.search(ask);
@@ -321,7 +321,7 @@ describe('retrieve', () => {
     expect(deps.asked.map(({ without }) => without)).toEqual([[], ['doc:1']]);
   });
 
-  it('finds a text that was not yet published when it was first read, and its forerunner no more when it was read again', async () => {
+  it('a text that becomes live between two reads is found, and the text it replaces is not', async () => {
     const deps = store([], [candidate('doc:1:0', 1), candidate('doc:2:0', 2)]);
     const live = ['doc:1:0', 'doc:2:0', 'doc:2:0'];
     const hydrate = async (wanted: string[]) => {
@@ -332,7 +332,7 @@ describe('retrieve', () => {
     expect(ids(hits)).toEqual(['doc:2:0']);
   });
 
-  it('finds what removed passages crowd out of a search, in a bounded number of searches', async () => {
+  it('passages behind deleted ones in the index are found in a bounded number of searches', async () => {
     const gone = (source: string) =>
       Array.from({ length: 5 }, (_, index) => candidate(`${source}:1:${index}`, index + 1, { text_score: 10 }));
     const kept = candidate('kept:1:0', 6, { text_score: 9 });
@@ -345,7 +345,7 @@ describe('retrieve', () => {
     expect(many.asked.map(({ without }) => without)).toEqual([[], ['a:1'], ['a:1', 'b:1']]);
   });
 
-  it('looks once more for a tier that a full search may have hidden, unless there is none of it', async () => {
+  it('a tier that a full search may have hidden is searched once more, unless the tier is empty', async () => {
     const crowd = Array.from({ length: 5 }, (_, index) => candidate(`n${index}`, index + 1, { text_score: 10 }));
     const deps = store(
       [...crowd.map(({ id }) => passage(id, strong)), passage('p', strong, { authority: 'primary' })],
@@ -359,7 +359,7 @@ describe('retrieve', () => {
     expect(deps.asked).toHaveLength(1);
   });
 
-  it('reads only candidates that could matter, and all of them when everything is asked for', async () => {
+  it('only candidates that could be relevant are read, unless everything is requested', async () => {
     const deps = store(
       [passage('a', strong), passage('b', unrelated)],
       [candidate('a', 1, { text_score: 10 }), candidate('b', 2, { text_score: 1 })],
@@ -393,7 +393,7 @@ describe('retrieve', () => {
       ['I am in Rome.', 'My gold card has an annual fee. I am in Rome.'],
       'My gold card has an annual fee.',
     ],
-  ])('searches for %s', async (_, message, texts, asking) => {
+  ])('a message causes a search for %s', async (_, message, texts, asking) => {
     const deps = store([passage('a', strong)], [candidate('a', 1)]);
     const result = await retrieve(deps, {
       question: message,
@@ -405,7 +405,7 @@ describe('retrieve', () => {
     expect(result.hits.length === 0 ? undefined : result.asking).toBe(asking);
   });
 
-  it('compares by meaning what may be asked, not all that is said after a question in vain', async () => {
+  it('vectors are computed for the possible questions of a message, and not for all its sentences', async () => {
     const deps = store([passage('a', unrelated)], [candidate('a', 1)]);
     const embedded: string[] = [];
     const meaning: Meaning = { model: 'm', parts: [Float32Array.of(1)], weights: [1] };
@@ -427,7 +427,7 @@ describe('retrieve', () => {
     expect(embedded.slice(1)).toEqual(['Any seashells?', 'I lost my passport. Any seashells?']);
   });
 
-  it('answers by words alone, and says so, when the question cannot be embedded', async () => {
+  it('a question is answered by lexical search alone, and marked as degraded, when it cannot be embedded', async () => {
     const deps = store([passage('a', strong)], [candidate('a', 1)]);
     const failing = async (): Promise<Meaning> => Promise.reject(new Error('down'));
     const result = await retrieve({ ...deps, embed: failing }, { question, asked: undefined, strict: false });
@@ -440,7 +440,7 @@ describe('retrieve', () => {
     expect([ids(unread.hits), unread.degraded]).toEqual([['a'], true]);
   });
 
-  it('names a chunk once, however often it was proposed, and hands on a bounded number', async () => {
+  it('a chunk that was found twice is returned once, and the number of hits is bounded', async () => {
     const twice = Array.from({ length: 12 }, (_, index) => candidate(`c${index % 6}`, index + 1, { text_score: 10 }));
     const deps = store(
       Array.from({ length: 6 }, (_, index) => passage(`c${index}`, strong)),
@@ -451,7 +451,7 @@ describe('retrieve', () => {
     expect(result.hits).toHaveLength(4);
   });
 
-  it('finds nothing where there is nothing', async () => {
+  it('an empty index gives no hits', async () => {
     expect(await retrieve(store([], []), { question: '', asked: undefined, strict: true })).toMatchObject({
       hits: [],
       judged: [],

@@ -30,17 +30,17 @@ describe('normalizeSegment', () => {
     ['!!!', ''],
     ['', ''],
     ['\u0000\u202e', ''],
-  ])('makes %j into %j', (raw, expected) => {
+  ])('the tag %j is normalized to %j', (raw, expected) => {
     expect(normalizeSegment(raw)).toBe(expected);
   });
 
-  it('cuts to 64 characters, never inside one and never ending in a blank', () => {
+  it('a tag is cut to 64 characters, never inside a character or after a blank', () => {
     expect(normalizeSegment('x'.repeat(100))).toBe('x'.repeat(maxSegmentLength));
     expect(normalizeSegment(`${'x'.repeat(63)} yz`)).toBe('x'.repeat(63));
     expect(Array.from(normalizeSegment('𠮷'.repeat(100)))).toHaveLength(maxSegmentLength);
   });
 
-  it('is the same when done twice, and never has a character that means something to a query', () => {
+  it('normalizing a tag is idempotent and leaves no character with a meaning in a query', () => {
     for (const raw of ['Ärger & Co.', 'ǅungla', 'İstanbul', 'ﬁne', 'a\u0301', "x') OR 1=1 --", 'Ⅷ ½ ™']) {
       const once = normalizeSegment(raw);
       expect(normalizeSegment(once)).toBe(once);
@@ -50,12 +50,12 @@ describe('normalizeSegment', () => {
 });
 
 describe('normalizeSegments', () => {
-  it('keeps the order and each tag once', () => {
+  it('tags keep their order and are deduplicated', () => {
     expect(normalizeSegments(['Business', 'personal', 'BUSINESS '])).toEqual(['business', 'personal']);
     expect(normalizeSegments([])).toEqual([]);
   });
 
-  it('refuses a tag of which nothing is left, instead of leaving the source open to everybody', () => {
+  it('a tag that is empty after normalization is refused and does not make the source public', () => {
     expect(() => normalizeSegments(['business', '!!!'])).toThrow(
       expect.objectContaining({
         code: 'VALIDATION',
@@ -64,7 +64,7 @@ describe('normalizeSegments', () => {
     );
   });
 
-  it('takes twenty different tags and no more, whatever is repeated', () => {
+  it('a source has at most twenty different tags, and repeats do not count', () => {
     const many = Array.from({ length: maxSegments }, (_, index) => `tag ${index}`);
     expect(normalizeSegments([...many, ...many])).toHaveLength(maxSegments);
     expect(() => normalizeSegments([...many, 'one more'], ['form', 'segments'])).toThrow(
@@ -87,7 +87,7 @@ describe('askedSegments', () => {
     ],
     [['!!!'], []],
     [['!!!', 'a'], ['a']],
-  ])('reads %j as %j', (values, expected) => {
+  ])('the requested segments %j are read as %j', (values, expected) => {
     expect(askedSegments(values)).toEqual(expected);
   });
 });
@@ -103,7 +103,10 @@ describe('reachable', () => {
   };
   const names = Object.keys(sources) as (keyof typeof sources)[];
   const everything = names;
-  /** Who sees what, in every combination of what is asked and strictness: spec 4.7, segment rules 1 to 5. */
+  /**
+   * Which sources are visible for every combination of requested segments and strictness. Source: specification 4.7,
+   * segment rules 1 to 5.
+   */
   it.each<[string, string[] | undefined, boolean, (keyof typeof sources)[]]>([
     ['nothing named', undefined, false, everything],
     ['nothing named, strict', undefined, true, everything],
@@ -117,16 +120,16 @@ describe('reachable', () => {
     ['two tags, strict', ['business', 'personal'], true, ['business', 'personal', 'both', 'shared', 'sharedAndOther']],
     ['a shared tag', ['all'], false, ['untagged', 'shared', 'sharedAndOther']],
     ['a shared tag, strict', ['all'], true, ['shared', 'sharedAndOther']],
-  ])('%s', (_, asked, strict, expected) => {
+  ])('the right sources are visible for: %s', (_, asked, strict, expected) => {
     expect(names.filter((name) => reachable({ segments: sources[name], asked, strict }))).toEqual(expected);
   });
 
-  it.each(sharedSegments)('%s is shared: every segment sees it, strict or not', (segment) => {
+  it.each(sharedSegments)('a source with the shared tag %s is visible in every segment, strict or not', (segment) => {
     for (const strict of [true, false])
       expect(reachable({ segments: [segment], asked: ['business'], strict })).toBe(true);
   });
 
-  it('agrees with the filter of the index on every combination', () => {
+  it('the segment rule and the filter of the index agree for every combination', () => {
     for (const asked of [undefined, [], ['business'], ['business', 'personal'], ['all']])
       for (const strict of [true, false])
         for (const segments of Object.values(sources)) {

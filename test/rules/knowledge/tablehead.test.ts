@@ -1,4 +1,3 @@
-/** Which first rows name the columns of a table, and which rows stand under those names. */
 import { describe, expect, it } from '@jest/globals';
 import { fitsHead, isRemark, isValue, tableHead } from '../../../models/rules/knowledge/tablehead.ts';
 
@@ -24,7 +23,7 @@ describe('a row of names', () => {
     ['seasons over amounts', 'Room|01.05.-30.06.|01.07.-31.08.\nSingle|50 EUR|70 EUR\nDouble|80 EUR|110 EUR'],
     ['sizes over measures', 'Size|36|38|40\nChest|84 cm|88 cm|92 cm\nWaist|66 cm|70 cm|74 cm'],
     ['a name that begins with a sign', '_id|name|*fee\n1|Gold|10\n2|Debit|0'],
-  ])('%s', (_label, text) => expect(namesOf(text)).toEqual(grid(text)[0]));
+  ])('the first row is recognized as column names: %s', (_label, text) => expect(namesOf(text)).toEqual(grid(text)[0]));
 
   it.each([
     ['one more of the same kind', 'Anna Schmidt|Branch manager|Rostock\nPeter Meyer|Teller|Berlin'],
@@ -43,16 +42,19 @@ describe('a row of names', () => {
     ['times over times', 'Harbour|6:05|7:05\nMarket|6:15|7:15'],
     ['items of a list', '- Gold|10 EUR\n- Debit|0 EUR'],
     ['words over words', 'Team|Lead|Deputy\nSales|Ann|Tom\nCare|Eva|Max'],
-  ])('none: %s', (_label, text) => expect(namesOf(text)).toBeUndefined());
+  ])('the first row is not taken for column names: %s', (_label, text) => expect(namesOf(text)).toBeUndefined());
 
-  it('believes the author who marked it, whatever it looks like', () => {
+  it('a row that the author marked as a header is one, whatever it looks like', () => {
     const rows = grid('Anna Schmidt|Rostock\nPeter Meyer|Berlin');
     expect(tableHead(rows, { marked: true })?.names).toEqual(['Anna Schmidt', 'Rostock']);
   });
 
-  it.each(['Phone|+49 381 1\nHours|9-17', 'Mail|a@b.example\nHours|9-17'])('but %j names nothing', (text) => {
-    expect(tableHead(grid(text), { marked: true })).toBeUndefined();
-  });
+  it.each(['Phone|+49 381 1\nHours|9-17', 'Mail|a@b.example\nHours|9-17'])(
+    'a marked header whose cells are values is ignored: %j',
+    (text) => {
+      expect(tableHead(grid(text), { marked: true })).toBeUndefined();
+    },
+  );
 });
 
 describe('a first row of a spreadsheet', () => {
@@ -67,7 +69,9 @@ describe('a first row of a spreadsheet', () => {
     ['a usual name in a full name', 'Branch Name|Region|Lead\nOld Market|North|Ann\nNew Town|South|Tom'],
     ['columns without a name and without values', 'Team|Lead|Deputy|\nSales|Ann|Tom|'],
     ['some values below', 'Property|Kayak|Canoe\nWeight|12 kg|20 kg\nColour|red|green'],
-  ])('names: %s', (_label, text) => expect(likelyNames(text)).toEqual(grid(text)[0]));
+  ])('the first row of a spreadsheet is recognized as column names: %s', (_label, text) =>
+    expect(likelyNames(text)).toEqual(grid(text)[0]),
+  );
 
   it.each([
     ['a full name over full names', 'Anna Schmidt|Branch manager|Rostock\nPeter Meyer|Teller|Berlin'],
@@ -78,7 +82,9 @@ describe('a first row of a spreadsheet', () => {
     ['wider rows below', 'Team|Lead|Deputy\nSales|Ann|Tom|Eva'],
     ['a long text', 'Team|Lead|Whoever may stand in for them when they are away\nSales|Ann|Tom'],
     ['two columns', 'Sales|Ann\nCare|Eva'],
-  ])('no names: %s', (_label, text) => expect(likelyNames(text)).toBeUndefined());
+  ])('the first row of a spreadsheet is not taken for column names: %s', (_label, text) =>
+    expect(likelyNames(text)).toBeUndefined(),
+  );
 });
 
 describe('two rows of names', () => {
@@ -87,12 +93,14 @@ describe('two rows of names', () => {
     ['cells left free', 'Tariff|Domestic||Abroad|\n|Call|SMS|Call|SMS\nMini|0.05|0.02|0.5|0.2'],
     ['cells merged', 'Tariff|Domestic|Domestic|Abroad|Abroad\nTariff|Call|SMS|Call|SMS\nMini|0.05|0.02|0.5|0.2'],
     ['the corner below', '|Domestic||Abroad|\nTariff|Call|SMS|Call|SMS\nMini|0.05|0.02|0.5|0.2'],
-  ])('%s', (_label, text) => expect(tableHead(grid(text))).toMatchObject({ names, rows: 2 }));
+  ])('two header rows are combined: %s', (_label, text) =>
+    expect(tableHead(grid(text))).toMatchObject({ names, rows: 2 }),
+  );
 
   it.each([
     ['a row of words below', 'Item|Price|Price\nTandem|5|7\nScooter|3|4'],
     ['a merged first cell', 'Card|Where|Fee\n|Branch|25 EUR\nSilver|Online|3 EUR'],
-  ])('not: %s', (_label, text) => expect(tableHead(grid(text))?.rows).toBe(1));
+  ])('a second row is not taken for a header: %s', (_label, text) => expect(tableHead(grid(text))?.rows).toBe(1));
 });
 
 it.each([
@@ -111,7 +119,7 @@ it.each([
   ['Gold', false],
   ['1st class', false],
   ['30 days after the end of the month in which it was made', false],
-])('%s is a value: %s', (cell, expected) => expect(isValue(cell)).toBe(expected));
+])('the cell %s is a value: %s', (cell, expected) => expect(isValue(cell)).toBe(expected));
 
 describe('rows under a head', () => {
   const head = tableHead(grid('Item|Price\nTandem|5\nScooter|3'));
@@ -127,12 +135,12 @@ describe('rows under a head', () => {
     ['Contact|0381 55577', false, true],
     ['Open|9:00-17:00', false, false],
     ['Since|2026-03-01', false, false],
-  ])('%s: fits %s, remark %s', (row, fits, remark) => {
+  ])('the row %s fits the columns: %s, and is a remark: %s', (row, fits, remark) => {
     expect(fitsHead(row.split('|'), head)).toBe(fits);
     expect(isRemark(row.split('|'), head)).toBe(remark);
   });
 
-  it('telephone numbers fit where telephone numbers stand', () => {
+  it('a phone number fits a column of phone numbers', () => {
     const phones = tableHead(grid('Name|Phone|Mail\nAnn|+49 381 1|a@b.example\nTom|+49 381 2|t@b.example'));
     if (!phones) throw new Error('the table has a head');
     const row = ['Eva', '+49 381 3', 'e@b.example'];

@@ -1,4 +1,3 @@
-/** In which language a customer is answered: short messages of eight languages, and what is none of them. */
 import { describe, expect, it } from '@jest/globals';
 import { ownSentences } from '../../../models/rules/language/escalation.ts';
 import { languageOf, languageOfFirst, languages, type Language } from '../../../models/rules/language/language.ts';
@@ -104,10 +103,10 @@ const written: Record<Language, readonly string[]> = {
 
 describe('languageOf', () => {
   it.each(languages.flatMap((language) => written[language].map((text) => [language, text] as const)))(
-    '%s: %s',
+    'a message in %s is recognized: %s',
     (language, text) => {
       expect(languageOf(text)).toBe(language);
-      // Decomposed letters are the same letters.
+      // A letter and its decomposed form (NFD) are equal.
       expect(languageOf(text.normalize('NFD'))).toBe(language);
     },
   );
@@ -131,11 +130,11 @@ describe('languageOf', () => {
     'هل تبيعون المظلات؟',
     'أريد card جديدة',
     '傘を売っていますか？',
-  ])('says none of them for sure: %s', (text) => {
+  ])('no other language than English is assumed for: %s', (text) => {
     expect(languageOf(text) ?? 'en').toBe('en');
   });
 
-  it('looks at the beginning only, so that a long text costs no more', () => {
+  it('only the beginning of a long text is used to detect its language', () => {
     const quoted = `${'Ich habe eine Frage zu meiner Karte. '.repeat(15)}${'the and of '.repeat(700)}`;
     expect(languageOf(quoted)).toBe('de');
   });
@@ -151,7 +150,7 @@ describe('languageOfFirst', () => {
     ],
     ['English, when none tells', ['IBAN?', 'هل تبيعون المظلات؟'], 'en'],
     ['English, when there is nothing', [], 'en'],
-  ])('%s', (_, texts, language) => {
+  ])('the language of a conversation is %s', (_, texts, language) => {
     expect(languageOfFirst(texts)).toBe(language);
   });
 });
@@ -161,10 +160,10 @@ describe('the agent’s own sentences', () => {
     languages.map((language) => [name, language, sentences[language]] as const),
   );
 
-  it.each(said)('%s, in %s, is a text of its own', (_, language, sentence) => {
+  it.each(said)('the agent’s sentence %s in %s is a text of its own', (_, language, sentence) => {
     expect(sentence).not.toBe('');
     expect(said.filter(([, , other]) => other === sentence)).toHaveLength(1);
-    // Sentences of two words have nothing to tell the language by.
+    // A sentence of two words may be too short to detect its language.
     expect([language, undefined]).toContain(languageOf(sentence));
   });
 });

@@ -1,4 +1,7 @@
-/** Without embeddings messages are read by their words: less surely, but courtesies and calls for a person are heard. */
+/**
+ * Without embeddings, messages are classified by their words. That is less accurate, but courtesies and requests for a
+ * person are recognized.
+ */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { readMessage } from '../../../intelligence/offline/language/reading.ts';
 import { ownSentences } from '../../../models/rules/language/escalation.ts';
@@ -22,23 +25,23 @@ describe('by words alone', () => {
     ['courtesies', 0.97],
     ['questions', 0.97],
     ['what is searched for', 0.85],
-  ])('of %s a share of %d at least is read as it is meant', (name, least) => {
+  ])('of the %s, at least a share of %d is classified correctly by words alone', (name, least) => {
     const { size, wrong } = tables[name]!;
     expect({ name, wrong: size - wrong.length >= least * size ? [] : wrong }).toEqual({ name, wrong: [] });
   });
 
-  it('a vector that cannot be had is done without', async () => {
+  it('a message is classified by its words when embeddings fail', async () => {
     const failing = { local: { reading: async () => Promise.reject(new Error('gone')), sentences: async () => [] } };
     const message = await readMessage({ embedding: failing }, 'Ich möchte mit einem Mitarbeiter sprechen', []);
     expect(message).toMatchObject({ intent: 'person', language: 'de' });
   });
 
-  it('a courtesy that comes with a question, or is long, is no courtesy', () => {
+  it('a courtesy with a question, or a long one, is not a courtesy', () => {
     expect(intentOf('Hello! What does the card cost?')).toBe('question');
     expect(intentOf(`Thanks. ${'I thank you and everybody at the bank very much. '.repeat(5)}`)).toBe('question');
   });
 
-  it('a word that it has not met is a question; one that it has is what it says', () => {
+  it('an unknown single word is a question, and a known one has its own meaning', () => {
     expect(['IBAN?', 'Zertifikat?', 'help', 'hello'].map(intentOf)).toEqual([
       'question',
       'question',
@@ -47,7 +50,7 @@ describe('by words alone', () => {
     ]);
   });
 
-  it('question marks alone ask; beside a courtesy they change nothing', () => {
+  it('question marks alone are a question, and after a courtesy they change nothing', () => {
     expect(['???', '?', '?!', '؟', 'Hello ???', 'Thanks! ?'].map(intentOf)).toEqual([
       'question',
       'question',
@@ -58,7 +61,7 @@ describe('by words alone', () => {
     ]);
   });
 
-  it('reads no more than the beginning', () => {
+  it('only the beginning of a message is classified', () => {
     expect(intentOf(`${'Thanks. '.repeat(10)}I want to talk to a human`)).toBe('person');
     expect(intentOf(`${'Thanks. '.repeat(400)}I want to talk to a human`)).not.toBe('person');
   });
@@ -78,13 +81,13 @@ describe('by words alone', () => {
     '👍',
     '\u0000',
     '\n',
-  ])('reads %j, over and over', (part) => {
+  ])('a message that repeats %j is classified in linear time', (part) => {
     for (const text of [part.repeat(5_000), `i want to talk to a ${part.repeat(5_000)}`])
       expect(likeliest(classify(text))).toEqual(expect.any(String));
     expect(readByWords(part.repeat(5_000)).askings.length).toBeGreaterThan(0);
   });
 
-  it.each(languages)('in %s what is offered to whom nothing was found is understood', async (language) => {
+  it.each(languages)('a customer who uses the offered sentence for a person is understood in %s', async (language) => {
     const offered = {
       en: 'I would like to talk to a person',
       de: 'Ich möchte mit einer Person sprechen',
@@ -106,7 +109,7 @@ describe('a message that leans on the one before', () => {
   const read = async (text: string, history: { role: string; body: string }[]) =>
     (await readMessage({ embedding }, text, history)).searched;
 
-  it('is searched for together with it, its own words first', async () => {
+  it('a follow-up is searched with the question before it, its own words first', async () => {
     expect(await read('And for students?', [asked, { role: 'ai', body: '49 EUR.' }])).toBe(
       'And for students – What does the gold card cost?',
     );
@@ -114,11 +117,11 @@ describe('a message that leans on the one before', () => {
     expect(await read('How do I block a stolen card?', [asked])).toBe('How do I block a stolen card?');
   });
 
-  it('leans on the last question, not on a courtesy in between', async () => {
+  it('a follow-up refers to the last question and not to a courtesy in between', async () => {
     expect(await read('And for students?', [asked, { role: 'customer', body: 'Thanks!' }])).toContain('gold card');
   });
 
-  it('takes of a long message before only what it asks', async () => {
+  it('of a long previous message, only its question is added to a follow-up', async () => {
     const told = 'I am telling you this because it happened to me. '.repeat(40);
     const before = { role: 'customer', body: `What does the gold card cost? ${told}` };
     expect((await read('And for students?', [before])).length).toBeLessThan(500);
@@ -126,7 +129,7 @@ describe('a message that leans on the one before', () => {
 });
 
 describe('what a message asks', () => {
-  it('parts the questions that a sentence joins, and keeps those that name enough', () => {
+  it('a sentence that joins two questions is split, and only specific parts are kept', () => {
     const [{ readings }] = readByWords('How do I freeze my card, and what does a new card by post cost?').askings;
     expect(readings.map(({ questions }) => questions)).toEqual([
       [
@@ -137,14 +140,14 @@ describe('what a message asks', () => {
     ]);
   });
 
-  it('does not part a question from its condition', () => {
+  it('a question is not split from its condition', () => {
     const message = 'If I lose my yacht at sea, what does the travel insurance pay?';
     expect(readByWords(message).askings.flatMap(({ readings }) => readings)).toEqual([
       { text: message, questions: [message] },
     ]);
   });
 
-  it('looks at a bounded number of questions, or of sentences in place of them', () => {
+  it('at most eight questions of a message are searched', () => {
     const debit = 'How many weeks do I have to return a direct debit?';
     expect(readByWords(`${debit} `.repeat(50)).askings[0].readings[0]?.questions).toHaveLength(8);
   });

@@ -20,7 +20,7 @@ describe('stem', () => {
     ['address addresses'],
     ['business businesses'],
     ['tax taxes'],
-  ])('is one for %s', (words) => {
+  ])('these words have one stem: %s', (words) => {
     expect(new Set(words.split(' ').map((word) => stem(word))).size).toBe(1);
   });
 
@@ -30,13 +30,13 @@ describe('stem', () => {
     ['account', 'accountant'],
     ['49', '50'],
     ['iban', 'ban'],
-  ])('keeps %s and %s apart', (a, b) => {
+  ])('the words %s and %s have different stems', (a, b) => {
     expect(stem(a)).not.toBe(stem(b));
   });
 });
 
 describe('terms', () => {
-  it('are the content words, each once, without function words of the common languages', () => {
+  it('terms are the distinct content words, without the function words of common languages', () => {
     expect(stems('What is the annual fee of the gold card, and the card of the bank?')).toEqual([
       'annual',
       'fee',
@@ -48,28 +48,28 @@ describe('terms', () => {
     expect(stems('Où est la banque ?')).toEqual(['banqu']);
   });
 
-  it('weigh a generic word less than one that names a subject', () => {
+  it('a generic word weighs less than a word that names a subject', () => {
     expect(terms('open account')).toEqual([
       { stem: 'open', weight: genericWeight },
       { stem: 'account', weight: 1 },
     ]);
   });
 
-  it('cut words of scripts without blanks', () => {
+  it('terms of scripts without blanks are segmented into words', () => {
     expect(stems('東京の支店')).toEqual(['東京', '支店']);
   });
 
-  it.each(['', '?', 'how much is it', '\u0000', '\ud800', '😀'])('of %j are none', (text) => {
+  it.each(['', '?', 'how much is it', '\u0000', '\ud800', '😀'])('the text %j has no terms', (text) => {
     expect(terms(text)).toEqual([]);
   });
 
-  it('are bounded, however long the question is', () => {
+  it('the number of terms is bounded', () => {
     expect(terms(Array.from({ length: 5_000 }, (_, index) => `word${index}x`).join(' '))).toHaveLength(64);
   });
 });
 
 describe('matcher', () => {
-  it('tells which stems a text speaks of, in any form and case, at the beginning of words only', () => {
+  it('the matcher finds which stems occur in a text, in any form and case, at the start of words only', () => {
     const seen = matcher(stems('apply transfer Überweisung card 東京 country 49'));
     expect(seen('We APPLIED; transferring… eine UBERWEISUNG to 東京都 in 49 countries')).toEqual(
       new Set(['appli', 'transfer', 'uberweisung', '東京', '49', 'countri']),
@@ -77,12 +77,12 @@ describe('matcher', () => {
     expect(seen('a discard, 149 and 490')).toEqual(new Set());
   });
 
-  it('finds nothing for no stems, and takes signs of expressions as signs', () => {
+  it('the matcher finds nothing without stems and takes regular expression characters literally', () => {
     expect(matcher([])('anything')).toEqual(new Set());
     expect(matcher(['.*', '('])('anything (')).toEqual(new Set());
   });
 
-  it('folds as the index does', () => {
+  it('fold normalizes text as the index does', () => {
     expect(fold('ÜBERWEISUNG ﬁne Straße')).toBe('uberweisung fine strasse');
   });
 });

@@ -1,4 +1,3 @@
-/** What a message plainly gives of a tool's arguments, whichever way the schema describes them. */
 import { describe, expect, it } from '@jest/globals';
 import { argumentsFrom, canBeAsked } from '../../../models/rules/mcp/arguments.ts';
 import { borneArguments } from '../../../intelligence/model/chat/grounds.ts';
@@ -22,7 +21,7 @@ describe('an argument of several types', () => {
     ['color', { $ref: '#/$defs/Color' }, 'the dark blue one', 'dark blue'],
     ['color', { anyOf: [{ $ref: '#/$defs/Color' }, { type: 'null' }] }, 'the red one', 'red'],
     ['color', { allOf: [{ $ref: '#/$defs/Color' }], default: 'red' }, 'the red one', 'red'],
-  ])('%s, as %j, is taken from "%s"', (name, property, message, value) =>
+  ])('the argument %s with the schema %j is read from "%s"', (name, property, message, value) =>
     expect(given(name, property, message)).toEqual({ arguments: { [name]: value }, missing: [] }),
   );
 
@@ -31,11 +30,11 @@ describe('an argument of several types', () => {
     [{ anyOf: [{ type: 'null' }] }, 'order A-1042'],
     [{ $ref: '#/$defs/Nothing' }, 'order A-1042'],
     [{ $ref: '#' }, 'order A-1042'],
-  ])('as %j is not taken from "%s"', (property, message) =>
+  ])('an argument with the schema %j is not read from "%s"', (property, message) =>
     expect(given('order_id', property, message).missing).toEqual(['order_id']),
   );
 
-  it('may have a value that one of them names, though nobody has said it', () => {
+  it('an enum value or default may be passed even when the customer did not say it', () => {
     const input_schema = {
       ...colors,
       properties: {
@@ -60,12 +59,14 @@ describe('an argument of any words', () => {
   const withAnswer = (answer?: string) =>
     argumentsFrom(`When does the branch open?\n${answer ?? ''}`, schema, { answer }, { reads: true });
 
-  it.each([['Hamburg'], [' New York. ']])('is what the customer answers to the question for it: "%s"', (answer) =>
-    expect(withAnswer(answer)).toEqual({ arguments: { city: answer.trim().replace('.', '') }, missing: [] }),
+  it.each([['Hamburg'], [' New York. ']])(
+    'a free-text argument takes the customer’s reply to the question for it: "%s"',
+    (answer) =>
+      expect(withAnswer(answer)).toEqual({ arguments: { city: answer.trim().replace('.', '') }, missing: [] }),
   );
 
   it.each([[undefined], ['Which ones are there?'], ['Hamburg\nBerlin'], ['x'.repeat(81)], [' ']])(
-    'is not taken from %j',
+    'a free-text argument does not take the reply %j',
     (answer) => expect(withAnswer(answer)).toEqual({ arguments: {}, missing: ['city'] }),
   );
 });
@@ -82,7 +83,7 @@ describe('a customer is asked only for arguments that an answer can give', () =>
     [false, { a: number, b: number }],
     [false, { email: words }],
     [false, { items: { type: 'array' } }],
-  ])('%s: %j', (expected, properties) =>
+  ])('the customer can be asked for the missing arguments (%s): %j', (expected, properties) =>
     expect(canBeAsked(Object.keys(properties), { type: 'object', properties }, { reads: true })).toBe(expected),
   );
 });

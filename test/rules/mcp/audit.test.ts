@@ -1,4 +1,7 @@
-/** A chain of audit events holds until somebody changes, removes, adds or moves one; then the first such link is named. */
+/**
+ * An audit chain is valid until an event is changed, removed, added or moved. The check then names the first broken
+ * link.
+ */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import {
@@ -36,7 +39,7 @@ function firstBreak(events: Event[]): Break | undefined {
 const rehash = (event: Event): Event => ({ ...event, hash: sha256(linkText(event)) });
 
 describe('checkLink', () => {
-  it('holds for an untouched chain', () => expect(firstBreak(chain(20))).toBeUndefined());
+  it('an unchanged audit chain is valid', () => expect(firstBreak(chain(20))).toBeUndefined());
 
   it.each<[string, (events: Event[]) => Event[], Break]>([
     ['changed', (e) => e.with(4, { ...e[4]!, tool: 'other' }), { seq: 5, reason: 'altered' }],
@@ -50,5 +53,7 @@ describe('checkLink', () => {
     ['swapped with the next', (e) => e.with(4, e[5]!).with(5, e[4]!), { seq: 5, reason: 'missing' }],
     ['given a field more', (e) => e.with(4, { ...e[4]!, note: 'x' } as Event), { seq: 5, reason: 'altered' }],
     ['the first one of all', (e) => e.slice(1), { seq: 1, reason: 'missing' }],
-  ])('names an event that was %s', (_how, tamper, broken) => expect(firstBreak(tamper(chain(10)))).toEqual(broken));
+  ])('the check names the broken link when an event was %s', (_how, tamper, broken) =>
+    expect(firstBreak(tamper(chain(10)))).toEqual(broken),
+  );
 });

@@ -1,4 +1,3 @@
-/** Agreement to a call: for these arguments, once, in time, by the one who was asked. */
 import { describe, expect, it } from '@jest/globals';
 import {
   agreementText,
@@ -40,17 +39,17 @@ describe('the moves of a call', () => {
   const rows = (Object.keys(table) as CallMove[]).flatMap((move) =>
     callStates.map((state) => [move, state, table[move][state]] as const),
   );
-  it.each(rows)('%s from %s leads to %s', (move, state, to) => {
+  it.each(rows)('the transition %s from %s leads to %s', (move, state, to) => {
     expect((callMoves[move] as Partial<Record<CallState, CallState>>)[state]).toBe(to);
     expect(movableFrom(move).includes(state)).toBe(to !== undefined);
     if (to !== undefined) expect(leadsTo(move)).toBe(to);
   });
 
-  it('never leads from its end anywhere, nor to being sent a second time', () => {
+  it('an ended call never changes again, and no call is sent twice', () => {
     for (const move of Object.keys(callMoves) as CallMove[]) {
       expect(movableFrom(move)).not.toContain('ended');
       if (leadsTo(move) === 'calling') expect(['agreed', 'new']).toContain(movableFrom(move).join());
-      // What has asked something back has done nothing yet.
+      // A call that asked the customer for input has done nothing yet, so it may wait.
       if (movableFrom(move).includes('calling')) expect(leadsTo(move)).toBe(move === 'inquire' ? 'waiting' : 'ended');
     }
   });
@@ -70,7 +69,7 @@ describe('refusalOf', () => {
     ['while it is being called', { ...asked, state: 'calling' }, 'customer', now, 'decided'],
     ['after its end', { ...asked, state: 'ended' }, 'customer', now, 'decided'],
     ['before anybody was asked', { ...asked, state: 'new', awaited: undefined }, 'customer', now, 'not_asked'],
-  ] as const)('%s', (_who, record, by, at, refusal) => {
+  ] as const)('an approval is accepted or refused for: %s', (_who, record, by, at, refusal) => {
     for (const approved of [true, false]) expect(refusalOf(record as Asked, { by, approved, at })).toBe(refusal);
   });
 });
@@ -80,24 +79,24 @@ describe('what somebody agrees to', () => {
   it.each([
     ['every argument, a line each', { order_number: 'A-1', count: 2 }, 'Order number: A-1\nCount: 2'],
     ['without any, the first sentence of what the tool does', {}, 'Closes the account for good.'],
-  ])('is %s', (_what, given, text) => expect(agreementText(does, given)).toBe(text));
-  it('is text without anything active', () =>
+  ])('the text that a person approves is %s', (_what, given, text) => expect(agreementText(does, given)).toBe(text));
+  it('the text that a person approves contains no markup', () =>
     expect(agreementText('Does <b>all</b> of it', {})).toBe('Does all of it'));
 });
 
 describe('waiting', () => {
-  it('is ten minutes for a customer and a day for a member', () =>
+  it('a customer has ten minutes to approve and a member has a day', () =>
     expect(waitMs).toEqual({ customer: 600_000, step_up: 600_000, member: 86_400_000, input: 600_000 }));
-  it('is for whom the verdict names', () =>
+  it('the approval is requested from the person that the verdict names', () =>
     expect(awaitedBy).toEqual({ ask_customer: 'customer', ask_step_up: 'step_up', ask_member: 'member' }));
-  it.each(awaitedOnes)('that %s refuses has an outcome', (one) =>
+  it.each(awaitedOnes)('a refusal by %s has a defined outcome', (one) =>
     expect(['declined', 'denied']).toContain(refusedOutcome[one]),
   );
   it.each([
     ['a', 'a', true],
     ['a', 'b', false],
     [undefined, 'a', false],
-  ] as const)('agreement to %s for %s counts: %s', (agreed, sent, counts) =>
+  ] as const)('an approval of call %s is valid for call %s: %s', (agreed, sent, counts) =>
     expect(isAgreedTo(agreed, sent)).toBe(counts),
   );
 });

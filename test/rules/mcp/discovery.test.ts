@@ -1,4 +1,3 @@
-/** What a server lists against what was approved: pins, statuses, and differences field by field. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { canonicalJson } from '../../../models/rules/mcp/canonical.ts';
@@ -37,7 +36,7 @@ describe('canonicalJson', () => {
     ['x', '"x"'],
     [undefined, 'null'],
     [{ é: 1, z: 2, A: 3 }, '{"A":3,"z":2,"é":1}'],
-  ])('%j is %s', (value, text) => expect(canonicalJson(value)).toBe(text));
+  ])('canonical JSON of %j is %s', (value, text) => expect(canonicalJson(value)).toBe(text));
 });
 
 describe('the pin of a tool', () => {
@@ -47,18 +46,18 @@ describe('the pin of a tool', () => {
     ['a bound of an argument', { input_schema: { ...refund.input_schema, properties: { order: { type: 'string' } } } }],
     ['an output schema', { output_schema: { type: 'object' } }],
   ];
-  it.each(changes)('is another one when %s changes', (_what, change) => {
+  it.each(changes)('the pin of a tool changes when %s changes', (_what, change) => {
     expect(pinOf({ ...refund, ...change })).not.toBe(pinOf(refund));
   });
 
-  it('stays the same when the server writes the members in another order', () => {
+  it('the pin of a tool does not depend on the order of object members', () => {
     const { type, properties, required } = refund.input_schema as Record<string, unknown>;
     expect(pinOf({ ...refund, input_schema: { required, properties, type } })).toBe(pinOf(refund));
   });
 });
 
 describe('differences', () => {
-  it('names each field that differs, with what it was and what it is', () => {
+  it('differences lists each changed field with its old and new value', () => {
     const now: ListedTool = {
       ...refund,
       description: 'Refunds anything.',
@@ -77,7 +76,8 @@ describe('differences', () => {
     ]);
   });
 
-  it('says nothing of what is equal', () => expect(differences(refund, structuredClone(refund))).toEqual([]));
+  it('differences does not report unchanged fields', () =>
+    expect(differences(refund, structuredClone(refund))).toEqual([]));
 });
 
 describe('discovered', () => {
@@ -115,9 +115,11 @@ describe('discovered', () => {
         ['refund', 'removed', true],
       ],
     ],
-  ])('%s', (_what, approved, listed, expected) => expect(statuses(approved, listed)).toEqual(expected));
+  ])('the discovery of tools reports %s', (_what, approved, listed, expected) =>
+    expect(statuses(approved, listed)).toEqual(expected),
+  );
 
-  it('shows the differences of a changed tool only, and keeps the name it was approved under', () => {
+  it('only a changed tool has a diff, and it keeps its approved name', () => {
     const [changed] = discovered([approve(refund, 'pay_back')], [{ ...refund, description: 'x' }], pinOf);
     expect(changed).toMatchObject({ suggested_tool_name: 'pay_back', diff: [{ field: 'description' }] });
     expect(discovered([approve(refund)], [refund], pinOf)[0]).not.toHaveProperty('diff');
@@ -131,11 +133,11 @@ describe('names', () => {
     ['Émile.räum 7', [], 'e_mile_ra_um_7'],
     ['123', [], 'tool'],
     ['x'.repeat(200), [], 'x'.repeat(60)],
-  ])('%s, where %j are taken, is suggested as %s', (source, taken, name) =>
+  ])('the tool %s with the names %j taken is suggested as %s', (source, taken, name) =>
     expect(suggestedName(source, new Set(taken))).toBe(name),
   );
   it.each([
     ['cancel_order', 'Cancel order'],
     ['getWeather-now', 'Get weather now'],
-  ])('%s is shown as %s', (name, title) => expect(titleOf(name)).toBe(title));
+  ])('the tool %s is displayed as %s', (name, title) => expect(titleOf(name)).toBe(title));
 });

@@ -1,4 +1,4 @@
-/** What a model may put into a call: what the customer said, and nothing that it or somebody else made up. */
+/** A model may pass to a tool only what the customer said. Invented values and text of others are refused. */
 import { describe, expect, it } from '@jest/globals';
 import { borneArguments, type ArgumentGrounds } from '../../../intelligence/model/chat/grounds.ts';
 import type { JsonSchema, RiskTier } from '../../../models/rules/mcp/tool.ts';
@@ -38,12 +38,12 @@ describe('an argument that the customer has said', () => {
     ['a value that the schema names', 'the bigger one', 'large'],
     ['things inside', 'two of B-77, as a gift', [{ sku: 'B-77', gift: true }]],
     ['an address', 'my page is https://ada.example/me', 'https://ada.example/me'],
-  ])('stands: %s', (_, told, value) => {
+  ])('an argument that the customer said is accepted: %s', (_, told, value) => {
     const name = value === 'large' ? 'size' : Array.isArray(value) ? 'items' : 'value';
     expect(borne({ [name]: value }, said(told))).toEqual({ arguments: { [name]: value }, missing: [] });
   });
 
-  it('stands when it is a day that the words mean, or the schema’s own default', () => {
+  it('a date that the customer’s words mean and a schema default are accepted as arguments', () => {
     expect(borne({ day: '2026-11-27' }, said('next Friday', { days: ['2026-11-27'] })).missing).toEqual([]);
     expect(borne({ limit: 10 }, said('show them')).missing).toEqual([]);
   });
@@ -61,12 +61,12 @@ describe('an argument that nobody has said', () => {
     ['an address', 'look at my page', 'https://evil.example/x'],
     ['an e-mail', 'what did bob order?', 'bob@customers.example'],
     ['something inside', 'two of them', [{ sku: 'B-77', gift: true }]],
-  ])('is left out, and asked for where it is required: %s', (_, told, value) => {
+  ])('an argument that nobody said is removed, and asked for when required: %s', (_, told, value) => {
     const name = Array.isArray(value) ? 'items' : 'value';
     expect(borne({ [name]: value }, said(told))).toEqual({ arguments: {}, missing: [name] });
   });
 
-  it('is left out silently where it is optional', () => {
+  it('an optional argument that nobody said is removed without a question', () => {
     const tool = { input_schema: schemaOf('order'), risk_tier: 'read_public' } as const;
     const given = { order: 'A-1042', limit: 50, note: null };
     expect(borneArguments(given, tool, said('where is A-1042'))).toEqual({
@@ -85,7 +85,7 @@ describe('what a tool has answered', () => {
     ['customer_confirm', true],
     ['step_up', true],
     ['admin_approve', true],
-  ])('counts for %s: %s', (tier, counts) => {
+  ])('a value from an earlier tool result may be passed to a %s tool: %s', (tier, counts) => {
     expect(borne({ order: 'A-77' }, grounds, tier).missing).toEqual(counts ? [] : ['order']);
   });
 });
@@ -99,12 +99,12 @@ describe('an e-mail', () => {
     ['another one that was written, for a write that nobody sees', 'safe_write', 'bob@customers.example', false],
     ['another one that was written, where somebody agrees', 'customer_confirm', 'bob@customers.example', true],
     ['one that nobody wrote, where somebody agrees', 'customer_confirm', 'eve@customers.example', false],
-  ])('%s: %s %s %s', (_, tier, value, stands) => {
+  ])('an e-mail argument is accepted only as the rules say: %s (%s, %s): %s', (_, tier, value, stands) => {
     const grounds = said('it is for bob@customers.example', own);
     expect(borne({ email: value }, grounds, tier).missing).toEqual(stands ? [] : ['email']);
   });
 
-  it('from a tool’s answer is never an argument', () => {
+  it('an e-mail address from a tool result is never accepted as an argument', () => {
     const grounds = said('look me up', { results: ['owner: bob@customers.example'] });
     for (const tier of ['read_private', 'customer_confirm'] as const)
       expect(borne({ email: 'bob@customers.example' }, grounds, tier).missing).toEqual(['email']);

@@ -1,9 +1,11 @@
-/** Every combination of tier, scope and customer, and what is done when the agent wants such a call. */
 import { describe, expect, it } from '@jest/globals';
 import { identities, identityOf, verdictOn, type Identity, type Verdict } from '../../../models/rules/mcp/policy.ts';
 import { authScopes, riskTiers, servesMode, type AuthScope, type RiskTier } from '../../../models/rules/mcp/tool.ts';
 
-/** For public, verified_visitor and verified_customer, each for an anonymous, a visiting and a verified customer. */
+/**
+ * Columns: scopes public, verified_visitor and verified_customer. Each has one verdict for an anonymous, a visiting and
+ * a verified customer.
+ */
 const always = (verdict: Verdict) => [verdict, verdict, verdict] as const;
 const scoped = (verdict: Verdict) =>
   [
@@ -30,13 +32,16 @@ const rows = riskTiers.flatMap((tier) =>
 );
 
 describe('verdictOn', () => {
-  it('has a row for each of 7 tiers, 3 scopes and 3 kinds of customer', () => expect(rows).toHaveLength(63));
+  it('the policy has a row for each of 7 tiers, 3 scopes and 3 kinds of customer', () => expect(rows).toHaveLength(63));
 
-  it.each(rows)('%s with scope %s for one who is %s: %s', (risk_tier, auth_scope, identity, verdict) => {
-    expect(verdictOn({ risk_tier, auth_scope }, identity)).toBe(verdict);
-  });
+  it.each(rows)(
+    'a %s tool with scope %s called for a customer who is %s gets the verdict %s',
+    (risk_tier, auth_scope, identity, verdict) => {
+      expect(verdictOn({ risk_tier, auth_scope }, identity)).toBe(verdict);
+    },
+  );
 
-  it('never becomes laxer when a tool asks for a higher scope or the customer is less known', () => {
+  it('the policy never gets laxer with a higher scope or a less known customer', () => {
     const asks = (scope: AuthScope, identity: Identity) =>
       verdictOn({ risk_tier: 'safe_write', auth_scope: scope }, identity) === 'deny' ? 1 : 0;
     for (const [s, scope] of authScopes.entries())
@@ -55,7 +60,9 @@ describe('the tools of a sandbox', () => {
     [{ enabled: true, environment: 'sandbox' }, 'test', true],
     [{ enabled: true, environment: 'sandbox' }, 'live', false],
     [{ enabled: false, environment: 'production' }, 'live', false],
-  ] as const)('of %j serve %s: %s', (server, mode, serves) => expect(servesMode(server, mode)).toBe(serves));
+  ] as const)('the tools of server %j are available in %s mode: %s', (server, mode, serves) =>
+    expect(servesMode(server, mode)).toBe(serves),
+  );
 });
 
 describe('identityOf', () => {
@@ -65,5 +72,5 @@ describe('identityOf', () => {
     [{ kind: 'embed', verified: true }, 'visitor'],
     [{ kind: 'minted', verified: true }, 'verified'],
     [{ kind: 'minted', verified: false }, 'anonymous'],
-  ] as const)('%j is %s', (session, identity) => expect(identityOf(session)).toBe(identity));
+  ] as const)('the session %j has the identity %s', (session, identity) => expect(identityOf(session)).toBe(identity));
 });

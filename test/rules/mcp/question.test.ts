@@ -1,4 +1,4 @@
-/** What a tool asks back becomes a harmless form, or nobody is asked; answers are held against what was asked. */
+/** A question from a tool becomes a harmless form or is not asked. Replies are validated against the form. */
 import { describe, expect, it } from '@jest/globals';
 import {
   maxQuestions,
@@ -47,11 +47,11 @@ describe('questionsOf', () => {
       { type: 'array', items: { anyOf: [{ const: 'a', title: 'An A' }] }, default: ['x'] },
       { kind: 'choices', options: [{ value: 'a', label: 'An A' }] },
     ],
-  ])('takes %s', (_what, schema, field) => {
+  ])('a form field is made from %s', (_what, schema, field) => {
     expect(fieldsOf({ the_one: schema })).toEqual([{ name: 'the_one', label: 'the one', required: false, ...field }]);
   });
 
-  it('makes what the server wrote harmless, and bounds it', () => {
+  it('text of the server in a form is harmless and bounded', () => {
     const message = '<script>alert(1)</script>Why?' + ' x'.repeat(5_000);
     const requestedSchema = {
       type: 'object',
@@ -73,11 +73,11 @@ describe('questionsOf', () => {
     ['an option that is no text', { a: { type: 'string', enum: [1] } }],
     ['a name that is none', { 'a b<': { type: 'string' } }],
     ['too many fields', Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`f${n}`, { type: 'string' }]))],
-  ])('asks nobody where there is %s', (_what, properties) => {
+  ])('the customer is asked nothing when the schema contains %s', (_what, properties) => {
     expect(fieldsOf(properties)).toBeUndefined();
   });
 
-  it('asks nobody where a required field is not shown', () => {
+  it('the customer is asked nothing when a required field cannot be shown', () => {
     expect(fieldsOf({ a: { type: 'string' } }, { required: ['b'] })).toBeUndefined();
   });
 
@@ -93,13 +93,15 @@ describe('questionsOf', () => {
     ],
     ['the state is too long', { q: asking({}) }, 'x'.repeat(maxStateLength + 1)],
     ['it is nonsense', 'elicitation/create', 's'],
-  ])('asks nobody where %s', (_what, requests, state) => expect(questionsOf(requests, state)).toBeUndefined());
+  ])('the customer is asked nothing when %s', (_what, requests, state) =>
+    expect(questionsOf(requests, state)).toBeUndefined(),
+  );
 });
 
 describe('answers', () => {
   const two = questionsOf({ one: asking({}), other: asking({}) }, 'state')!;
 
-  it('are given one after the other, and go back under the server’s names with its state', () => {
+  it('questions are answered one after the other, and the replies go back under the server’s names', () => {
     expect(openQuestion(two)).toMatchObject({ number: 1, asked: { id: 'one' } });
     const next = withReply(two, 'one', { action: 'accept', content: {} });
     expect(openQuestion(next)).toMatchObject({ number: 2, asked: { id: 'other' } });
@@ -111,7 +113,7 @@ describe('answers', () => {
     });
   });
 
-  it.each(['decline', 'cancel'] as const)('end the questions with a %s', (action) => {
+  it.each(['decline', 'cancel'] as const)('a %s answers the question and cancels the remaining ones', (action) => {
     const over = withReply(two, 'one', { action });
     expect(repliesTo(over).responses).toEqual({ one: { action }, other: { action: 'cancel' } });
   });
@@ -126,5 +128,5 @@ describe('answers', () => {
     [{ mail: 'ada' }, 'mail is no email'],
     [{ day: '22.11.2026' }, 'day is no date'],
     [{ more: 1 }, 'more is not asked for'],
-  ])('%j: %s', (content, problem) => expect(replyProblem(question, content)).toBe(problem));
+  ])('the reply %j is validated: %s', (content, problem) => expect(replyProblem(question, content)).toBe(problem));
 });

@@ -1,4 +1,3 @@
-/** What a change of a task means: every field, every combination of what can happen at once. */
 import { describe, expect, it } from '@jest/globals';
 import { changedFields, taskEvents, type TaskFacts } from '../../../models/rules/tasks/events.ts';
 import { executionStatuses, taskStatuses } from '../../../models/rules/tasks/task.ts';
@@ -16,11 +15,11 @@ describe('taskEvents', () => {
     [facts, ['task_created']],
     [{ ...facts, assigned_to: 'usr_1' }, ['task_created', 'task_assigned']],
     [{ ...facts, assigned_to: 'usr_1', status: 'completed' }, ['task_created', 'task_assigned', 'task_completed']],
-  ] as const)('of a new task %j: %j', (after, events) => {
+  ] as const)('a new task %j causes the events %j', (after, events) => {
     expect(taskEvents(undefined, after)).toEqual(events);
   });
 
-  it('of nothing that changed are none', () => {
+  it('a task without a change causes no event', () => {
     expect(taskEvents(facts, { ...facts })).toEqual([]);
   });
 
@@ -35,20 +34,20 @@ describe('taskEvents', () => {
     ['email_execution_enabled', true],
     ['status', 'in_progress'],
     ['status', 'cancelled'],
-  ] as const)('%s: %j is an update', (field, value) => {
+  ] as const)('a change of %s to %j is an update event', (field, value) => {
     expect(taskEvents(facts, { ...facts, [field]: value })).toEqual(['task_updated']);
     expect(changedFields(facts, { ...facts, [field]: value })).toEqual([field]);
   });
 
   it.each(taskStatuses.flatMap((from) => taskStatuses.map((to) => [from, to] as const)))(
-    'a status that goes from %s to %s completes the task once, updates it otherwise',
+    'a status change from %s to %s completes the task once, and is an update otherwise',
     (from, to) => {
       const expected = from === to ? [] : to === 'completed' ? ['task_completed'] : ['task_updated'];
       expect(taskEvents({ ...facts, status: from }, { ...facts, status: to })).toEqual(expected);
     },
   );
 
-  it('an assignee is assigned when it is somebody new, and its loss is an update', () => {
+  it('a new assignee causes an assignment event, and the removal of one is an update', () => {
     const [ada, bob] = [
       { ...facts, assigned_to: 'usr_ada' },
       { ...facts, assigned_to: 'usr_bob' },
@@ -59,7 +58,7 @@ describe('taskEvents', () => {
   });
 
   it.each(executionStatuses.flatMap((from) => executionStatuses.map((to) => [from, to] as const)))(
-    'an execution that goes from %s to %s was carried out when it ran and ended',
+    'an execution status change from %s to %s causes task_executed only when a running execution ended',
     (from, to) => {
       const ended = from === 'running' && (to === 'completed' || to === 'failed');
       expect(taskEvents({ ...facts, execution_status: from }, { ...facts, execution_status: to })).toEqual(
@@ -68,7 +67,7 @@ describe('taskEvents', () => {
     },
   );
 
-  it('several at once are told in one order', () => {
+  it('several events of one change are sent in a fixed order', () => {
     const before = { ...facts, execution_status: 'running' as const };
     const after: TaskFacts = {
       ...facts,

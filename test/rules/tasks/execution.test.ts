@@ -1,4 +1,3 @@
-/** The rules of executing tasks: which steps are taken, what they amount to, and when a failed one is tried again. */
 import { describe, expect, it } from '@jest/globals';
 import {
   executionOutcome,
@@ -29,7 +28,7 @@ const step = (integration: Step['integration'], status: StepStatus, more: Partia
 });
 
 describe('the steps of an execution', () => {
-  it('are all that apply, in one order', () => {
+  it('an execution plans all applicable steps in a fixed order', () => {
     expect(planSteps([], all)).toEqual(
       stepIntegrations.map((integration) => ({ integration, status: 'running', attempts: 0, tries: 0 })),
     );
@@ -39,7 +38,7 @@ describe('the steps of an execution', () => {
     (['linear', 'github', 'slack'] as const).flatMap((integration) =>
       integrationStatuses.map((status) => [integration, status] as const),
     ),
-  )('of %s that is %s', (integration, status) => {
+  )('the %s step with a %s connection is planned accordingly', (integration, status) => {
     const connections = { ...all.connections, [integration]: status };
     const expected = { connected: 'running', broken: 'failed', disconnected: 'skipped' }[status];
     const planned = planSteps([], { ...all, connections }).find((one) => one.integration === integration);
@@ -51,27 +50,33 @@ describe('the steps of an execution', () => {
     [true, false, 'skipped'],
     [false, true, 'skipped'],
     [false, false, 'skipped'],
-  ])('mail: allowed %s, somebody to mail to %s: %s', (email_execution_enabled, mailable, expected) => {
-    const planned = planSteps([], { ...all, email_execution_enabled, mailable });
-    expect(planned.find(({ integration }) => integration === 'email')!.status).toBe(expected);
-  });
+  ])(
+    'the mail step with mails allowed (%s) and a recipient (%s) is %s',
+    (email_execution_enabled, mailable, expected) => {
+      const planned = planSteps([], { ...all, email_execution_enabled, mailable });
+      expect(planned.find(({ integration }) => integration === 'email')!.status).toBe(expected);
+    },
+  );
 
-  it.each(stepStatuses.filter((status) => status !== 'running'))('that are %s before', (status) => {
-    const first_at = new Date(0);
-    const before = step('github', status, { first_at, url: 'https://x.example', error: 'It failed.', target: 'C1' });
-    const planned = planSteps([before], all).find(({ integration }) => integration === 'github')!;
-    if (status === 'succeeded') expect(planned).toEqual(before);
-    // What was tried before is looked for, where it was sent.
-    else
-      expect(planned).toEqual({
-        integration: 'github',
-        status: 'running',
-        attempts: 2,
-        tries: 0,
-        first_at,
-        target: 'C1',
-      });
-  });
+  it.each(stepStatuses.filter((status) => status !== 'running'))(
+    'a step that is %s from an earlier execution is planned again, unless it succeeded',
+    (status) => {
+      const first_at = new Date(0);
+      const before = step('github', status, { first_at, url: 'https://x.example', error: 'It failed.', target: 'C1' });
+      const planned = planSteps([before], all).find(({ integration }) => integration === 'github')!;
+      if (status === 'succeeded') expect(planned).toEqual(before);
+      // A repeated step first looks at its old target for what an earlier attempt created.
+      else
+        expect(planned).toEqual({
+          integration: 'github',
+          status: 'running',
+          attempts: 2,
+          tries: 0,
+          first_at,
+          target: 'C1',
+        });
+    },
+  );
 });
 
 describe('what steps amount to', () => {
@@ -79,19 +84,22 @@ describe('what steps amount to', () => {
     (sets, one) => [...sets, ...sets.map((set) => [...set, one])],
     [[]],
   );
-  it.each(subsets.map((set) => [set.join(', ') || 'none', set] as const))('%s', (_, set) => {
-    const expected = set.includes('running')
-      ? 'running'
-      : set.includes('failed') || !(set.includes('succeeded') || set.includes('suppressed'))
-        ? 'failed'
-        : 'completed';
-    expect(executionOutcome(set.map((status) => step('linear', status)))).toBe(expected);
-  });
+  it.each(subsets.map((set) => [set.join(', ') || 'none', set] as const))(
+    'an execution with steps that are %s has the expected outcome',
+    (_, set) => {
+      const expected = set.includes('running')
+        ? 'running'
+        : set.includes('failed') || !(set.includes('succeeded') || set.includes('suppressed'))
+          ? 'failed'
+          : 'completed';
+      expect(executionOutcome(set.map((status) => step('linear', status)))).toBe(expected);
+    },
+  );
 });
 
 describe('waits', () => {
   const usual = { retryAfterMs: undefined, unanswered: false, random: 0 };
-  it.each(stepIntegrations)('of %s grow, and end', (integration) => {
+  it.each(stepIntegrations)('the waits between attempts of the %s step grow and are finite', (integration) => {
     const tries = Array.from({ length: maxTries(integration) }, (_, at) => at + 1);
     const waits = tries.map((count) => stepWaitMs(integration, count, usual));
     expect(waits.at(-1)).toBeUndefined();
@@ -99,7 +107,7 @@ describe('waits', () => {
     expect(made.length).toBeGreaterThanOrEqual(4);
     expect(made).toEqual(made.toSorted((a, b) => a - b));
   });
-  it('are as long as the service asks, within an hour, and as an attempt may still arrive', () => {
+  it('a wait respects Retry-After up to an hour, and is at least 10 s after an unanswered attempt', () => {
     expect(stepWaitMs('github', 1, { ...usual, retryAfterMs: 42_000 })).toBe(42_000);
     expect(stepWaitMs('github', 1, { ...usual, retryAfterMs: 86_400_000 })).toBe(3_600_000);
     expect(stepWaitMs('github', 1, { ...usual, unanswered: true })).toBe(unsettledMs);
@@ -114,22 +122,22 @@ describe('how a task reads elsewhere', () => {
     priority: 'high' as const,
     due_date: '2026-12-24',
   };
-  it('names the task, and what has no field there', () => {
+  it('an issue names the task and the fields that the service does not have', () => {
     expect(issueText(told, { fields: true })).toBe('Priority high · Due 2026-12-24 · Task task_1');
     expect(issueText({ ...told, description: 'A *list*', assignee: '@ada [x](y)' }, { fields: false })).toBe(
       'A *list*\n\nAssigned to ada  x (y) · Task task_1',
     );
   });
-  it('shows what was said in a meeting as it was said', () => {
+  it('text from a meeting is shown literally in an issue', () => {
     const text = issueText({ ...told, description: '# @all', source_quote: '``` @all' }, { fields: false });
     expect(text).toBe('```\n# @all\n```\n\nSaid in a meeting:\n\n````\n``` @all\n````\n\nTask task_1');
   });
-  it('mentions nobody in Slack but the assignee', () => {
+  it('a Slack message about a task mentions only the assignee', () => {
     expect(slackTaskText(told, 'U1')).toBe(
       '*Task* for <@U1>: Call &lt;!channel&gt; the bank\nPriority high · due 2026-12-24 · Task task_1',
     );
   });
-  it('has a subject on one line', () => {
+  it('a task mail has a subject of one line', () => {
     expect(taskMail({ ...told, title: 'A\r\nBcc: x@y.example' }, 'Bank').subject).toBe('Task: A Bcc: x@y.example');
   });
 });

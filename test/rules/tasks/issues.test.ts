@@ -1,4 +1,3 @@
-/** What a task and its issues tell each other, while both are changed. */
 import { describe, expect, it } from '@jest/globals';
 import { inboundTriedForMs } from '../../../models/rules/events/inbound.ts';
 import {
@@ -15,11 +14,11 @@ const ago = (ms: number): Date => new Date(now.getTime() - ms);
 const facts: IssueFacts = { title: 'Call the bank', text: 'Soon.', priority: 2, due: null, status: 'pending' };
 
 describe('differing', () => {
-  it('is everything of an issue of which nothing is known', () => {
+  it('every field is sent for an issue of which nothing is known', () => {
     expect(differing(facts, undefined, now)).toEqual({ news: facts, held: false });
   });
 
-  it('is what changed here, and not what is being sent', () => {
+  it('fields that changed are sent, except those that are in flight', () => {
     const known = { ...facts, sending: { title: 'Call the bank' } };
     expect(differing({ ...facts, title: 'Write to the bank' }, known, now)).toEqual({
       news: { title: 'Write to the bank' },
@@ -27,13 +26,13 @@ describe('differing', () => {
     });
   });
 
-  it('is what was known before, too, where another value was sent and not answered', () => {
+  it('a field is sent again when another value was in flight without an answer', () => {
     const known = { ...facts, sending: { status: 'completed' as const, due: '2026-03-02' } };
     expect(differing(facts, known, now)).toEqual({ news: { due: null, status: 'pending' }, held: false });
     expect(differing({ ...facts, status: 'completed' }, known, now).news).toEqual({ due: null, status: 'completed' });
   });
 
-  it('holds back what the issue itself is changing, until its event is given up', () => {
+  it('a field that the issue is changing is held back until its event is given up', () => {
     const known = { ...facts, coming: { status: 'in_progress' as const } };
     const wanted = { ...facts, title: 'Write to the bank' };
     const title = { title: 'Write to the bank' };
@@ -53,14 +52,14 @@ describe('differing', () => {
 describe('noteOf', () => {
   const lost = { ...facts, sending: { status: 'completed' as const, title: 'Sent' } };
 
-  it('is what is sent; a value that was sent without an answer is said there when another one follows it', () => {
+  it('a value in flight without an answer is recorded as the issue’s when another value follows it', () => {
     const known = { ...lost, ...noteOf({ status: 'pending' }, lost) };
     expect(known).toEqual({ ...facts, status: 'completed', sending: { status: 'pending' } });
     expect(changeByGithub({ title: facts.title, state: 'closed' }, known).moves).toBe(false);
     expect(differing(facts, known, now).news).toEqual({ status: 'pending' });
   });
 
-  it('leaves a value that is sent again to be sent until it is answered', () => {
+  it('a value that is sent again stays in flight until it is answered', () => {
     const known = { ...lost, ...noteOf({ status: 'completed', title: 'Sent' }, lost) };
     expect(known).toEqual(lost);
     const wanted = { ...facts, status: 'completed' as const, title: 'Sent' };
@@ -69,12 +68,12 @@ describe('noteOf', () => {
 });
 
 describe('changeByLinear', () => {
-  it('takes a value back that was sent earlier and is not there any more', () => {
+  it('a Linear event that resets a value sent earlier changes the task', () => {
     const known = { ...facts, title: 'Written in Linear', sending: null };
     expect(changeByLinear({ title: 'Call the bank' }, known).names).toEqual(['title']);
   });
 
-  it('takes nothing that is known there or being sent there', () => {
+  it('a Linear event with known or in-flight values changes nothing', () => {
     const known = { ...facts, sending: { priority: 1 } };
     expect(changeByLinear({ title: 'Call the bank', priority: 1, dueDate: null }, known).names).toEqual([]);
   });
@@ -92,16 +91,16 @@ describe('changeByStanding', () => {
     ['a move', { state: started }, { status: 'in_progress' }],
     ['a move within one status', { state: { id: 's3', type: 'backlog' } }, {}],
     ['a state of a type that is not known here', { state: { id: 's4', type: 'waiting' } }, {}],
-  ])('of %s', (_, change, news) =>
+  ])('the current state of an issue changes the task for: %s', (_, change, news) =>
     expect(changeByStanding({ ...stands, ...change }, { ...facts, sending: { priority: 1 } }, 's1').facts).toEqual(
       news,
     ),
   );
 
-  it('takes no state for a move that the issue was known to be in: the team may have none that says more', () =>
+  it('the state of an issue does not replace a task status that the issue was known to have', () =>
     expect(changeByStanding(stands, { ...facts, status: 'in_progress' }, 's1').facts).toEqual({}));
 
-  it('changes of the task what differs from it', () => {
+  it('the current state of an issue changes only the fields of the task that differ', () => {
     const { changeOf } = changeByStanding({ ...stands, title: 'Theirs', state: started }, facts, 's1');
     const task = { title: 'Call the bank', priority: 'high' as const };
     expect(changeOf(task, 100)).toEqual({ title: 'Theirs', status: 'in_progress' });

@@ -1,4 +1,3 @@
-/** What may be written into a task. */
 import { describe, expect, it } from '@jest/globals';
 import { checkAssignee, checkLinking, dueDateOf, outdatesReview } from '../../../models/rules/tasks/task.ts';
 
@@ -9,23 +8,26 @@ describe('dueDateOf', () => {
     ['2026-12-01', '2026-12-01'],
     ['2026-12-01T10:00:00+01:00', '2026-12-01T09:00:00.000Z'],
     ['2026-12-01T10:00:00Z', '2026-12-01T10:00:00.000Z'],
-  ])('%s is stored as %s', (given, stored) => {
+  ])('the due date %s is stored as %s', (given, stored) => {
     expect(dueDateOf(given, path)).toBe(stored);
   });
 
-  it.each(['1815-12-10', '9999-01-01T00:00:00Z'])('%s is refused, naming the field', (given) => {
-    expect(() => dueDateOf(given, path)).toThrow(
-      expect.objectContaining({ code: 'VALIDATION', details: [expect.objectContaining({ path })] }),
-    );
-  });
+  it.each(['1815-12-10', '9999-01-01T00:00:00Z'])(
+    'the due date %s is refused with an error that names the field',
+    (given) => {
+      expect(() => dueDateOf(given, path)).toThrow(
+        expect.objectContaining({ code: 'VALIDATION', details: [expect.objectContaining({ path })] }),
+      );
+    },
+  );
 });
 
 describe('checkAssignee', () => {
-  it('takes a member, nobody, and no change', () => {
+  it('a member, nobody, or no change is accepted as the assignee', () => {
     for (const given of ['usr_1', null, undefined]) expect(() => checkAssignee(given, ['usr_1'])).not.toThrow();
   });
 
-  it('refuses anybody else', () => {
+  it('a user who is not a member is refused as the assignee', () => {
     expect(() => checkAssignee('usr_2', ['usr_1'])).toThrow(expect.objectContaining({ code: 'VALIDATION' }));
   });
 });
@@ -38,7 +40,7 @@ describe('checkLinking', () => {
     [{ session_id: 'mtg_1', source_quote: 'I will.' }, undefined, true],
     [{ session_id: 'mtg_1', source_quote: 'I will.' }, 'mtg_2', false],
     [{ session_id: 'mtg_1', source_quote: 'I will.' }, null, false],
-  ] as const)('%j may be linked to %s: %s', (task, asked, allowed) => {
+  ] as const)('the task %j may be linked to meeting %s: %s', (task, asked, allowed) => {
     const check = () => checkLinking(task, asked);
     if (allowed) expect(check).not.toThrow();
     else expect(check).toThrow(expect.objectContaining({ code: 'CONFLICT' }));
@@ -46,7 +48,7 @@ describe('checkLinking', () => {
 });
 
 describe('outdatesReview', () => {
-  it('what a review is about outdates it, the state of the work does not', () => {
+  it('a change of the task’s content outdates its review, and a change of its status does not', () => {
     expect(outdatesReview(['status', 'title'])).toBe(true);
     expect(outdatesReview(['status', 'email_execution_enabled'])).toBe(false);
   });
