@@ -1,4 +1,3 @@
-/** The caller's address: which part of it limits count by, and when a proxy is believed. */
 import { describe, expect, it } from '@jest/globals';
 import type { IncomingMessage } from 'node:http';
 import { addressOf, networkOf } from '../../api/http/address.ts';
@@ -13,7 +12,7 @@ describe('the address by which limits count', () => {
     ['this machine', '::1', '::/64'],
     ['what is no address', 'unknown', 'unknown'],
     ['nothing', '', ''],
-  ])('%s', (_, address, network) => {
+  ])('rate limits count a caller by %s', (_, address, network) => {
     expect(networkOf(address)).toBe(network);
   });
 });
@@ -36,7 +35,7 @@ describe('the address of a caller', () => {
     ['without brackets and port', '[2001:db8::1]:443', true, '2001:db8::1'],
     ['without brackets', '[2001:db8::1]', true, '2001:db8::1'],
     ['an IPv6 address, whose end is no port', '2001:db8::1:443', true, '2001:db8::1:443'],
-  ])('is %s', (_, forwarded, trustProxy, address) => {
+  ])('the address of a caller is %s', (_, forwarded, trustProxy, address) => {
     expect(addressOf(from(forwarded), trustProxy)).toBe(address);
   });
 });

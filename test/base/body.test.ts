@@ -1,6 +1,5 @@
 /**
- * Request bodies as they may arrive: what is read exactly, what is refused in which words, and that nothing is left
- * behind.
+ * Reading request bodies: which are accepted, which are refused with which message, and that no temporary file stays.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
@@ -22,11 +21,13 @@ let folder: string;
 let server: Server;
 let port: number;
 
-/** Answers with what it read; for a file with its text, its hash and the permissions of the temporary file. */
+/**
+ * Answers with what the server read. For a file that is its text, its hash and the permissions of the temporary file.
+ */
 async function read(koa: Koa.Context): Promise<unknown> {
   if (koa.path === '/json') return { body: await jsonReader(1000)(koa) };
   if (koa.path === '/bytes') return { hex: (await bytesReader(1000)(koa)).toString('hex') };
-  // Delays like a guard that had to ask the database: by then a small request has arrived completely.
+  // Waits as a guard that asks the database does. A small request has then arrived completely.
   if (koa.path === '/late-form') for (let turn = 0; turn < 5; turn += 1) await setImmediate();
   const { fields, file } = await readForm(koa, maxBytes, folder);
   const { mode } = await stat(file.path);
@@ -38,7 +39,7 @@ async function read(koa: Koa.Context): Promise<unknown> {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bodies-'));
   const app = new Koa();
-  // One test is about a client that disconnects.
+  // In one test the client disconnects, which Koa would log as an error.
   app.silent = true;
   app.use(async (koa) => {
     try {
@@ -72,7 +73,7 @@ async function post(path: string, body: string | Uint8Array, headers: Record<str
 }
 const json = { 'content-type': 'application/json' };
 
-/** Sends these pieces one after the other, each as a separate packet, and returns the answer. */
+/** Sends the pieces in separate packets, in order, and returns the answer. */
 async function sendPieces(path: string, headers: string[], pieces: Iterable<Uint8Array>): Promise<Answer> {
   const socket = connect(port, '127.0.0.1').setNoDelay();
   const answer: Buffer[] = [];
@@ -114,7 +115,7 @@ describe('JSON', () => {
     ['a mark of the order of bytes before it', '\ufeff{"a":"ü"}', { a: 'ü' }],
     ['nothing', '', {}],
     ['a hundred levels', `${'['.repeat(100)}${']'.repeat(100)}`, expect.anything()],
-  ])('%s is read as it is', async (_, text, body) => {
+  ])('a JSON body that is %s is parsed', async (_, text, body) => {
     expect(await post('/json', text, json)).toEqual({ status: 200, body: { body } });
   });
 
@@ -138,23 +139,23 @@ describe('JSON', () => {
       { code: 'VALIDATION', error: expect.stringMatching(/100 levels/) },
     ],
     ['a byte too long', `"${'x'.repeat(999)}"`, 413, { code: 'TOO_LARGE', error: expect.stringMatching(/1000 bytes/) }],
-  ])('%s is refused', async (_, text, status, problem) => {
+  ])('a JSON body that is invalid is refused: %s', async (_, text, status, problem) => {
     const reply = await post('/json', text, json);
     expect([reply.status, reply.body]).toEqual([status, expect.objectContaining(problem)]);
   });
 
-  it.each(['gzip', 'br', 'x-unknown'])('compressed with %s: 415', async (encoding) => {
+  it.each(['gzip', 'br', 'x-unknown'])('a JSON body compressed with %s is refused with 415', async (encoding) => {
     const { status, body } = await post('/json', '{}', { ...json, 'content-encoding': encoding });
     expect([status, body.error]).toEqual([415, expect.stringMatching(/uncompressed/)]);
   });
 
-  it('a body without a content type is 415; an empty body needs no type', async () => {
+  it('a body without a content type is refused with 415, and an empty body needs no content type', async () => {
     const chunked = (pieces: string) => sendPieces('/json', ['Transfer-Encoding: chunked'], [Buffer.from(pieces)]);
     expect((await chunked('2\r\n{}\r\n0\r\n\r\n')).status).toBe(415);
     expect(await chunked('0\r\n\r\n')).toEqual({ status: 200, body: { body: {} } });
   });
 
-  it('a body over the limit is answered before the rest of it has arrived', async () => {
+  it('a body over the limit is refused before the rest of it arrives', async () => {
     const headers = ['Content-Type: application/json', 'Content-Length: 1000000'];
     expect((await sendPieces('/json', headers, [Buffer.from('{"a":')])).status).toBe(413);
     const pieces = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
@@ -166,26 +167,26 @@ describe('bytes', () => {
   const all = Uint8Array.from({ length: 256 }, (_, index) => index);
 
   it.each(['application/json', 'text/plain; charset=utf-16', 'application/x-www-form-urlencoded', 'image/png'])(
-    'arrive unchanged whatever their content type says: %s',
+    'a raw body arrives unchanged with the content type %s',
     async (type) => {
       const { body } = await post('/bytes', all, { 'content-type': type });
       expect(body.hex).toBe(Buffer.from(all).toString('hex'));
     },
   );
 
-  it('may have no content type, and may be empty', async () => {
+  it('a raw body may be empty and may have no content type', async () => {
     const bare = await sendPieces('/bytes', ['Content-Length: 256'], [all]);
     expect(bare.body.hex).toBe(Buffer.from(all).toString('hex'));
     expect((await sendPieces('/bytes', ['Content-Length: 0'], [])).body).toEqual({ hex: '' });
   });
 
-  it('are refused over the limit: 413', async () => {
+  it('a raw body over the limit is refused with 413', async () => {
     expect((await post('/bytes', 'x'.repeat(1001))).status).toBe(413);
   });
 });
 
 describe('a form', () => {
-  it('gives its fields, and the name, size, hash and path of its file, which only this user may read', async () => {
+  it('a form gives its fields, and its file as name, size, hash and a path that only this user may read', async () => {
     const { body } = await postForm([
       field('segments', 'a,ü'),
       file('größe.md', 'Größe.'),
@@ -201,7 +202,7 @@ describe('a form', () => {
     });
   });
 
-  it('is read correctly when each byte arrives by itself', async () => {
+  it('a form is read correctly when each byte arrives in its own packet', async () => {
     const bytes = Buffer.from(formOf([field('segments', 'ü€😀'), file('größe 😀.md', 'Größe.\r\n--xx\r\n')]));
     const headers = ['Content-Type: multipart/form-data; boundary=x', `Content-Length: ${bytes.length}`];
     const { body } = await sendPieces(
@@ -216,7 +217,7 @@ describe('a form', () => {
     });
   });
 
-  it.each(['json', 'urlencoded', 'octet-stream'])('may have %s in its boundary', async (boundary) => {
+  it.each(['json', 'urlencoded', 'octet-stream'])('a form boundary may contain %s', async (boundary) => {
     expect((await postForm([file('a.md')], `--${boundary}`)).body.text).toBe('Text.');
   });
 
@@ -224,7 +225,7 @@ describe('a form', () => {
     ['8bit', 'ü'],
     ['binary', 'ü'],
     ['7bit', 'u'],
-  ])('may name the transfer encoding %s', async (encoding, text) => {
+  ])('a form field may name the transfer encoding %s', async (encoding, text) => {
     const header = `Content-Transfer-Encoding: ${encoding}`;
     const { body } = await postForm([field('segments', text, header, 'Content-Type: text/plain'), file('a.md')]);
     expect(body.fields).toEqual({ segments: text });
@@ -236,18 +237,18 @@ describe('a form', () => {
     [`; filename="a.md"; filename*=UTF-8''%zz`, 'a.md'],
     ['; filename="C:\\folder\\a.md"', 'a.md'],
     ['; filename=""', ''],
-  ])('names its file by %s', async (more, filename) => {
+  ])('the file of a form may be named by %s', async (more, filename) => {
     const { body } = await postForm([{ headers: [named('file', more)], content: 'Text.' }]);
     expect(body.filename).toBe(filename);
   });
 
-  it('takes a file of exactly the limit; one byte more is 413, and the answer names the limit', async () => {
+  it('a file of the maximum size is accepted, and one byte more is refused with 413 and the limit', async () => {
     expect((await postForm([file('a.md', 'x'.repeat(maxBytes))])).body.size).toBe(maxBytes);
     const { status, body } = await postForm([file('a.md', 'x'.repeat(maxBytes + 1))]);
     expect([status, body.code, body.error]).toEqual([413, 'TOO_LARGE', expect.stringContaining(`${maxBytes} bytes`)]);
   });
 
-  it('takes an empty file', async () => {
+  it('an empty file in a form is accepted', async () => {
     expect((await postForm([file('a.md', '')])).body.size).toBe(0);
   });
 
@@ -281,12 +282,15 @@ describe('a form', () => {
       [...Array.from({ length: 21 }, (_, index) => field(`f${index}`, '')), file('a.md')],
       detail('file', /20 other fields/),
     ],
-  ])('with %s is 400 and names the field, even when much more data follows', async (_, parts, problem) => {
-    for (const rest of ['', 'r'.repeat(2_000_000)]) {
-      const { status, body } = await post('/form', formOf(parts) + rest, formType);
-      expect([status, body]).toEqual([400, expect.objectContaining(problem)]);
-    }
-  });
+  ])(
+    'a form %s is refused with 400 and the name of the field, even when much more data follows',
+    async (_, parts, problem) => {
+      for (const rest of ['', 'r'.repeat(2_000_000)]) {
+        const { status, body } = await post('/form', formOf(parts) + rest, formType);
+        expect([status, body]).toEqual([400, expect.objectContaining(problem)]);
+      }
+    },
+  );
 
   it.each([
     ['without an end', '--x\r\nContent-Disposition: form-data; name="file"; filename="a.md"\r\n\r\nhalf a fi'],
@@ -297,14 +301,14 @@ describe('a form', () => {
       '--x\nContent-Disposition: form-data; name="file"; filename="a.md"\n\nText.\n--x--\n',
     ],
     ['with a header line without a name', '--x\r\n: a\r\n\r\nText.\r\n--x--\r\n'],
-  ])('%s is 400', async (_, text) => {
+  ])('an incomplete form is refused with 400: %s', async (_, text) => {
     for (const path of ['/form', '/late-form']) {
       const { status, body } = await post(path, text, formType);
       expect([status, body.error]).toEqual([400, 'The form did not arrive whole.']);
     }
   });
 
-  it('leaves no file behind when the client disconnects', async () => {
+  it('an upload leaves no file behind when the client disconnects', async () => {
     const text = formOf([file('a.md', 'x'.repeat(50_000))]);
     const socket = connect(port, '127.0.0.1').on('error', () => undefined);
     socket.write(
@@ -325,7 +329,7 @@ describe('a form', () => {
       /uncompressed/,
     ],
     ['without a boundary', { 'content-type': 'multipart/form-data' }, 400, /boundary/],
-  ])('%s is refused', async (_, headers, status, message) => {
+  ])('an upload of the wrong type is refused: %s', async (_, headers, status, message) => {
     const reply = await post('/form', formOf([file('a.md')]), headers);
     expect([reply.status, reply.body.error]).toEqual([status, expect.stringMatching(message)]);
   });

@@ -1,6 +1,6 @@
 /**
- * What pages of other origins may do with the API: use the chat with a session's token and read its answers, but read
- * no answer of a route that takes an API key or a login. Over HTTP for every route, and in a real Chromium.
+ * Cross-origin access over HTTP for every route and in a real Chromium. Pages of other origins may use the chat with a
+ * session token and read its answers. They may not read answers of routes that take an API key or a login.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
@@ -40,12 +40,12 @@ const preflight = (route: Route) =>
       'access-control-request-headers': 'authorization,content-type',
     },
   });
-/** The names of the headers that tell a browser what pages may do. */
+/** The names of the CORS response headers. */
 const permissions = (headers: Headers) => [...headers.keys()].filter((name) => name.startsWith('access-control-'));
 
 describe('a preflight', () => {
   it.each(routes.filter(takesSession).map((route) => [label(route), route] as const))(
-    '%s: a page of any origin may ask',
+    'the preflight of %s allows pages of every origin',
     async (_, route) => {
       const { status, headers, body } = await preflight(route);
       expect([status, body]).toEqual([204, '']);
@@ -59,13 +59,16 @@ describe('a preflight', () => {
   );
 
   const others = routes.filter((route) => !takesSession(route));
-  it.each(others.map((route) => [label(route), route] as const))('allows nobody to call %s', async (_, route) => {
-    const { status, headers } = await preflight(route);
-    expect([status, permissions(headers)]).toEqual([405, []]);
-  });
+  it.each(others.map((route) => [label(route), route] as const))(
+    'the preflight of %s allows no page of another origin',
+    async (_, route) => {
+      const { status, headers } = await preflight(route);
+      expect([status, permissions(headers)]).toEqual([405, []]);
+    },
+  );
 
   it.each(routes.filter(takesSession).map((route) => [label(route), route] as const))(
-    '%s: OPTIONS that is none is refused as every other unknown method',
+    'an OPTIONS request to %s that is not a preflight is refused with 405',
     async (_, route) => {
       const { status, headers } = await api.request('OPTIONS', pathOf(route), { headers: { origin } });
       expect(status).toBe(405);
@@ -76,7 +79,7 @@ describe('a preflight', () => {
 
 describe('an answer', () => {
   it.each(routes.map((route) => [label(route), route] as const))(
-    '%s: a refusal may be read by a page where a session is taken, and nowhere else',
+    'a page may read the refusal of %s only when the route takes a session',
     async (_, route) => {
       const headers = { origin };
       const { status, headers: given } = await api.request(route.method, pathOf(route), { headers });
@@ -88,7 +91,7 @@ describe('an answer', () => {
     },
   );
 
-  it('with a server error may be read by the page', async () => {
+  it('a page may read the answer to a server error', async () => {
     const config = readConfig({ MONGODB_URI: 'mongodb://127.0.0.1:1/none', SECRET_KEY: 'a1'.repeat(32) });
     const tokens = {
       verifySession: () => Promise.reject(new Error('broken')),
@@ -135,7 +138,7 @@ describe('a page of another origin, in Chromium', () => {
   });
 
   type Seen = { status: number; body: Record<string, unknown>; headers: Record<string, string> };
-  /** What the page's own script sees; the name of an error when the browser hides the answer. */
+  /** What a script of the page receives, or the name of the error when the browser hides the answer. */
   const ask = (path: string, init: { method?: string; token?: string; body?: unknown } = {}): Promise<Seen | string> =>
     page.evaluate(
       async (url, { method = 'GET', token, body }) => {
@@ -164,7 +167,7 @@ describe('a page of another origin, in Chromium', () => {
       init,
     );
 
-  it('can chat over REST and read every answer, errors included', async () => {
+  it('a page of another origin can chat over REST and read every answer, errors included', async () => {
     const { token } = session;
     const say = (body: string) => ask(`/support/chat/messages/${org.orgId}`, { method: 'POST', token, body: { body } });
     const said = (await say('Hello!')) as Seen;
@@ -184,7 +187,7 @@ describe('a page of another origin, in Chromium', () => {
       status: 401,
       body: { code: 'UNAUTHENTICATED' },
     });
-    // Twenty a minute are allowed, and the counter's minute may start anew in between.
+    // The limit is twenty a minute, and a new minute may start in between.
     let last = said;
     for (let count = 0; count < 50 && last.status === 202; count += 1) last = (await say('Thanks!')) as Seen;
     expect(last).toMatchObject({
@@ -194,7 +197,7 @@ describe('a page of another origin, in Chromium', () => {
     });
   });
 
-  it('reads no answer of a route that takes an API key or a login, not even a refusal', async () => {
+  it('a page of another origin can read no answer of a route that takes an API key or a login', async () => {
     const keyed = [`/support/inbox/orgs/${org.orgId}`, '/support/developer-keys/self', '/auth/me'];
     for (const path of keyed) {
       for (const init of [{ token: key }, { token: org.owner.token }, { token: session.token }, {}]) {

@@ -1,7 +1,6 @@
 /**
- * Deletions leave no copy. A word that occurs nowhere else is put into a meeting, a task, a customer, a document and an
- * interview, with everything that follows in test mode. After the deletion every collection, the files, the search
- * index and Temporal are searched for it.
+ * A deletion leaves no copy. Each test puts a unique word into a record in test mode, with everything that results from
+ * it. After the deletion the word is searched in every collection, the files, the search index and Temporal.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -25,7 +24,7 @@ let bob: TestUser;
 const began = new Date();
 
 beforeAll(async () => {
-  // In test mode everything that would be sent is stored: ticket events to the webhook, mails and Slack messages to
+  // Test mode stores everything that would be sent: ticket events to the webhook, and mails and Slack messages to
   // members.
   org = await outboxOf(api).newOrg('https://receiver.example/hook', { live: false });
   bob = await api.join(org);
@@ -36,7 +35,7 @@ afterAll(() => kit.close());
 
 const newWord = (): string => `w${randomUUID().replaceAll('-', '')}`;
 
-/** A request of the owner with its own Idempotency-Key, whose answer is stored. */
+/** Sends a request of the owner with an Idempotency-Key, so that its answer is stored. */
 async function ok(method: string, path: string, body?: unknown, token = org.owner.token) {
   const headers = method === 'POST' ? { 'idempotency-key': randomUUID() } : {};
   const reply = await api.request(method, path, { token, headers, ...(body === undefined ? {} : { body }) });
@@ -44,7 +43,7 @@ async function ok(method: string, path: string, body?: unknown, token = org.owne
   return reply.body.data ?? reply.body;
 }
 
-/** The collections that hold one of these texts, with how many records. */
+/** The collections that hold one of the texts, with the number of records. */
 async function holders(texts: readonly string[]): Promise<Record<string, number>> {
   const found: Record<string, number> = {};
   const names = (await db().listCollections().toArray()).map(({ name }) => name);
@@ -56,7 +55,7 @@ async function holders(texts: readonly string[]): Promise<Record<string, number>
   return found;
 }
 
-/** The rows of the search index that hold this word. */
+/** The rows of the search index that contain the word. */
 async function rowsWith(word: string): Promise<number> {
   const index = await connect(join(process.env['TEST_DATA_DIR']!, 'search'));
   let rows = 0;
@@ -70,7 +69,7 @@ async function rowsWith(word: string): Promise<number> {
 
 const temporal = (word: string) => temporalTraces(kit.temporal, word, { orgIds: [org.orgId, org.owner.userId], began });
 
-/** Waits until each of these collections holds the word. */
+/** Waits until each of the collections holds the word. */
 async function spread(word: string, collections: readonly string[]): Promise<void> {
   let last: Record<string, number> = {};
   await until(
@@ -82,7 +81,7 @@ async function spread(word: string, collections: readonly string[]): Promise<voi
   );
 }
 
-/** After the deletion neither the word nor a copy with one of these ids exists anywhere. */
+/** Checks that neither the word nor a copy with one of the ids exists anywhere. */
 async function nothingLeft(word: string, ids: readonly string[]): Promise<void> {
   let last: Record<string, number> = {};
   await until(
@@ -98,11 +97,11 @@ async function nothingLeft(word: string, ids: readonly string[]): Promise<void> 
   expect(await temporal(word)).toEqual([]);
 }
 
-/** How many stored answers name this id. */
+/** The number of stored answers that name the id. */
 const answersAbout = (id: string) => db().collection('idempotency').countDocuments({ about: id });
 
 describe('a deletion leaves no copy', () => {
-  it('of a deleted task', async () => {
+  it('the deletion of a task leaves no copy of its data', async () => {
     const word = newWord();
     const { task_id: id } = await ok('POST', `/orgs/${org.orgId}/tasks`, {
       title: `Send ${word}`,
@@ -127,7 +126,7 @@ describe('a deletion leaves no copy', () => {
     await nothingLeft(word, [id]);
   });
 
-  it('of a deleted meeting, nor of the tasks that were found in it', async () => {
+  it('the deletion of a meeting leaves no copy of it or of the tasks found in it', async () => {
     const word = newWord();
     const { meeting_id: id } = await ok('POST', '/meetings', { title: `Planning ${word}` });
     const text = `I will send the ${word} report by Friday.`;
@@ -147,7 +146,7 @@ describe('a deletion leaves no copy', () => {
     await nothingLeft(word, [id, tasks[0].task_id]);
   });
 
-  it('of a deleted customer', async () => {
+  it('the deletion of a customer leaves no copy of its data', async () => {
     const word = newWord();
     const customer = { email: `${word}@customer.example`, name: `Ada ${word}`, externalCustomerId: `u-${word}` };
     const minted = await ok('POST', `/support/sessions/orgs/${org.orgId}/mint`, { customer }, org.key);
@@ -175,7 +174,7 @@ describe('a deletion leaves no copy', () => {
     await nothingLeft(word, [id, convId]);
   });
 
-  it('of a deleted document', async () => {
+  it('the deletion of a document leaves no copy of its data', async () => {
     const word = newWord();
     const content = `# Opening hours of ${word}\n\nThe branch ${word} opens at nine o'clock on weekdays.\n`;
     const uploaded = await api.upload(
@@ -197,7 +196,7 @@ describe('a deletion leaves no copy', () => {
     await until(async () => (await rowsWith(word)) === 0, 'the rows to leave the index');
   });
 
-  it('of a deleted interview', async () => {
+  it('the deletion of an interview leaves no copy of its data', async () => {
     const word = newWord();
     const mine = `/orgs/${org.orgId}/interviews`;
     const { interview_id: id } = await ok('POST', mine, {
@@ -207,7 +206,7 @@ describe('a deletion leaves no copy', () => {
       skills: [word],
       evaluation_criteria: [`Knows ${word}`],
       question_count: 1,
-      // The mail to its candidate is stored.
+      // The mail to the candidate is stored.
       scheduled_at: new Date(Date.now() + 3_600_000).toISOString(),
     });
     const form = new FormData();
@@ -235,7 +234,7 @@ describe('a deletion leaves no copy', () => {
 });
 
 describe('what Temporal keeps of an activity that failed', () => {
-  it('is its name, its code and where it was thrown, never its message', () => {
+  it('Temporal stores the name, code and place of a failure, but never its message', () => {
     class Refused extends Error {
       override readonly name = 'MongoServerError';
       readonly code = 11_000;
@@ -251,13 +250,13 @@ describe('what Temporal keeps of an activity that failed', () => {
     expect(`${message}${stack}`).not.toContain('ada');
   });
 
-  it('names the server that is down', () => {
+  it('the stored failure names the server that is down', () => {
     const error = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:27017'), { name: 'MongoNetworkError' });
     expect(failureOf(error).message).toBe('connect ECONNREFUSED 127.0.0.1:27017');
   });
 });
 
-it('the search that these tests use finds a word in every place', async () => {
+it('the search of these tests finds a word in every place', async () => {
   const word = newWord();
   const hash = createHash('sha256').update(word).digest('hex');
   await db()

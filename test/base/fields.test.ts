@@ -1,4 +1,7 @@
-/** A field's words (models/rules/base/fields.ts): the type that follows from them, and what is refused before a record is stored. */
+/**
+ * Field definitions (models/rules/base/fields.ts): the type derived from them, and the values that are refused before a
+ * record is stored.
+ */
 import { describe, expect, it } from '@jest/globals';
 import mongoose from 'mongoose';
 import { CrawlModel } from '../../models/crawl/crawl.ts';
@@ -19,7 +22,7 @@ import {
   type RecordWith,
 } from '../../models/rules/base/fields.ts';
 
-/** Each is assignable to the other: with exact optional fields, they have the same ones. */
+/** Both types are assignable to each other. With exact optional fields they then have the same fields. */
 type Same<A, B> = [A, B] extends [B, A] ? true : false;
 
 const now = new Date('2026-11-24T00:00:00Z');
@@ -43,7 +46,7 @@ const page: Page = {
 const faultsOf = (record: object): string[] => Object.keys(new PageModel(record).validateSync()?.errors ?? {});
 
 describe('the type of a record', () => {
-  it('has exactly the fields that are written, required, optional, or null', () => {
+  it('the type of a record has exactly the defined fields with their required, optional and nullable kinds', () => {
     const fields = {
       name: string,
       mode: oneOf(['live', 'test']),
@@ -68,7 +71,7 @@ describe('the type of a record', () => {
 });
 
 describe('a record that is created', () => {
-  it('is taken as its type says', () => expect(faultsOf(page)).toEqual([]));
+  it('a new record with valid fields is accepted', () => expect(faultsOf(page)).toEqual([]));
 
   it.each<[fault: string, change: Record<string, unknown>, field: string]>([
     ['lacks a required field', { url: undefined }, 'url'],
@@ -76,14 +79,16 @@ describe('a record that is created', () => {
     ['has a word that the list does not have', { mode: 'staging' }, 'mode'],
     ['has a value of another type', { generation: 'first' }, 'generation'],
     ['has another word in an optional field', { authority: 'highest' }, 'authority'],
-  ])('is refused when it %s', (_, change, field) => expect(faultsOf({ ...page, ...change })).toEqual([field]));
+  ])('a new record is refused when it %s', (_, change, field) =>
+    expect(faultsOf({ ...page, ...change })).toEqual([field]),
+  );
 
-  it('has the empty text and the empty list where none is given', () => {
+  it('a new record without a given text or list has the empty one', () => {
     const { title: _title, segments: _segments, ...rest } = page;
     expect(new PageModel(rest).toObject()).toMatchObject({ title: '', segments: [] });
   });
 
-  it('has no field that the model does not have', () =>
+  it('a new record drops fields that the model does not have', () =>
     expect(new PageModel({ ...page, colour: 'red' }).toObject()).not.toHaveProperty('colour'));
 
   it.each([
@@ -91,7 +96,7 @@ describe('a record that is created', () => {
     [LiveCopyModel.modelName, 'left_out'],
     [LiveCopyModel.modelName, 'running'],
     [ToolServerModel.modelName, 'oauth'],
-  ])('(%s) lacks the optional %s when none is given', (model, field) =>
+  ])('a new %s has no field %s when none is given', (model, field) =>
     expect(new (mongoose.model(model))({ _id: 'x' }).toObject()).not.toHaveProperty(field),
   );
 });

@@ -1,9 +1,8 @@
-/** Work that is done in groups: what forms a group, how many run at once, and who gets a failure. */
 import { describe, expect, it } from '@jest/globals';
 import { setImmediate as turn } from 'node:timers/promises';
 import { grouped } from '../../models/base/grouped.ts';
 
-/** Work that ends when the test says so. */
+/** Work that ends when the test ends it. */
 function held() {
   const groups: { items: readonly number[]; end: ReturnType<typeof Promise.withResolvers<void>> }[] = [];
   const work = async (items: readonly number[]): Promise<(number | Error)[]> => {
@@ -16,7 +15,7 @@ function held() {
 }
 
 describe('grouped', () => {
-  it('groups the calls of one turn of the event loop, and the calls that arrive while earlier groups run', async () => {
+  it('calls in one turn of the event loop form a group, as do calls that wait for running groups', async () => {
     const { groups, work } = held();
     const ask = grouped(work, { atOnce: 2, max: 3 });
     const first = [ask(1), ask(2)];
@@ -32,7 +31,7 @@ describe('grouped', () => {
     groups[0]!.end.resolve();
     expect(await Promise.all(first)).toEqual([2, 4]);
     await turn();
-    // A group holds at most three, so the fourth is in the next one.
+    // A group holds at most three items, so the fourth is in the next group.
     expect(groups.map(({ items }) => items)).toEqual([[1, 2], [3], [4, 5, 6]]);
     for (const at of [1, 2]) groups[at]!.end.resolve();
     expect(await second).toBe(6);
@@ -41,7 +40,7 @@ describe('grouped', () => {
     expect(await Promise.all(later)).toEqual([8, 10, 12, 14]);
   });
 
-  it('gives each caller its own failure, or the failure of the whole group, and then runs the next group', async () => {
+  it('each caller gets its own failure or that of its group, and the next group runs', async () => {
     const { groups, work } = held();
     const ask = grouped(work, { atOnce: 1, max: 10 });
     const mixed = Promise.allSettled([ask(1), ask(-1)]);

@@ -1,4 +1,3 @@
-/** How often an activity sends heartbeats. */
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { DefaultLogger } from '@temporalio/worker';
 import { MockActivityEnvironment } from '@temporalio/testing';
@@ -7,7 +6,7 @@ import { withHeartbeat } from '../../activities/base/heartbeat.ts';
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** The heartbeats of an activity that works for this long and whose death is noticed after `timeoutMs`. */
+/** Counts the heartbeats of an activity with the heartbeat timeout `timeoutMs` that works for `worksMs`. */
 async function beats(timeoutMs: number | undefined, worksMs: number): Promise<number> {
   const info = timeoutMs === undefined ? {} : { heartbeatTimeoutMs: timeoutMs };
   const environment = new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR') });
@@ -23,6 +22,6 @@ it.each<[string, number | undefined, number, number]>([
   ['not more often where it is noticed sooner', 5_000, 15_500, 15],
   ['an eighth of the time where it may be noticed later', 40_000, 15_500, 3],
   ['one a second without a limit', undefined, 2_500, 2],
-])('%s', async (_label, timeoutMs, worksMs, expected) => {
+])('the heartbeats of an activity are: %s', async (_label, timeoutMs, worksMs, expected) => {
   expect(await beats(timeoutMs, worksMs)).toBe(expected);
 });

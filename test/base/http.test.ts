@@ -1,6 +1,6 @@
 /**
- * The HTTP client for foreign addresses, against real servers on the loopback interface: what it refuses to connect to,
- * where it stops, and with which error each bad server ends.
+ * The HTTP client for external addresses, against real servers on the loopback interface: refused addresses, limits,
+ * and the error for each kind of bad server.
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
@@ -46,7 +46,7 @@ function listen(server: Server | TcpServer, host = '127.0.0.1', port = 0): Promi
 
 const serve = async (listener: RequestListener): Promise<string> =>
   `http://127.0.0.1:${await listen(createServer(listener))}`;
-/** A server below HTTP: once data arrive, `answer` writes anything to the socket. */
+/** A raw TCP server. When data arrive, `answer` writes anything to the socket. */
 const serveRaw = async (answer: (socket: Socket) => void): Promise<string> =>
   `http://127.0.0.1:${await listen(createTcpServer((socket) => socket.once('data', () => answer(socket))))}`;
 
@@ -69,7 +69,8 @@ const failure = (asking: Promise<unknown>): Promise<HttpError> =>
 const reasonOf = async (asking: Promise<unknown>): Promise<HttpReason> => (await failure(asking)).reason;
 
 /**
- * Answers from a table; the entries of a list are returned one by one, the last one repeatedly. Counts the questions.
+ * A DNS resolver from a table. It returns the entries of a list one after the other, the last one repeatedly, and
+ * records the queries.
  */
 function names(table: Record<string, string[][]>): { lookup: Lookup; asked: string[] } {
   const asked: string[] = [];
@@ -84,7 +85,7 @@ function names(table: Record<string, string[][]>): { lookup: Lookup; asked: stri
   return { lookup, asked };
 }
 
-/** Waits for a state; the test's own time limit is the only clock. */
+/** Waits for a state. Only the time limit of the test ends the wait. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
@@ -161,7 +162,7 @@ describe('private addresses', () => {
     '[ff02::1]',
     '[5f00::1]',
   ];
-  it.each(spellings)('http://%s/ is refused without a question to DNS', async (host) => {
+  it.each(spellings)('http://%s/ is refused without a DNS query', async (host) => {
     const { lookup, asked } = names({});
     const http = client({ lookup, egressAllow: [] });
     expect(await reasonOf(http.request(`http://${host}/`))).toBe('blocked_address');
@@ -183,7 +184,7 @@ describe('private addresses', () => {
     ['93.184.216.34', '127.0.0.1'],
     ['2606:2800:220:1::1', '::1'],
     ['not an address'],
-  ])('a name that resolves to %s and %s is refused', async (...addresses) => {
+  ])('a host name that resolves to %s and %s is refused', async (...addresses) => {
     let connections = 0;
     const port = await listen(createTcpServer(() => void (connections += 1)));
     const { lookup } = names({ 'evil.example': [addresses.filter(Boolean)] });
@@ -193,7 +194,7 @@ describe('private addresses', () => {
     expect(connections).toBe(0);
   });
 
-  it('an allowed address stays refused to a name that is not allowed and resolves to it', async () => {
+  it('an allowed address stays refused for a host name that is not allowed and resolves to it', async () => {
     const base = await serve((_, reply) => reply.end('secret'));
     const { lookup } = names({ 'evil.example': [['127.0.0.1']] });
     const http = client({ lookup, egressAllow: ['127.0.0.1'] });
@@ -208,7 +209,7 @@ describe('private addresses', () => {
     expect(await reasonOf(http.request(second))).toBe('blocked_address');
   });
 
-  it('our table of addresses agrees with ipaddr.js: what we allow is unicast there, and for IPv4 the reverse holds', () => {
+  it('every allowed address is unicast for ipaddr.js, and for IPv4 every unicast one is allowed', () => {
     let seed = 42;
     const random = (below: number) => (seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648) % below;
     const disagreed: string[] = [];
@@ -216,11 +217,11 @@ describe('private addresses', () => {
     const compare = (text: string): void => {
       if (unicast(text) !== isPublicHost(text)) disagreed.push(text);
     };
-    // Every /16 of IPv4, and every /24 where there are smaller ranges.
+    // One address of every /16 of IPv4, and of every /24 where there are smaller ranges.
     for (let high = 0; high < 65_536; high += 1) compare(`${high >> 8}.${high & 255}.${random(256)}.${random(256)}`);
     for (const net of ['192.0', '192.31', '192.52', '192.88', '192.175', '198.51', '203.0'])
       for (let third = 0; third < 256; third += 1) compare(`${net}.${third}.${random(256)}`);
-    // For IPv6 our table accepts only allocated ranges, so it may be stricter.
+    // For IPv6 the table accepts only allocated ranges, so it may be stricter.
     for (let first = 0; first < 65_536; first += 1) {
       const groups = [first, first & 1 ? 0xdb8 : random(0x300), random(65_536), 0, 0, 0, 0, random(65_536)];
       const text = groups.map((group) => group.toString(16)).join(':');
@@ -235,7 +236,7 @@ describe('private addresses', () => {
     expect(disagreed).toEqual([]);
   });
 
-  it('a NAT64 answer of DNS counts as the IPv4 address inside it', () => {
+  it('a NAT64 address from DNS counts as the IPv4 address in it', () => {
     expect(isPublicAddress('64:ff9b::808:808')).toBe(true);
     expect(isPublicAddress('64:ff9b::10.0.0.1')).toBe(false);
     expect(isPublicAddress('64:ff9b:1::808:808')).toBe(false);
@@ -243,7 +244,7 @@ describe('private addresses', () => {
 });
 
 describe('rebinding', () => {
-  it('a name is resolved once per connection, and the connection goes to the address that was checked', async () => {
+  it('a host name is resolved once per connection, and the connection uses the checked address', async () => {
     const port = await listen(createServer((_, reply) => reply.end('first')));
     await listen(
       createServer((_, reply) => reply.end('second')),
@@ -261,7 +262,7 @@ describe('rebinding', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('the socket gets exactly the addresses that were checked', async () => {
+  it('the socket gets exactly the checked addresses', async () => {
     const { lookup, asked } = names({ 'site.example': [['93.184.216.34', '2606:2800:220:1::1'], ['127.0.0.1']] });
     const ask = (all: boolean) =>
       new Promise((resolve) => {
@@ -293,7 +294,7 @@ describe('rebinding', () => {
 });
 
 describe('request', () => {
-  it('sends our user agent and returns status, headers, URL and body for every status', async () => {
+  it('a request sends the user agent and returns status, headers, URL and body for every status', async () => {
     const seen: IncomingMessage['headers'][] = [];
     const base = await serve((request, reply) => {
       seen.push(request.headers);
@@ -324,7 +325,7 @@ describe('request', () => {
     expect(seen).toEqual([['POST', 'application/json', body]]);
   });
 
-  it('sends conditional headers, and accepts 304 and HEAD without a body', async () => {
+  it('conditional headers are sent, and replies to 304 and HEAD have no body', async () => {
     const base = await serve((request, reply) => {
       const fresh = request.headers['if-none-match'] === '"1"';
       reply.writeHead(fresh ? 304 : 200, { etag: '"1"', 'content-encoding': 'gzip', 'content-length': 999_999_999 });
@@ -347,10 +348,10 @@ describe('request', () => {
     ['deflate', deflateRawSync(text)],
     ['identity', Buffer.from(text)],
     ['identity, gzip', gzipSync(text)],
-  ])('decodes %s', async (encoding, bytes) => {
+  ])('the content encoding %s is decoded', async (encoding, bytes) => {
     const base = await serve((_, reply) => {
       reply.writeHead(200, { 'content-encoding': encoding });
-      // The body comes in pieces, the first a single byte.
+      // The body arrives in pieces, and the first is a single byte.
       reply.write(bytes.subarray(0, 1));
       reply.write(bytes.subarray(1, 700));
       reply.end(bytes.subarray(700));
@@ -358,7 +359,7 @@ describe('request', () => {
     expect((await client().request(base)).body.toString()).toBe(text);
   });
 
-  it('a long reply that hardly compresses arrives whole, however slowly it is decoded', async () => {
+  it('a long incompressible reply arrives completely, however slowly it is decoded', async () => {
     const bytes = randomBytes(6_000_000);
     const base = await serve((_, reply) => {
       reply.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(bytes, { level: 1 }));
@@ -366,7 +367,7 @@ describe('request', () => {
     expect((await client().request(base)).body.equals(bytes)).toBe(true);
   });
 
-  it('reuses its connections', async () => {
+  it('connections are reused', async () => {
     const ports = new Set<number | undefined>();
     const base = await serve((request, reply) => {
       ports.add(request.socket.remotePort);
@@ -377,7 +378,7 @@ describe('request', () => {
     expect(ports.size).toBe(1);
   });
 
-  it('opens at most the allowed number of connections to one origin', async () => {
+  it('at most the allowed number of connections to one origin is opened', async () => {
     const waiting: (() => void)[] = [];
     let sockets = 0;
     const server = createServer((_, reply) => void waiting.push(() => reply.end('x')));
@@ -393,7 +394,7 @@ describe('request', () => {
     expect(sockets).toBe(2);
   });
 
-  it('refuses a further origin as busy when the allowed number of origins is in use', async () => {
+  it('a further origin is refused as busy while the allowed number of origins is in use', async () => {
     const [first, second] = [await serve(() => undefined), await serve((_, reply) => reply.end('x'))];
     const http = client({ maxOrigins: 1 });
     const held = reasonOf(http.request(first));
@@ -403,7 +404,7 @@ describe('request', () => {
   });
 
   it.each([{ Host: 'metadata.internal' }, { 'x-a': 'b\r\nx-c: d' }, { 'bad name': 'x' }])(
-    'does not send the header %j',
+    'the request header %j is refused and not sent',
     async (headers) => {
       let asked = 0;
       const base = await serve((_, reply) => void ((asked += 1), reply.end()));
@@ -413,13 +414,13 @@ describe('request', () => {
   );
 
   it.each(['http://u:p@127.0.0.1/', 'file:///etc/passwd', 'http://127.0.0.1:22/'])(
-    'does not ask for %s',
+    'a request to %s is refused',
     async (url) => {
       expect(await reasonOf(client().request(url))).toBe('bad_url');
     },
   );
 
-  it('skips a body that the caller does not want, without waiting for a long one', async () => {
+  it('a body that the caller does not want is skipped, without waiting for a long one', async () => {
     let ended = 0;
     const base = await serve((request, reply) => {
       reply.on('close', () => (ended += 1));
@@ -442,7 +443,7 @@ describe('request', () => {
     await until(() => ended === 3);
   });
 
-  it('an error in wantsBody reaches the caller', async () => {
+  it('an error thrown by wantsBody reaches the caller', async () => {
     const base = await serve((_, reply) => reply.end('x'));
     const wantsBody = () => {
       throw new RangeError('mine');
@@ -512,7 +513,7 @@ describe('size', () => {
   );
 
   it('a gzip bomb of 1 GB is decoded only as far as the limit', async () => {
-    // gzip allows members one after the other: a hundred times 10 MB of zeros.
+    // A gzip file may have several members: a hundred times 10 MB of zeros.
     const member = gzipSync(Buffer.alloc(10_000_000));
     const bomb = Buffer.concat(Array.from({ length: 100 }, () => member));
     const base = await serve((_, reply) => {
@@ -538,7 +539,7 @@ describe('size', () => {
     ['what is not gzip', Buffer.from('<html>not compressed at all</html>')],
     ['gzip cut short', gzipSync('x'.repeat(10_000)).subarray(0, 20)],
     ['gzip with a wrong checksum', Buffer.concat([gzipSync('x'.repeat(10_000)).subarray(0, -8), Buffer.alloc(8)])],
-  ])('%s is never taken for a whole page', async (_, bytes) => {
+  ])('a reply that is %s is never accepted as a whole page', async (_, bytes) => {
     const base = await serve((_, reply) => reply.writeHead(200, { 'content-encoding': 'gzip' }).end(bytes));
     expect(await reasonOf(client().request(base))).toBe('protocol');
   });
@@ -605,7 +606,7 @@ describe('time', () => {
     expect(await reasonOf(http.follow(base, { maxRedirects: 100_000 }))).toBe('timed_out');
   });
 
-  it.each(['before', 'during'] as const)('the caller can stop it %s the request', async (when) => {
+  it.each(['before', 'during'] as const)('the caller can abort a request %s it runs', async (when) => {
     let reached = false;
     let closed = false;
     const base = await serve((request) => {
@@ -624,7 +625,7 @@ describe('time', () => {
     expect(reached).toBe(when === 'during');
   });
 
-  it('a request that gave up while it waited for a connection is never sent', async () => {
+  it('a request that was aborted while it waited for a connection is never sent', async () => {
     const seen: (string | undefined)[] = [];
     const answers: (() => void)[] = [];
     const base = await serve((request, reply) => {
@@ -671,7 +672,7 @@ describe('bad servers', () => {
   ])('a server that %s gives the error %s', async (_, reason, answer) => {
     const http = client({ limits: { headersTimeoutMs: 20_000 } });
     expect(await reasonOf(http.request(await serveRaw(answer)))).toBe(reason);
-    // The client still works as before.
+    // The client still works afterwards.
     const base = await serve((_, reply) => reply.end('fine'));
     expect((await http.request(base)).body.toString()).toBe('fine');
   });
@@ -695,7 +696,7 @@ describe('bad servers', () => {
     },
   );
 
-  it('a private address is refused with the name of the setting that allows it, and is not repeated', async () => {
+  it('the error for a private address names the setting that allows it, and does not contain the address', async () => {
     const http = client({ lookup: names({ 'inside.example': [['10.1.2.3']] }).lookup });
     const { message } = await failure(http.request('http://inside.example/'));
     expect(message).toContain('EGRESS_ALLOW');
@@ -708,20 +709,20 @@ describe('follow', () => {
     serve((request, reply) => {
       const location = table[request.url!];
       if (location === undefined) return void reply.end(`page ${request.url}`);
-      // The text of a redirect's body is not used, so it may be long.
+      // The body of a redirect is not used, so it may be long.
       reply.writeHead(status, { location }).end('moved '.repeat(1000));
     });
   const follow = (base: string, options = {}): Promise<HttpResponse & { redirects: string[] }> =>
     client({ limits: { maxBytes: 2000 } }).follow(base, options);
 
-  it('returns the last reply, its URL and the redirects before it', async () => {
+  it('follow returns the last reply, its URL and the redirects before it', async () => {
     const base = await redirecting({ '/a': '/b?x=1', '/b?x=1': 'c#part' });
     const reply = await follow(`${base}/a`);
     expect(reply).toMatchObject({ status: 200, url: `${base}/c`, redirects: [`${base}/a`, `${base}/b?x=1`] });
     expect(reply.body.toString()).toBe('page /c');
   });
 
-  it('reads a Location header in raw UTF-8', async () => {
+  it('a Location header in raw UTF-8 is read', async () => {
     const location = Buffer.from('/über').toString('latin1');
     const reply = await follow(`${await redirecting({ '/a': location })}/a`);
     expect(new URL(reply.url).pathname).toBe('/%C3%BCber');
@@ -745,7 +746,7 @@ describe('follow', () => {
     expect(error.url).not.toContain(base);
   });
 
-  it('asks the caller before each redirect, and names the one that was refused', async () => {
+  it('the caller is asked before each redirect, and the error names the refused one', async () => {
     const base = await redirecting({ '/a': '/b', '/b': '/private' });
     const asked: string[] = [];
     const allow = async (to: URL, from: URL) => {
@@ -757,7 +758,7 @@ describe('follow', () => {
     expect(asked).toEqual(['/a /b', '/b /private']);
   });
 
-  it('stops at the limit of redirects, and at once in a loop', async () => {
+  it('redirects stop at the limit, and at once in a loop', async () => {
     const requests: string[] = [];
     const base = await serve((request, reply) => {
       requests.push(request.url!);
@@ -770,13 +771,13 @@ describe('follow', () => {
     expect(requests).toHaveLength(5);
   });
 
-  it('a 3xx without a Location header is returned as a reply', async () => {
+  it('a 3xx reply without a Location header is returned', async () => {
     const base = await serve((request, reply) => reply.writeHead(request.url === '/300' ? 300 : 302).end('text'));
     expect(await follow(`${base}/302`)).toMatchObject({ status: 302, redirects: [] });
     expect((await follow(`${base}/300`)).body.toString()).toBe('text');
   });
 
-  it('sends credentials to their own origin only', async () => {
+  it('credentials are sent only to their own origin', async () => {
     const seen: (string | undefined)[] = [];
     const other = await serve((request, reply) => void (seen.push(request.headers.authorization), reply.end()));
     const base = await serve((request, reply) => {
@@ -801,7 +802,7 @@ describe('TLS', () => {
       }),
     );
 
-  it('presents the requested name (SNI) at the address that was checked', async () => {
+  it('a TLS connection presents the requested host name (SNI) at the checked address', async () => {
     const seen: unknown[] = [];
     const port = await listenTls({ cert, key }, seen);
     const reply = await client({ lookup, egressAllow, ca: cert }).request(`https://tls.example:${port}/`);
@@ -813,7 +814,7 @@ describe('TLS', () => {
     ['nobody vouches for', { cert, key }, 'tls.example', undefined],
     ['names another host', { cert, key }, 'other.example', cert],
     ['has expired', expired, 'tls.example', expired.cert],
-  ])('a certificate that %s is refused', async (_, pair, host, ca) => {
+  ])('a server certificate that %s is refused', async (_, pair, host, ca) => {
     const port = await listenTls(pair);
     const http = client({ lookup, egressAllow, ...(ca === undefined ? {} : { ca }) });
     expect(await reasonOf(http.request(`https://${host}:${port}/`))).toBe('tls');
@@ -824,7 +825,7 @@ describe('TLS', () => {
     expect(await reasonOf(client().request(base.replace('http:', 'https:')))).toBe('tls');
   });
 
-  it('a name in a private network is refused over TLS too', async () => {
+  it('a private host name is refused over TLS, too', async () => {
     const port = await listenTls({ cert, key });
     const http = client({ lookup, egressAllow: [], ca: cert });
     expect(await reasonOf(http.request(`https://tls.example:${port}/`))).toBe('blocked_address');
@@ -832,7 +833,7 @@ describe('TLS', () => {
 });
 
 describe('close', () => {
-  it('ends running requests, idle connections and later requests', async () => {
+  it('close aborts running requests, closes idle connections and refuses later requests', async () => {
     let open = 0;
     const server = createServer((request, reply) => void (request.url === '/idle' && reply.end()));
     server.on('connection', (socket) => {

@@ -1,4 +1,4 @@
-/** The lease behind an Idempotency-Key: a slow request keeps its key, and one whose process has died frees it. */
+/** The lease of an Idempotency-Key: a slow request keeps the key, and a dead process frees it. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
 import mongoose from 'mongoose';
@@ -11,7 +11,7 @@ import { until } from '../kit/harness.ts';
 
 modelsIn('idempotency');
 
-/** In the future, because MongoDB removes expired records by its own clock. */
+/** A date in the future, because MongoDB deletes expired records by its own clock. */
 const start = Date.parse('2096-01-02T03:04:05Z');
 let nowMs: number;
 const ctx = {
@@ -20,7 +20,7 @@ const ctx = {
   secrets: createSecretBox([randomBytes(32)]),
 } as Context;
 
-/** Simulates a process that has stopped: the leases that it renews end when the first one does. */
+/** Simulates a process that has stopped and does not renew its lease. */
 const stopped: Context = { ...ctx, clock: () => new Date(start) };
 
 let request: { credential: string; route: string; key: string; fingerprints: string[] };
@@ -29,7 +29,7 @@ beforeEach(() => {
   request = { credential: 'user', route: 'POST /things', key: randomUUID(), fingerprints: ['same'] };
 });
 
-/** A handler that answers on command, and reports when it has begun. */
+/** A handler that answers on command and reports when it has started. */
 function held(body: string) {
   const begun = Promise.withResolvers<void>();
   const end = Promise.withResolvers<Reply>();
@@ -41,14 +41,14 @@ function held(body: string) {
 }
 const answered = (body: string) => () => Promise.resolve({ status: 201, body });
 const inProgress = expect.objectContaining({ code: 'IDEMPOTENCY_KEY_IN_PROGRESS' });
-/** When the newest lease ends, in ms after the start. */
+/** The end of the newest lease, in ms after the start. */
 async function leaseEnd(): Promise<number> {
   const [entry] = await mongoose.connection.collection('idempotency').find().sort({ $natural: -1 }).limit(1).toArray();
   return (entry!['running_until'] as Date).getTime() - start;
 }
 
 describe('Idempotency-Key', () => {
-  it('is free again 15 s after the process of its request died, and not earlier', async () => {
+  it('an Idempotency-Key is free again 15 s after the process of its request died, and not earlier', async () => {
     const dead = held('dead');
     const first = once(stopped, request, dead.answer);
     await dead.begun;
@@ -57,13 +57,13 @@ describe('Idempotency-Key', () => {
     nowMs = start + 15_000;
     expect(await once(ctx, request, answered('second'))).toEqual({ status: 201, body: 'second', replayed: false });
 
-    // The process was only frozen: its late answer goes to its own caller, and the kept answer stays.
+    // The process was only frozen. Its late answer goes to its own caller, and the stored answer stays.
     dead.finish();
     expect(await first).toEqual({ status: 201, body: 'dead', replayed: false });
     expect(await once(ctx, request, answered('third'))).toEqual({ status: 201, body: 'second', replayed: true });
   });
 
-  it('stays taken when an older request under it fails after a newer one has claimed it', async () => {
+  it('an Idempotency-Key stays taken when an older request fails after a newer one took the key over', async () => {
     const [dead, second] = [held('dead'), held('second')];
     const first = once(stopped, request, dead.answer);
     await dead.begun;
@@ -77,7 +77,7 @@ describe('Idempotency-Key', () => {
     expect((await overtaking).body).toBe('second');
   });
 
-  it('stays taken for as long as its request runs', async () => {
+  it('an Idempotency-Key stays taken while its request runs', async () => {
     const slow = held('slow');
     const leaseMs = 60;
     const first = once(ctx, request, slow.answer, leaseMs);

@@ -1,7 +1,3 @@
-/**
- * While MongoDB is down a request is answered 503 soon and with a sentence, health says what is missing, and everything
- * works again afterwards.
- */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -44,11 +40,11 @@ afterAll(async () => {
 });
 
 describe('an API', () => {
-  it('waits 2.5 s for a MongoDB server, less than a starting process does', () => {
+  it('the API waits 2.5 s for MongoDB, which is less than a starting process does', () => {
     expect(mongoose.connection.getClient().options.serverSelectionTimeoutMS).toBe(2_500);
   });
 
-  it('answers 503 with a sentence to every kind of caller while mongod is stopped, and 200 when it runs again', async () => {
+  it('every caller gets 503 with a message while mongod is stopped, and 200 when mongod runs again', async () => {
     const { port } = new URL(mongod.uri);
     const body = { email: org.owner.email, password: org.owner.password };
     const requests = {
@@ -66,8 +62,7 @@ describe('an API', () => {
         sentence,
       ]);
     }
-    // Meanwhile this process counts the limits in memory, so that a request waits for MongoDB once and not for each
-    // count.
+    // Meanwhile the process counts rate limits in memory. So a request waits for MongoDB once and not for each limit.
     const order: string[] = [];
     const countTwice = async () => {
       const rate = createRate(config, 'sign_in');

@@ -1,7 +1,6 @@
 /**
- * MongoDB operators in place of values: refused by name in every field of every JSON body and form, and plain text in
- * paths and queries. The tests are generated from the contracts of all routes, so a new route is covered when it is
- * listed.
+ * MongoDB operators in place of values are refused by name in every field of every JSON body and form. In paths and
+ * queries they are plain text. The tests are generated from the contracts of all routes, so they cover new routes.
  */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
@@ -10,7 +9,7 @@ import type { Route } from '../../api/http/route.ts';
 import { routeGroups } from '../../api/routes.ts';
 
 const api = system();
-/** An unsigned request is not parsed at all; test/base/route.test.ts covers signed routes. */
+/** An unsigned request is not parsed at all. test/base/route.test.ts covers signed routes. */
 const routes: readonly Route[] = Object.values(routeGroups)
   .flat()
   .filter(({ auth }) => auth.kind !== 'signature');
@@ -22,8 +21,8 @@ type Path = (string | number)[];
 type Field = { path: Path; schema: z.core.$ZodType };
 
 /**
- * Every place in a schema where a caller can put a value: nested objects, array elements, record values, branches of
- * unions.
+ * Every place of a schema where a caller can put a value: nested objects, array elements, record values and union
+ * branches.
  */
 function fieldsOf(schema: z.core.$ZodType, path: Path = []): Field[] {
   const here = path.length === 0 ? [] : [{ path, schema }];
@@ -39,7 +38,7 @@ function fieldsOf(schema: z.core.$ZodType, path: Path = []): Field[] {
   return here;
 }
 
-/** The smallest body with this value at this path. */
+/** The smallest body that has the value at the path. */
 function bodyWith(path: Path, value: unknown): unknown {
   return path.reduceRight<unknown>((inner, step) => (typeof step === 'number' ? [inner] : { [step]: inner }), value);
 }
@@ -54,7 +53,7 @@ const texts = [
   'owner/name',
 ];
 
-/** A small value that a schema accepts, so that a request fails only because of what the test put into it. */
+/** A minimal value that the schema accepts, so that a request fails only because of what the test adds. */
 function sample(schema: z.core.$ZodType): unknown {
   if (schema instanceof z.ZodObject) {
     const fields = Object.entries(schema.shape);
@@ -78,7 +77,8 @@ const inQueries = routes.flatMap((route) =>
   Object.keys(route.query?.shape ?? {}).map((name) => [label(route), name, route] as const),
 );
 /**
- * The token of a mailed link is signed text and no id: one route passes it on to a page, the other reads a form first.
+ * The token of a mailed link is signed text and not an id. One route passes the token on to a page, and the other reads
+ * a form first.
  */
 const withSignedTokens = ['seeMailObjection', 'stopMails'];
 const inPaths = routes
@@ -100,8 +100,8 @@ beforeAll(async () => {
 });
 
 /**
- * The route's address with this parameter replaced. The others name existing records or, where a record could be lost,
- * missing ones.
+ * The path of the route with one parameter replaced. The other parameters name existing records, or missing ones where
+ * a record could be deleted.
  */
 const pathOf = (route: Route, replaced: Record<string, string> = {}) =>
   route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
@@ -121,7 +121,7 @@ const tokenOf = (route: Route) => {
 };
 
 describe('the contracts', () => {
-  it('have fields of every kind for these tests', () => {
+  it('the contracts have fields of every kind, so that these tests cover them', () => {
     expect(inBodies.length).toBeGreaterThan(25);
     expect(inBodies.some(([, field]) => field === 'context.productType')).toBe(true);
     expect(inBodies.some(([, field]) => field === 'conversation_history.0.body')).toBe(true);
@@ -132,21 +132,24 @@ describe('the contracts', () => {
 });
 
 describe('an operator in a body', () => {
-  it.each(inBodies)('is refused in %s: %s, and the answer names the field', async (_, __, route, { path, schema }) => {
-    // A field that accepts any object refuses nothing; such fields have their own tests.
-    const refused = operators.filter((operator) => !z.safeParse(schema, operator).success);
-    expect(refused).not.toEqual([]);
-    for (const operator of refused) {
-      const body = bodyWith(path, operator);
-      const reply = await api.request(route.method, pathOf(route), { token: tokenOf(route), body });
-      expect([operator, reply.status]).toEqual([operator, 400]);
-      const named = (reply.body.details as { path: Path }[]).map((detail) => detail.path.join('.'));
-      expect(named.filter((name) => `${name}.`.startsWith(`body.${path.join('.')}.`))).not.toEqual([]);
-    }
-  });
+  it.each(inBodies)(
+    'an operator in a JSON body is refused with the name of the field, in %s: %s',
+    async (_, __, route, { path, schema }) => {
+      // A field that accepts any object refuses no operator. Such fields have their own tests.
+      const refused = operators.filter((operator) => !z.safeParse(schema, operator).success);
+      expect(refused).not.toEqual([]);
+      for (const operator of refused) {
+        const body = bodyWith(path, operator);
+        const reply = await api.request(route.method, pathOf(route), { token: tokenOf(route), body });
+        expect([operator, reply.status]).toEqual([operator, 400]);
+        const named = (reply.body.details as { path: Path }[]).map((detail) => detail.path.join('.'));
+        expect(named.filter((name) => `${name}.`.startsWith(`body.${path.join('.')}.`))).not.toEqual([]);
+      }
+    },
+  );
 });
 
-/** A form with a file, and with this field. */
+/** A form with a file and the given field. */
 function formOf(text: string, [field, value]: [string?, string?] = []): FormData {
   const form = new FormData();
   if (field !== undefined) form.append(field, value ?? '');
@@ -160,21 +163,24 @@ describe('an operator in a form', () => {
     return api.request(route.method, pathOf(route), { token: tokenOf(route), form });
   };
 
-  it.each(inForms)('is refused in %s: %s takes text only', async (_, name, route) => {
-    for (const field of [`${name}[$ne]`, `${name}.$ne`, `$where`]) {
-      const { status, body } = await send(route, field, 'x');
-      expect([status, body.details[0].path]).toEqual([400, ['body', field]]);
-    }
-    const { status, body } = await send(route, name, asText);
-    expect([200, 201, 400]).toContain(status);
-    if (status === 400) expect(body.details[0].path[1]).toBe(name);
-    else expect(JSON.stringify(body)).not.toContain('$ne');
-  });
+  it.each(inForms)(
+    'an operator in a form is refused in %s, and the field %s takes text only',
+    async (_, name, route) => {
+      for (const field of [`${name}[$ne]`, `${name}.$ne`, `$where`]) {
+        const { status, body } = await send(route, field, 'x');
+        expect([status, body.details[0].path]).toEqual([400, ['body', field]]);
+      }
+      const { status, body } = await send(route, name, asText);
+      expect([200, 201, 400]).toContain(status);
+      if (status === 400) expect(body.details[0].path[1]).toBe(name);
+      else expect(JSON.stringify(body)).not.toContain('$ne');
+    },
+  );
 });
 
 describe('an operator in a query', () => {
   it.each(inQueries)(
-    '%s: ?%s is text or refused, and its operators are refused as parameters',
+    'in a query, %s takes ?%s as text or refuses it, and refuses operators as unknown parameters',
     async (_, name, route) => {
       const ask = async (query: string) => {
         const token = tokenOf(route);
@@ -182,7 +188,7 @@ describe('an operator in a query', () => {
         return (await api.request(route.method, `${pathOf(route)}?${query}`, { token, body })).status;
       };
       expect([name, await ask(`${name}=${encodeURIComponent(asText)}`)]).toEqual([name, await ask(`${name}=nonsense`)]);
-      // Callers of some URLs are other services, which add parameters of their own.
+      // Other services call some URLs and add parameters of their own.
       const other = route.otherParameters === 'ignored' ? await ask('') : 400;
       expect([name, await ask(`${name}[$ne]=nonsense`)]).toEqual([name, other]);
       expect([name, await ask(`${name}[]=nonsense&${name}.$gt=`)]).toEqual([name, other]);
@@ -192,15 +198,18 @@ describe('an operator in a query', () => {
 });
 
 describe('an operator in a path', () => {
-  it.each(inPaths)('is in %s {%s} an unknown id (404) or no id (400)', async (_, name, route) => {
-    for (const id of [asText, '[$ne]', '$where', 'nothing']) {
-      const token = tokenOf(route);
-      // A forbidden request is refused before its file has arrived.
-      const form = route.upload && name !== 'orgId' ? { form: formOf(`An upload to ${id}.`) } : {};
-      const sent = { token, ...(route.upload ? form : { body: route.body && sample(route.body) }) };
-      const { status } = await api.request(route.method, pathOf(route, { [name]: id }), sent);
-      const isId = z.safeParse(route.params!.shape[name], id).success;
-      expect([id, status]).toEqual([id, isId ? 404 : 400]);
-    }
-  });
+  it.each(inPaths)(
+    'an operator in the path of %s as {%s} is an unknown id (404) or an invalid one (400)',
+    async (_, name, route) => {
+      for (const id of [asText, '[$ne]', '$where', 'nothing']) {
+        const token = tokenOf(route);
+        // A forbidden request is refused before its file has arrived.
+        const form = route.upload && name !== 'orgId' ? { form: formOf(`An upload to ${id}.`) } : {};
+        const sent = { token, ...(route.upload ? form : { body: route.body && sample(route.body) }) };
+        const { status } = await api.request(route.method, pathOf(route, { [name]: id }), sent);
+        const isId = z.safeParse(route.params!.shape[name], id).success;
+        expect([id, status]).toEqual([id, isId ? 404 : 400]);
+      }
+    },
+  );
 });

@@ -1,4 +1,3 @@
-/** The start page and the reference in a real Chromium: on a phone and a screen, light and dark, without a fault that axe knows. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -20,26 +19,29 @@ describe('GET /', () => {
     ['dark', 390],
     ['light', 1280],
     ['dark', 1280],
-  ])('in %s and %i pixels wide has no accessibility fault and does not scroll sideways', async (scheme, width) => {
-    const { page, context } = await visit(browser, 'about:blank', { width, height: 800 });
-    const complaints: string[] = [];
-    page.on('console', (message) => complaints.push(message.text()));
-    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
-    await page.goto(`${api.url}/`);
-    await page.evaluate(await readFile(axe, 'utf8'));
-    const faults =
-      "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id }) => id))";
-    expect(await page.evaluate(faults)).toEqual([]);
-    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
-    // The page's own style is applied: its policy lets it in.
-    expect(await page.evaluate('getComputedStyle(document.body).maxWidth')).toBe('800px');
-    expect(complaints).toEqual([]);
-    await context.close();
-  });
+  ])(
+    'the start page in %s mode at %i pixels has no accessibility violation and does not scroll sideways',
+    async (scheme, width) => {
+      const { page, context } = await visit(browser, 'about:blank', { width, height: 800 });
+      const complaints: string[] = [];
+      page.on('console', (message) => complaints.push(message.text()));
+      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+      await page.goto(`${api.url}/`);
+      await page.evaluate(await readFile(axe, 'utf8'));
+      const faults =
+        "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id }) => id))";
+      expect(await page.evaluate(faults)).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      // The style of the page is applied, so the content security policy allows it.
+      expect(await page.evaluate('getComputedStyle(document.body).maxWidth')).toBe('800px');
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+  );
 });
 
 describe('GET /docs', () => {
-  it('shows its groups of routes collapsed', async () => {
+  it('the API reference shows its groups of routes collapsed', async () => {
     const { page, context } = await visit(browser, `${api.url}/docs`, { width: 1280, height: 800 });
     await page.waitForSelector('.opblock-tag');
     expect(await page.evaluate("document.querySelectorAll('.opblock-tag').length > 10")).toBe(true);

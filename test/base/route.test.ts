@@ -1,6 +1,6 @@
 /**
- * What a route's literal can declare, tested on a served app with its own routes: signatures, raw bodies, limits,
- * envelopes.
+ * Everything that a route definition can declare, tested on a served app with its own routes: signatures, raw bodies,
+ * limits and envelopes.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -27,7 +27,7 @@ const now = new Date('2026-01-02T03:04:05Z');
 const secret = 'shared';
 const hmac = (body: string | Uint8Array) => createHmac('sha256', secret).update(body).digest('hex');
 
-/** Signs the bytes of the body in `x-acme-signature`, with the time in `x-acme-time`. */
+/** Signs the bytes of the body in `x-acme-signature`, together with the time in `x-acme-time`. */
 const acme: SignatureProvider<{ id: string; workspace: string }> = {
   name: 'acme',
   header: 'x-acme-signature',
@@ -136,7 +136,7 @@ const signed = (body: string | Uint8Array, more: Record<string, string> = {}) =>
 const event = '{"action":"opened","more":1}';
 
 describe('signature(provider)', () => {
-  it('gives the handler the verified sender and the parsed body', async () => {
+  it('a signed route gives its handler the verified sender and the parsed body', async () => {
     expect(await post('/hooks/event', event, signed(event))).toMatchObject({
       status: 200,
       body: { sender: '127.0.0.1', seen: 'opened' },
@@ -150,7 +150,7 @@ describe('signature(provider)', () => {
     );
   });
 
-  it('verifies the raw bytes, whatever content type they have', async () => {
+  it('a signature is verified over the raw bytes, whatever content type they have', async () => {
     const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
     const { status, body } = await post('/hooks/bytes', bytes, signed(bytes, { 'content-type': 'application/json' }));
     expect([status, body]).toEqual([200, { sender: 'sender-1', seen: Buffer.from(bytes).toString('hex') }]);
@@ -164,44 +164,47 @@ describe('signature(provider)', () => {
     ['a body that the schema refuses, unsigned', '{}', {}],
     ['nothing at all', '', {}],
     ['an API key in its place', event, { authorization: 'Bearer svc_sk_test_a' }],
-  ])('%s: 401, and nothing is parsed or handled', async (_, body, headers) => {
-    handled.mockClear();
-    const answer = await post('/hooks/event', body, headers);
-    expect([answer.status, answer.body.code, answer.body.error]).toEqual([
-      401,
-      'UNAUTHENTICATED',
-      'This was not signed by acme.',
-    ]);
-    // A bearer credential would not be accepted, so none is asked for.
-    expect(answer.headers.get('www-authenticate')).toBeNull();
-    expect(handled).not.toHaveBeenCalled();
-  });
+  ])(
+    'a request with an invalid signature is refused with 401, and is not parsed or handled: %s',
+    async (_, body, headers) => {
+      handled.mockClear();
+      const answer = await post('/hooks/event', body, headers);
+      expect([answer.status, answer.body.code, answer.body.error]).toEqual([
+        401,
+        'UNAUTHENTICATED',
+        'This was not signed by acme.',
+      ]);
+      // A bearer token would not be accepted, so the answer does not ask for one.
+      expect(answer.headers.get('www-authenticate')).toBeNull();
+      expect(handled).not.toHaveBeenCalled();
+    },
+  );
 
-  it('a signed body may still be refused for what it says', async () => {
+  it('a correctly signed body is still validated', async () => {
     expect((await post('/hooks/event', '{"action":', signed('{"action":'))).body.code).toBe('MALFORMED_JSON');
     expect((await post('/hooks/event', '{}', signed('{}'))).body.details[0].path).toEqual(['body', 'action']);
   });
 
-  it('a body over the limit is not verified: 413', async () => {
+  it('a signed body over the limit is refused with 413 before it is verified', async () => {
     const long = 'x'.repeat(301);
     expect((await post('/hooks/bytes', long, signed(long))).status).toBe(413);
   });
 });
 
 describe('raw', () => {
-  it('gives the handler the bytes as sent, and `envelope` wraps the answer', async () => {
+  it('a raw route gives its handler the bytes as sent, and `envelope` wraps the answer', async () => {
     const { status, body } = await post('/bytes', Uint8Array.of(0, 255, 10));
     expect([status, body]).toEqual([200, { success: true, data: { seen: '00ff0a' } }]);
   });
 
-  it('is limited to 16 KiB on a public route: 413', async () => {
+  it('the raw body of a public route is limited to 16 KiB', async () => {
     expect((await post('/bytes', 'x'.repeat(16_384))).status).toBe(200);
     expect((await post('/bytes', 'x'.repeat(16_385))).status).toBe(413);
   });
 });
 
 describe('maxBytes', () => {
-  it('limits a JSON body, and the answer names the limit', async () => {
+  it('maxBytes limits a JSON body, and the error names the limit', async () => {
     const json = { 'content-type': 'application/json' };
     const bodyOf = (bytes: number) => JSON.stringify({ text: 'x'.repeat(bytes - 11) });
     expect((await post('/text', bodyOf(100), json)).body).toEqual({ seen: 'x'.repeat(89) });
@@ -220,10 +223,13 @@ describe('the limit of a list', () => {
     ['-1', 400, undefined],
     ['1.5', 400, undefined],
     ['many', 400, undefined],
-  ])('%s: %i, and never more than 100 entries', async (limit, status, seen) => {
-    const answer = await fetch(`${url}/things?limit=${limit}`);
-    expect([answer.status, ((await answer.json()) as { seen?: string }).seen]).toEqual([status, seen]);
-  });
+  ])(
+    'the list limit %s is answered with %i, and a list never has more than 100 entries',
+    async (limit, status, seen) => {
+      const answer = await fetch(`${url}/things?limit=${limit}`);
+      expect([answer.status, ((await answer.json()) as { seen?: string }).seen]).toEqual([status, seen]);
+    },
+  );
 });
 
 describe('the parameters of an address', () => {
@@ -233,7 +239,7 @@ describe('the parameters of an address', () => {
     return { status: answer.status, body: (await answer.json()) as any };
   };
 
-  it('that are unknown are refused by name, and the answer lists the known ones', async () => {
+  it('unknown query parameters are refused by name, and the answer lists the known ones', async () => {
     const { status, body } = await ask('/things?search=card&limit=1&__proto__=x');
     const message = 'is not a parameter here; this route takes limit, cursor';
     expect([status, body.code, body.error]).toEqual([400, 'VALIDATION', `search: ${message}, and 1 more; see details`]);
@@ -243,7 +249,7 @@ describe('the parameters of an address', () => {
     ]);
   });
 
-  it('are refused where a route takes none, whatever its method', async () => {
+  it('query parameters are refused where a route takes none, whatever the method', async () => {
     const { status, body } = await post('/text?text=a', '{"text":"a"}', { 'content-type': 'application/json' });
     expect([status, body.error]).toEqual([400, 'text: is not a parameter here; this route takes none']);
     expect((await ask('/openapi.json?pretty=1')).status).toBe(400);
@@ -255,17 +261,17 @@ describe('the parameters of an address', () => {
     ['limit[]=1', 'limit[]: is not a parameter here; this route takes limit, cursor'],
     ['limit=', 'limit: must be a whole number of at least 1'],
     ['=1', ': is not a parameter here; this route takes limit, cursor'],
-  ])('%s: 400', async (query, message) => {
+  ])('the query %s is refused with 400', async (query, message) => {
     const { status, body } = await ask(`/things?${query}`);
     expect([status, body.error]).toEqual([400, message]);
   });
 
-  it('that are unknown are ignored where the route says so', async () => {
+  it('unknown query parameters are ignored where the route allows them', async () => {
     expect((await post('/hooks/event?tenant=7&tenant=8', event, signed(event))).status).toBe(200);
     expect((await post('/hooks/bytes?tenant=7', event, signed(event))).status).toBe(400);
   });
 
-  it('that are unknown are ignored only by routes that providers call or redirect browsers to', () => {
+  it('only routes that providers call or redirect browsers to ignore unknown query parameters', () => {
     const lax = Object.values(routeGroups).flatMap((routes) =>
       routes.filter((each) => each.otherParameters === 'ignored'),
     );
@@ -281,7 +287,7 @@ describe('the parameters of an address', () => {
 });
 
 describe('the OpenAPI document', () => {
-  it('is valid with these routes, names the signature and describes bytes', async () => {
+  it('the OpenAPI document is valid with these routes, names the signature and describes raw bodies', async () => {
     const document = (await (await fetch(`${url}/openapi.json`)).json()) as Record<string, any>; // oxlint-disable-line typescript/no-explicit-any -- as above
     expect((await new Validator().validate(document)).errors ?? []).toEqual([]);
     const event = document['paths']['/hooks/event'].post;

@@ -1,5 +1,5 @@
 /**
- * Sealed values: bound to their place, purpose and key, and sealed anew by the operator's command when the key changes.
+ * Sealed values are bound to their place, purpose and key. The reseal command seals them again when the key changes.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -40,7 +40,7 @@ const only = createSecretBox([newKey]);
 const now = new Date('2026-03-01T12:00:00Z');
 
 describe('a sealed value', () => {
-  it('opens only for the record and field it was sealed for', () => {
+  it('a sealed value opens only for the record and field that it was sealed for', () => {
     const sealed = before.seal('word', place);
     expect(before.open(sealed, place)).toBe('word');
     expect(sealed).not.toBe(before.seal('word', place));
@@ -52,7 +52,7 @@ describe('a sealed value', () => {
       expect(() => before.open(sealed, other)).toThrow(/authenticate/);
   });
 
-  it('opens with any configured key, and names the key that sealed it', () => {
+  it('a sealed value opens with any configured key, and tells whether the newest key sealed it', () => {
     const sealed = before.seal('word', place);
     expect([after.open(sealed, place), after.isNewest(sealed), after.isNewest(after.seal('word', place))]).toEqual([
       'word',
@@ -62,7 +62,7 @@ describe('a sealed value', () => {
     expect(() => only.open(sealed, place)).toThrow(/not among the configured ones/);
   });
 
-  it('does not open after it was changed', () => {
+  it('a modified sealed value does not open', () => {
     const sealed = before.seal('word', place);
     for (const changed of ['', 'x', sealed.slice(0, -1), `${sealed.slice(0, 9)}AAAA${sealed.slice(13)}`])
       expect(() => before.open(changed, place)).toThrow();
@@ -70,7 +70,7 @@ describe('a sealed value', () => {
 });
 
 describe('a keyed hash', () => {
-  it('serves one purpose only, and an older key still recognizes it', () => {
+  it('a keyed hash serves one purpose only, and an older key still verifies it', () => {
     const [one, other] = [before.mac('one', 'text'), before.mac('other', 'text')];
     expect(one.equals(other)).toBe(false);
     expect(after.macs('one', 'text').map((mac) => mac.equals(one))).toEqual([false, true]);
@@ -80,7 +80,7 @@ describe('a keyed hash', () => {
   });
 });
 
-/** An organization with a secret of each lasting kind, and a function that reads all of them. */
+/** Creates an organization with a secret of each permanent kind, and a function that reads all of them. */
 async function organization(box: SecretBox) {
   const orgId = newId('org');
   const whose = { org_id: orgId, provider: 'linear' } as const;
@@ -148,7 +148,7 @@ async function organization(box: SecretBox) {
   return { orgId, read, all };
 }
 
-/** Runs `support-platform reseal` on this database. */
+/** Runs `support-platform reseal` on the database of this test. */
 async function reseal(keys: readonly Buffer[]) {
   const uri = new URL(process.env['TEST_MONGODB_URI']!);
   uri.pathname = `/${database}`;
@@ -171,18 +171,18 @@ async function reseal(keys: readonly Buffer[]) {
 }
 
 describe('reseal', () => {
-  it('seals everything with the new key, after which the old key is not needed', async () => {
+  it('reseal seals all values with the new key, and the old key is no longer needed', async () => {
     const org = await organization(before);
     expect(await org.read(after)).toEqual(org.all);
     await expect(org.read(only)).rejects.toThrow(/not among the configured ones/);
-    // The old key, which sealed them, is not configured.
+    // The old key, which sealed the values, is not configured.
     expect(await reseal([newKey])).toMatchObject({ code: 1, resealed: 0, unreadable: expect.any(Array) });
     expect(await reseal([newKey, oldKey])).toMatchObject({ code: 0, resealed: 11, unreadable: [] });
     expect(await org.read(only)).toEqual(org.all);
     expect(await reseal([newKey, oldKey])).toMatchObject({ code: 0, resealed: 0 });
   });
 
-  it('skips credentials while a process renews them', async () => {
+  it('reseal skips credentials while a process renews them', async () => {
     const orgId = newId('org');
     const whose = { org_id: orgId, provider: 'slack' } as const;
     const sealed = sealCredentials(whose, { token: 't' }, before);
@@ -196,7 +196,7 @@ describe('reseal', () => {
     await collectionOf(IntegrationModel).deleteOne({ _id });
   });
 
-  it('covers every collection that holds sealed values', () => {
+  it('reseal covers every collection that holds sealed values', () => {
     const sources = globSync('models/**/*.ts', { cwd: root }).map((path) => readFileSync(`${root}/${path}`, 'utf8'));
     const sealedIn = sources.flatMap((source) =>
       [...source.matchAll(/\bfield: ['`]([a-z_]+)\./g)].map(([, collection]) => collection!),
@@ -205,7 +205,7 @@ describe('reseal', () => {
     expect([...new Set(sealedIn)].toSorted()).toEqual(known.toSorted());
   });
 
-  it('fails when the configured key opens nothing', async () => {
+  it('reseal fails when the configured keys open nothing', async () => {
     const org = await organization(createSecretBox([randomBytes(32)]));
     const { code, unreadable } = await reseal([newKey, oldKey]);
     expect([code, unreadable.length]).toEqual([1, 11]);

@@ -1,4 +1,7 @@
-/** Every route against every kind of credential that it must refuse, generated from the list of routes. */
+/**
+ * Every route is called with every kind of credential that it must refuse. The tests are generated from the list of
+ * routes.
+ */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { SignJWT, generateKeyPair } from 'jose';
@@ -14,7 +17,7 @@ const label = (route: Route) => `${route.method} ${route.path}`;
 const keyOnly = (route: Route) => route.auth.kind === 'key' && route.auth.keyOnly;
 const of = (...kinds: string[]) => guarded.filter((route) => kinds.includes(route.auth.kind));
 
-/** A request whose content does not matter for authentication: bodies are checked after the caller. */
+/** Sends a request whose content does not matter, because the caller is authenticated before the body is read. */
 function call(route: Route, orgId: string, token: string | undefined) {
   const path = route.path.replace('{orgId}', orgId).replaceAll(/\{\w+\}/g, 'nothing');
   return api.request(route.method, path, { token, ...(route.body ? { body: {} } : {}) });
@@ -63,9 +66,7 @@ beforeAll(async () => {
   }
 });
 
-/**
- * Tokens that are well-formed, with a right checksum, but never issued; and other things that look like credentials.
- */
+/** Tokens with a correct checksum that were never issued, and other texts that look like credentials. */
 async function forgeries(): Promise<Record<string, string>> {
   const { privateKey } = await generateKeyPair('EdDSA');
   const forged = await new SignJWT({ epoch: 0 })
@@ -89,57 +90,63 @@ async function forgeries(): Promise<Record<string, string>> {
 }
 
 describe('no credential, or a malformed one', () => {
-  it.each(guarded.map((route) => [label(route), route] as const))('%s: 401', async (_, route) => {
-    const { status, headers } = await call(route, mine.orgId, undefined);
-    // A signed route requires its provider's signature, which is no scheme of this header.
-    const scheme = route.auth.kind === 'signature' ? null : 'Bearer';
-    expect([status, headers.get('www-authenticate')]).toEqual([401, scheme]);
-    for (const authorization of ['Bearer', 'Bearer  ', `Basic ${key}`, `Bearer ${key} ${key}`, key]) {
-      const path = route.path.replace('{orgId}', mine.orgId).replaceAll(/\{\w+\}/g, 'nothing');
-      const { status, body } = await api.request(route.method, path, { headers: { authorization } });
-      expect([authorization.slice(0, 8), status, body.code]).toEqual([
-        authorization.slice(0, 8),
-        401,
-        'UNAUTHENTICATED',
-      ]);
-    }
-    for (const [name, token] of Object.entries(await forgeries())) {
-      expect([name, (await call(route, mine.orgId, token)).status]).toEqual([name, 401]);
-    }
-  });
+  it.each(guarded.map((route) => [label(route), route] as const))(
+    '%s refuses missing and malformed credentials with 401',
+    async (_, route) => {
+      const { status, headers } = await call(route, mine.orgId, undefined);
+      // A signed route requires the signature of its provider, which is not a scheme of this header.
+      const scheme = route.auth.kind === 'signature' ? null : 'Bearer';
+      expect([status, headers.get('www-authenticate')]).toEqual([401, scheme]);
+      for (const authorization of ['Bearer', 'Bearer  ', `Basic ${key}`, `Bearer ${key} ${key}`, key]) {
+        const path = route.path.replace('{orgId}', mine.orgId).replaceAll(/\{\w+\}/g, 'nothing');
+        const { status, body } = await api.request(route.method, path, { headers: { authorization } });
+        expect([authorization.slice(0, 8), status, body.code]).toEqual([
+          authorization.slice(0, 8),
+          401,
+          'UNAUTHENTICATED',
+        ]);
+      }
+      for (const [name, token] of Object.entries(await forgeries())) {
+        expect([name, (await call(route, mine.orgId, token)).status]).toEqual([name, 401]);
+      }
+    },
+  );
 });
 
 describe('the wrong kind of credential', () => {
   it.each(of('jwt', 'member', 'session').map((route) => [label(route), route] as const))(
-    '%s takes no API key: 401',
+    '%s refuses an API key with 401',
     async (_, route) => {
       expect((await call(route, mine.orgId, key)).body.code).toBe('WRONG_CREDENTIAL_KIND');
     },
   );
   it.each([...of('self'), ...guarded.filter(keyOnly)].map((route) => [label(route), route] as const))(
-    '%s takes no login: 401',
+    '%s refuses a login with 401 WRONG_CREDENTIAL_KIND',
     async (_, route) => {
       expect((await call(route, mine.orgId, mine.owner.token)).body.code).toBe('WRONG_CREDENTIAL_KIND');
     },
   );
-  it.each(of('session').map((route) => [label(route), route] as const))('%s takes no login: 401', async (_, route) => {
-    expect((await call(route, mine.orgId, mine.owner.token)).status).toBe(401);
-  });
+  it.each(of('session').map((route) => [label(route), route] as const))(
+    '%s refuses a login with 401',
+    async (_, route) => {
+      expect((await call(route, mine.orgId, mine.owner.token)).status).toBe(401);
+    },
+  );
   it.each(of('jwt', 'member', 'key', 'self').map((route) => [label(route), route] as const))(
-    '%s takes no session token: 401',
+    '%s refuses a session token with 401',
     async (_, route) => {
       expect((await call(route, mine.orgId, session)).status).toBe(401);
     },
   );
   it.each(routes.filter(({ auth }) => auth.kind === 'open').map((route) => [label(route), route] as const))(
-    '%s answers with a session token as without',
+    'the open route %s answers with a session token as without one',
     async (_, route) => {
       const [without, withToken] = [await call(route, mine.orgId, undefined), await call(route, mine.orgId, session)];
       expect([withToken.status, withToken.body.code]).toEqual([without.status, without.body.code]);
     },
   );
   it.each(guarded.map((route) => [label(route), route] as const))(
-    '%s takes no publishable key: 401',
+    '%s refuses a publishable key with 401',
     async (_, route) => {
       expect((await call(route, mine.orgId, publishable)).status).toBe(401);
     },
@@ -147,7 +154,7 @@ describe('the wrong kind of credential', () => {
 });
 
 describe('a route that takes signatures', () => {
-  it('takes no key, login or session token in place of one: 401', async () => {
+  it('a signed route refuses a key, a login and a session token in place of a signature with 401', async () => {
     for (const route of of('signature'))
       for (const token of [key, mine.owner.token, session])
         expect([label(route), (await call(route, mine.orgId, token)).status]).toEqual([label(route), 401]);
@@ -155,24 +162,30 @@ describe('a route that takes signatures', () => {
 });
 
 describe('a key without the scope', () => {
-  it.each(of('key').map((route) => [label(route), route] as const))('%s: 403, naming it', async (_, route) => {
-    const scope = (route.auth as { scope: Scope }).scope;
-    const { status, body } = await call(route, mine.orgId, withScopes.get(scope));
-    expect([status, body.code]).toEqual([403, 'MISSING_SCOPE']);
-    expect(body.error).toContain(scope);
-  });
+  it.each(of('key').map((route) => [label(route), route] as const))(
+    '%s refuses a key without its scope with 403 and names the scope',
+    async (_, route) => {
+      const scope = (route.auth as { scope: Scope }).scope;
+      const { status, body } = await call(route, mine.orgId, withScopes.get(scope));
+      expect([status, body.code]).toEqual([403, 'MISSING_SCOPE']);
+      expect(body.error).toContain(scope);
+    },
+  );
 });
 
 describe('a revoked key', () => {
-  it.each(of('key', 'self').map((route) => [label(route), route] as const))('%s: 401', async (_, route) => {
-    expect((await call(route, mine.orgId, revoked)).status).toBe(401);
-  });
+  it.each(of('key', 'self').map((route) => [label(route), route] as const))(
+    '%s refuses a revoked key with 401',
+    async (_, route) => {
+      expect((await call(route, mine.orgId, revoked)).status).toBe(401);
+    },
+  );
 });
 
 describe('a session', () => {
   const taken = of('session').map((route) => [label(route), route] as const);
 
-  it('is accepted by several routes', () => expect(taken.length).toBeGreaterThan(2));
+  it('several routes accept a session', () => expect(taken.length).toBeGreaterThan(2));
 
   it.each(taken)('%s accepts the token of a session that is not revoked', async (_, route) => {
     expect([401, 403]).not.toContain((await call(route, mine.orgId, session)).status);
@@ -186,7 +199,7 @@ describe('a session', () => {
 describe('another organization’s credential', () => {
   const withOrg = guarded.filter((route) => route.path.includes('{orgId}'));
   it.each(withOrg.map((route) => [label(route), route] as const))(
-    '%s: 404, as for one that does not exist',
+    '%s answers a credential of another organization with 404, as for a missing organization',
     async (_, route) => {
       const logins = [outsider, other.owner.token];
       const credentials = { key: keyOnly(route) ? [otherKey] : [otherKey, ...logins], session: [otherSession] }[

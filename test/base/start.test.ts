@@ -1,4 +1,4 @@
-/** Saving and starting on a real database, with a Temporal that does what a test tells it. */
+/** Storing a start intent in a real database and starting the workflow, with a simulated Temporal. */
 import { describe, expect, it } from '@jest/globals';
 import {
   ServiceError,
@@ -26,7 +26,7 @@ modelsIn('durable');
 const orgId = newId('org');
 const begin = async () => (await provideConversation(orgId, 'test', newId('customer'), new Date()))._id;
 
-/** A Temporal that answers each start by `answer`, which gets the workflow's id. */
+/** A simulated Temporal that answers each start by `answer`, which gets the workflow id. */
 function starter(
   answer: (workflowId: string) => Promise<void>,
   clock = () => new Date(),
@@ -49,7 +49,7 @@ const pendingOf = async (convId: string) =>
   (await findConversation(orgId, convId))?.pending?.map(({ workflow_id }) => workflow_id);
 
 describe('an act that concerns several workflows', () => {
-  it('stores one intent for each workflow, starts all of them and settles each separately', async () => {
+  it('an act stores an intent for each of its workflows, starts all and settles each separately', async () => {
     const convId = await begin();
     const ctx = starter(async (id) => {
       if (id === 'second') throw new Error('Temporal is away');
@@ -64,7 +64,7 @@ describe('an act that concerns several workflows', () => {
     expect(await pendingOf(convId)).toEqual(['second']);
   });
 
-  it('may choose its workflows by the conversation that it has just changed', async () => {
+  it('an act may choose its workflows by the conversation that it has just changed', async () => {
     const convId = await begin();
     const made: unknown[] = [];
     const intents: NonNullable<Parameters<typeof actOn>[3]['intents']> = (what) => {
@@ -77,7 +77,7 @@ describe('an act that concerns several workflows', () => {
       [true, ['ticket.created', 'ticket.escalated']],
       [false, []],
     ]);
-    // What the act itself left: the ticket's events are to be sent, and members are to be told.
+    // What the act itself started: the delivery of the ticket's events and the notification of members.
     expect(await pendingOf(convId)).toEqual([expect.stringMatching(/^ticket:tkt_/), `notices:${convId}`]);
   });
 });
@@ -89,7 +89,7 @@ const unavailable = () => {
 const later = (minutes: number) => () => new Date(Date.now() + minutes * 60_000);
 const idsOf = (org: string, count: number) => Array.from({ length: count }, (_, i) => `${org}:${i}`);
 
-/** Records of one organization that wait for the sweeper, oldest first, saved a minute ago. */
+/** Stores records of one organization that wait for the sweeper, oldest first, saved a minute ago. */
 async function waiting(org_id: string, ids: readonly string[]): Promise<void> {
   const removed_at = new Date();
   const saved = later(-1)();
@@ -103,11 +103,12 @@ const waitingOf = async (org_id: string) => {
 };
 
 describe('the sweeper', () => {
-  it('starts everything that waits in one sweep, taking organizations in turn', async () => {
+  it('one sweep starts everything that waits, taking organizations in turn', async () => {
     const [many, one] = [newId('org'), newId('org')];
     await waiting(many, idsOf(many, 150));
     await waiting(one, idsOf(one, 1));
-    // No start of the many ends before the single one: if all of them came before it, the sweep would not end.
+    // The starts of the large organization end only after the single one. If they all came first, the sweep would not
+    // end.
     const single = Promise.withResolvers<void>();
     const ctx = starter(async (id) => {
       if (id === `${one}:0`) single.resolve();
@@ -118,7 +119,7 @@ describe('the sweeper', () => {
     expect([await waitingOf(many), await waitingOf(one)]).toEqual([[], []]);
   });
 
-  it('continues after a failed start, and retries that one after longer and longer pauses, up to 5 minutes', async () => {
+  it('a sweep continues after a failed start, and retries that one with a backoff of up to 5 minutes', async () => {
     const org = newId('org');
     await waiting(org, idsOf(org, 30));
     const bad = `${org}:0`;
@@ -137,7 +138,7 @@ describe('the sweeper', () => {
     await RemovalModel.deleteOne({ _id: bad });
   });
 
-  it('starts nothing while Temporal is down, and everything as soon as Temporal answers', async () => {
+  it('a sweep starts nothing while Temporal is down, and everything when Temporal answers again', async () => {
     const org = newId('org');
     await waiting(org, idsOf(org, 50));
     const before = await waitingOf(org);
@@ -152,7 +153,7 @@ describe('the sweeper', () => {
     expect(await waitingOf(org)).toEqual([]);
   });
 
-  it('stops when Temporal goes down during a sweep; what it had claimed is due again within 5 s, however often this happens', async () => {
+  it('a sweep stops when Temporal goes down, and what it had claimed is due again within 5 s', async () => {
     const org = newId('org');
     await waiting(org, idsOf(org, 100));
     let asked = 0;
@@ -203,7 +204,7 @@ describe('a command to an open workflow', () => {
     ],
     ['that nobody took in time is 503', new WorkflowUpdateRPCTimeoutOrCancelledError('timeout'), { status: 503 }],
     ['while Temporal is away is 503', unavailable(), { status: 503, code: 'UNAVAILABLE' }],
-  ])('%s', async (_, error, expected) => {
+  ])('a command to a workflow reports the failure: a command %s', async (_, error, expected) => {
     const executeUpdate = async () => {
       throw error;
     };

@@ -1,4 +1,4 @@
-/** Accepted work is done whatever dies: processes are killed between two lines, and Temporal goes down. */
+/** Accepted work is finished although processes are killed at any point and Temporal goes down. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
@@ -29,7 +29,7 @@ function newSystem(name: string, extra?: Record<string, string>): SystemEnv {
   return env;
 }
 
-/** What MongoDB and the index really hold of each document. */
+/** What MongoDB and the index actually hold of each document. */
 async function stored(env: SystemEnv, orgId: string) {
   const db = walked(await mongoose.createConnection(env['MONGODB_URI']!).asPromise());
   const search = createSearch({ uri: join(env.DATA_DIR, 'search') });
@@ -61,7 +61,7 @@ const faults: Fault[] = [
 ];
 
 describe('a worker killed in each step of a document', () => {
-  it('leaves every document to another worker, which indexes it exactly once', async () => {
+  it('a document whose worker is killed at any step is indexed exactly once by another worker', async () => {
     const env = newSystem('workerkill', { FLEETS: 'documents,backlog' });
     const api = apiAt((await start('api/server.ts', env)).url);
     const org = await api.newOrg();
@@ -84,7 +84,7 @@ describe('a worker killed in each step of a document', () => {
 
     await start('test/kit/worker.ts', env);
     for (const id of ids) expect((await api.processed(org.orgId, token, id)).status).toBe('indexed');
-    // The last steps after publishing (old rows, the settled intent) end shortly after.
+    // The last steps after publishing (deleting old rows, settling the intent) end shortly after.
     const clean = await until(async () => {
       const found = await stored(env, org.orgId);
       return found.every((d) => d.pending === 0 && d.rows.length === 1) && found;
@@ -98,7 +98,7 @@ describe('a worker killed in each step of a document', () => {
 });
 
 describe('an API killed between saving a document and starting its workflow', () => {
-  it('leaves an intent, from which the sweeper gets the document indexed', async () => {
+  it('a document whose API process is killed before its workflow starts is indexed by the sweeper', async () => {
     const env = newSystem('apikill', { FLEETS: 'documents,backlog' });
     const sound = apiAt((await start('api/server.ts', env)).url);
     const org = await sound.newOrg();
@@ -124,9 +124,9 @@ describe('an API killed between saving a document and starting its workflow', ()
 });
 
 describe('while Temporal is down', () => {
-  it('uploads are accepted, health reports it, and they are processed when Temporal is back', async () => {
+  it('uploads are accepted while Temporal is down, health reports it, and they are processed later', async () => {
     const env = newSystem('away', { FLEETS: 'documents,backlog' });
-    // Port 9 (discard) is closed: for this API Temporal is down, but the worker below reaches it.
+    // Port 9 (discard) is closed, so Temporal is down for this API. The worker below reaches Temporal.
     const api = apiAt((await start('api/server.ts', { ...env, TEMPORAL_ADDRESS: '127.0.0.1:9' })).url);
     const org = await api.newOrg();
     const { token } = await api.newKey(org);
@@ -150,9 +150,9 @@ describe('while Temporal is down', () => {
 });
 
 describe('SIGTERM', () => {
-  it('lets an API finish its running request, then end cleanly', async () => {
+  it('on SIGTERM an API finishes its running request and then ends cleanly', async () => {
     const env = newSystem('drain');
-    // The process has a temporary folder of its own, so that the test sees only this upload.
+    // The process has its own temporary folder, so that the test sees only this upload.
     const process = await startProcess('api/server.ts', { ...env, TMPDIR: env.DATA_DIR });
     const api = apiAt(process.url);
     const org = await api.newOrg();

@@ -1,4 +1,3 @@
-/** Reads of several collections in one consistent state. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import mongoose from 'mongoose';
 import { systemEnv } from '../kit/processes.ts';
@@ -15,7 +14,7 @@ beforeAll(async () => {
 afterAll(disconnectMongo);
 
 describe('readTogether', () => {
-  it('sees no write that happens between its reads', async () => {
+  it('readTogether reads from one snapshot and does not see a write between its reads', async () => {
     const seen = await readTogether(async (options) => {
       const first = await counted('first').findOne({ _id: 'one' }, options);
       for (const name of ['first', 'second']) await counted(name).updateOne({ _id: 'one' }, { $set: { count: 2 } });

@@ -1,4 +1,3 @@
-/** The sentence for every kind of fault that a schema can find. */
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { check } from '../../api/http/faults.ts';
@@ -110,7 +109,7 @@ describe('a field that does not fit its schema', () => {
       new Map([[{}, 1]]),
       'has an entry that is not allowed: must be text',
     ],
-  ])('%s', (_, schema, value, sentence) => {
+  ])('a field that does not fit its schema is refused with a sentence: %s', (_, schema, value, sentence) => {
     const field = z.object({ field: schema });
     expect(faultsOf(field, { field: value })).toEqual({
       details: [{ path: expect.arrayContaining(['body', 'field']), message: sentence }],
@@ -153,7 +152,7 @@ describe('the place of a fault', () => {
     ['of an unknown kind', { name: 'a', kind: { type: 'c' } }, ['kind', 'type'], 'kind.type: must be one of a, b'],
     ['of the whole', [], [], 'body: must be an object'],
     ['of nothing', undefined, [], 'body: is required'],
-  ])('%s', (_, value, path, message) => {
+  ])('the error names the place of the fault: %s', (_, value, path, message) => {
     const faults = faultsOf(nested, value);
     expect(faults.details.map((detail) => detail.path)).toEqual([['body', ...path]]);
     expect(faults.message).toBe(message);
@@ -180,7 +179,7 @@ describe('the place of a fault', () => {
 });
 
 describe('parse', () => {
-  it('throws VALIDATION with the field in its sentence', () => {
+  it('parse throws VALIDATION with the name of the field in its message', () => {
     expect(() => parse(pageQuery, { limit: '0' }, 'query')).toThrow(
       expect.objectContaining({
         code: 'VALIDATION',
@@ -191,7 +190,7 @@ describe('parse', () => {
     expect(() => parse(pageQuery, { limit: 'ten' }, 'query')).toThrow('limit: must be a whole number of at least 1');
   });
 
-  it('returns the value as the schema parsed it', () => {
+  it('parse returns the value that the schema produced', () => {
     expect(parse(pageQuery, { limit: '500' }, 'query')).toEqual({ limit: 100 });
   });
 });
@@ -207,7 +206,7 @@ describe('a Problem', () => {
     ['no detail', new Problem('VALIDATION', { details: [] }), 'The request is not valid.'],
     ['a sentence of its own', new Problem('VALIDATION', { message: 'No.', details }), 'No.'],
     ['another code', new Problem('CONFLICT', { details }), 'The resource is not in a state that allows this.'],
-  ])('with %s', (_, problem, message) => {
+  ])('the message of a Problem comes from its details: %s', (_, problem, message) => {
     expect(problem.message).toBe(message);
   });
 });
@@ -240,7 +239,7 @@ describe('JSON that is sent', () => {
     { $gt: '' },
   ];
 
-  it.each(schemas)('%s is refused in words', (_, schema) => {
+  it.each(schemas)('the schema %s refuses wrong JSON values with a sentence', (_, schema) => {
     const fields = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
     const values = [...wrong, ...fields.flatMap((field) => wrong.map((value) => ({ [field]: value })))];
     for (const value of values) {

@@ -1,4 +1,7 @@
-/** The command-line tool as people and scripts run it: the real program, as a process, against the run's system. */
+/**
+ * The command-line tool as people and scripts use it: the real program in its own process, against the system of the
+ * test run.
+ */
 import { spawn } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -45,7 +48,7 @@ function start(
       HOME: folder,
       XDG_CONFIG_HOME: join(folder, 'config'),
       SUPPORT_URL: api.url,
-      // As `npm run cli` sets it.
+      // The same setting as in `npm run cli`.
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     };
     const child = spawn(command, args, { cwd, env: { ...inherited, ...env } });
@@ -59,10 +62,10 @@ function start(
   });
 }
 
-/** Runs the tool with a configuration that all tests share; pass XDG_CONFIG_HOME for another. */
+/** Runs the tool with a configuration that all tests share. Set XDG_CONFIG_HOME for a separate one. */
 const cli = (args: readonly string[], options?: Options) => start(process.execPath, [main, ...args], options);
 
-/** The same, like a script that uses the organization's key. */
+/** Runs the tool as a script does that uses the organization's key. */
 const withKey = (...args: string[]) => cli(args, { env: { SUPPORT_API_KEY: key } });
 
 // oxlint-disable-next-line typescript/no-explicit-any -- checked by the test that reads it
@@ -78,7 +81,7 @@ async function file(name: string, content: string): Promise<string> {
   return path;
 }
 
-/** Runs the program in this process, for commands that end before anything is sent. */
+/** Runs the program in this process, for commands that end before they send anything. */
 async function inProcess(args: readonly string[]): Promise<Ended> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const code = await run(args, {
@@ -90,7 +93,7 @@ async function inProcess(args: readonly string[]): Promise<Ended> {
   return { code, stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') };
 }
 
-/** A separate folder for a login. */
+/** A separate configuration folder for a login. */
 const elsewhere = (name: string) => ({ XDG_CONFIG_HOME: join(folder, name) });
 const loginOf = (name: string) => join(folder, name, 'support-platform', 'credentials.json');
 
@@ -113,7 +116,7 @@ describe('support-platform register, login, logout', () => {
     expect(JSON.parse(stdout)).toMatchObject({ organizations: [{ name: 'Ada & Co', role: 'owner' }] });
   });
 
-  it('a wrong password ends with 1 and one sentence, and nothing is remembered', async () => {
+  it('a wrong password ends with exit code 1 and one sentence, and nothing is stored', async () => {
     const ended = await cli(['login', '--email', org.owner.email, '--password-stdin'], {
       env: elsewhere('wrong'),
       input: 'not the password\n',
@@ -122,7 +125,7 @@ describe('support-platform register, login, logout', () => {
     await expect(stat(loginOf('wrong'))).rejects.toThrow('ENOENT');
   });
 
-  it('a login is not used at another address', async () => {
+  it('a stored login is not sent to another server address', async () => {
     const env = await login('addresses', org.owner.email);
     const seen: string[] = [];
     const other = createServer((request, response) => {
@@ -160,7 +163,7 @@ describe('support-platform register, login, logout', () => {
     const again = await api.request('POST', '/auth/login', {
       body: { email: user.email, password: 'a brand new password' },
     });
-    // An operator's link does not prove the address.
+    // A link that an operator created does not verify the e-mail address.
     const { body } = await api.request('GET', '/me', { token: again.body.data.token });
     expect(body.data.email_verified).toBe(false);
 
@@ -170,7 +173,7 @@ describe('support-platform register, login, logout', () => {
     expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining('set MONGODB_URI') });
   });
 
-  it('logout forgets the login', async () => {
+  it('logout deletes the stored login', async () => {
     const env = await login('logout', org.owner.email);
     expect(await cli(['logout'], { env })).toMatchObject({ code: 0 });
     expect(await readFile(loginOf('logout'), 'utf8')).not.toContain('token');
@@ -190,7 +193,7 @@ describe('support-platform register, login, logout', () => {
     expect(stdout).not.toContain(password);
   });
 
-  it('without a terminal a command that needs a password ends with 2 at once', async () => {
+  it('without a terminal, a command that needs a password ends with exit code 2 at once', async () => {
     expect(await cli(['login', '--email', 'ada@example.com'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('--password-stdin'),
@@ -222,7 +225,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 `;
 
 describe('support-platform org', () => {
-  it('with several organizations one must be chosen, and the choice is remembered; going live and back is one command each', async () => {
+  it('one of several organizations must be chosen, and one command each goes live and back', async () => {
     const owner = await api.newUser();
     const env = await login('orgs', owner.email);
     expect(await cli(['docs', 'list'], { env })).toMatchObject({
@@ -255,7 +258,7 @@ describe('support-platform org', () => {
     expect(JSON.parse(back.stdout)).toEqual({ org_id: ids[0], environment: 'sandbox' });
   });
 
-  it('going live lists what exists in test mode only, and --copy copies it; a search without results says which mode it searched', async () => {
+  it('going live lists what exists only in test mode, and --copy copies it to live mode', async () => {
     const owner = await api.newUser();
     const own = await api.newOrg(owner);
     const env = await login('copying', owner.email);
@@ -277,7 +280,7 @@ describe('support-platform org', () => {
     expect(empty.stderr).toContain('use a key of test mode');
   });
 
-  it('an organization of somebody else cannot be chosen: 1', async () => {
+  it('choosing the organization of somebody else fails with exit code 1', async () => {
     const env = await login('strangers', (await api.newUser()).email);
     expect(await cli(['org', 'use', org.orgId], { env })).toMatchObject({
       code: 1,
@@ -287,7 +290,7 @@ describe('support-platform org', () => {
 });
 
 describe('support-platform keys', () => {
-  it('a created key works at once and stops when it is revoked; an API key cannot manage keys', async () => {
+  it('a created key works at once and stops when revoked, and an API key cannot manage keys', async () => {
     const env = { ...(await login('keys', org.owner.email)), SUPPORT_ORG: org.orgId };
     const created = await cli(['keys', 'create', 'script', '--scopes', 'support:read', '--json'], { env });
     const { key, token } = JSON.parse(created.stdout) as { key: { key_id: string }; token: string };
@@ -308,7 +311,7 @@ describe('support-platform keys', () => {
     );
   });
 
-  it('a refused field is named: 1', async () => {
+  it('a refused field is named, with exit code 1', async () => {
     const env = { ...(await login('refused', org.owner.email)), SUPPORT_ORG: org.orgId };
     const ended = await cli(['keys', 'create', 'x', '--scopes', 'everything', '--json'], { env });
     expect(ended).toMatchObject({ code: 1, stdout: '' });
@@ -321,7 +324,7 @@ describe('support-platform keys', () => {
 });
 
 describe('support-platform docs, ask, gaps', () => {
-  it('an added document answers questions when the command ends, and stops when it is removed', async () => {
+  it('an added document answers questions when the command ends, and no longer after it is removed', async () => {
     const path = await file('parking.md', '# Parking\n\nThe garage in Elm Street charges two euros an hour.\n');
     const added = await withKey('docs', 'add', path, '--segments', 'Drivers, Staff', '--authority', 'primary');
     expect(added).toMatchObject({ code: 0, stderr: '' });
@@ -340,7 +343,7 @@ describe('support-platform docs, ask, gaps', () => {
     expect((await json('gaps')).gaps).toContainEqual(expect.objectContaining({ question, count: 2, status: 'open' }));
   });
 
-  it('when some of several files fail, the others are added, and the command ends with 1', async () => {
+  it('when some of several files fail, the others are added and the exit code is 1', async () => {
     const good = await file('opening.txt', 'The counter opens at nine.');
     const refused = await file('picture.pdf', '%PDF-1.7 nothing');
     const missing = join(folder, 'missing.md');
@@ -369,7 +372,7 @@ describe('support-platform docs, ask, gaps', () => {
     });
   });
 
-  it('tags, priority and reprocessing show in the list', async () => {
+  it('docs list shows changed tags, authority and reprocessing', async () => {
     const { files } = await json('docs', 'add', await file('rates.csv', 'Rate;Price\nDay;9 EUR\nWeek;40 EUR\n'));
     const docId = files[0].document.doc_id as string;
     expect(await withKey('docs', 'tag', docId, 'Web Shop,app')).toEqual({
@@ -389,7 +392,7 @@ describe('support-platform docs, ask, gaps', () => {
     expect(await withKey('docs', 'tag', docId, '')).toMatchObject({ stdout: `${docId} is for: everybody\n` });
   });
 
-  it('--explain shows what was searched and why passages counted', async () => {
+  it('ask --explain shows what was searched and why passages counted', async () => {
     await withKey('docs', 'add', await file('umbrella.md', '# Umbrellas\n\nUmbrellas may be borrowed at the desk.\n'));
     const { stdout } = await withKey('ask', 'Where may umbrellas be borrowed?', '--explain');
     expect(stdout).toMatch(/searched: Where may umbrellas be borrowed\?[^]*RELEVANT[^]*\nyes .*umbrella\.md/);
@@ -399,7 +402,7 @@ describe('support-platform docs, ask, gaps', () => {
     });
   });
 
-  it('control characters in names and answers are printed as text, so that the terminal does not obey them', async () => {
+  it('control characters in names and answers are printed as escaped text', async () => {
     const evil = 'a\u001b[2J\u009b31m\u202eb\u0007';
     const path = await file(`${evil}.md`, '# Notes\n\nThe vault code is red.\n');
     const added = await withKey('docs', 'add', path);
@@ -445,7 +448,7 @@ describe('every support-platform command', () => {
     ['a choice that is none', ['docs', 'authority', 'doc_1', 'highest'], 'Allowed choices'],
     ['an identifier that is a path', ['docs', 'rm', '../../orgs'], 'not an identifier'],
     ['an address that is none', ['docs', 'list', '--url', 'localhost'], 'not an address'],
-  ])('%s is wrong usage: 2', async (_what, args, sentence) => {
+  ])('wrong usage ends with exit code 2: %s', async (_what, args, sentence) => {
     const text = await inProcess(args);
     expect(text).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) });
     const asJson = await inProcess([...args, '--json']);
@@ -453,7 +456,7 @@ describe('every support-platform command', () => {
     expect(JSON.parse(asJson.stderr)).toMatchObject({ code: 'USAGE', error: expect.any(String) });
   });
 
-  it('without a server ends with 1 and says what to do', async () => {
+  it('a command without a reachable server ends with exit code 1 and says what to do', async () => {
     const url = `http://127.0.0.1:${await freePort()}/v1`;
     const ended = await cli(['docs', 'list', '--url', url, '--key', key]);
     expect(ended).toEqual({
@@ -465,7 +468,7 @@ describe('every support-platform command', () => {
     expect(JSON.parse(asJson.stderr)).toMatchObject({ code: 'NO_SERVER' });
   });
 
-  it('bin runs from any folder and ends with the exit code of the command', async () => {
+  it('the bin file runs from any folder and ends with the exit code of the command', async () => {
     const bin = join(root, 'cli', 'bin.mjs');
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
     expect(await start(bin, ['--version'], { cwd: tmpdir() })).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
@@ -480,7 +483,7 @@ async function listen(server: Server): Promise<string> {
 }
 
 describe('crawl and pages', () => {
-  it('crawl a site and wait for its end, list, tag and remove its pages, and prune', async () => {
+  it('crawl and pages commands crawl a site and wait for it, list, tag and remove its pages, and prune', async () => {
     const site = await startSite({
       '/': page('Linden', 'The linden branch opens at nine on every weekday.', ['/gone', '/fees.pdf']),
     });
@@ -507,7 +510,7 @@ describe('crawl and pages', () => {
     }
   });
 
-  it('schedule a site to be crawled every few hours, list scheduled sites and remove one', async () => {
+  it('crawl commands schedule a recurring crawl, list the schedules and remove one', async () => {
     const site = await startSite({ '/': page('Rowan', 'The rowan branch is closed on Sundays.') });
     try {
       const env = { SUPPORT_API_KEY: key };
@@ -529,7 +532,7 @@ describe('crawl and pages', () => {
 });
 
 describe('inbox', () => {
-  it('list conversations, show one, reply to it, escalate and resolve it', async () => {
+  it('inbox commands list conversations, show one, reply to it, escalate it and resolve it', async () => {
     const own = await api.newOrg();
     const { token } = await api.newKey(own);
     const env = { SUPPORT_API_KEY: token };
@@ -559,7 +562,7 @@ describe('inbox', () => {
 });
 
 describe('inbox and notifications with a login', () => {
-  it('assign a conversation to oneself, nobody and others, reopen it, and list, read and follow notifications', async () => {
+  it('commands with a login assign and reopen a conversation, and list, read and follow notifications', async () => {
     const own = await api.newOrg();
     const { token } = await api.newKey(own);
     const env = { ...(await login('told', own.owner.email)), SUPPORT_ORG: own.orgId };
@@ -581,7 +584,7 @@ describe('inbox and notifications with a login', () => {
 
     expect((await cli(['notifications', 'list'], { env })).stdout).toBe('There are no such notifications.\n');
     const first = cli(['notifications', 'follow', '--count', '1'], { env });
-    // The command shows only what happens after it has started, so the test causes notifications until one is shown.
+    // The command shows only what happens after it has started. So the test causes notifications until one is shown.
     const shown = { ended: false };
     const following = first.finally(() => (shown.ended = true));
     await until(async () => {

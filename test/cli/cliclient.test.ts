@@ -1,4 +1,3 @@
-/** How the command-line tool deals with a misbehaving server, and what it prints to a terminal. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it, expect } from '@jest/globals';
@@ -18,7 +17,7 @@ const good = status(200, {}, { ok: true });
 const html: Answer = (_request, response) => void response.end('<html>');
 const reset: Answer = (request) => void request.socket.destroy();
 
-/** Sends one request to a server that gives these answers, the last one repeatedly; returns the result. */
+/** Sends one request to a server that gives these answers, the last one repeatedly, and returns the result. */
 async function against(answers: Answer[], method: Method, options: RequestOptions = {}) {
   const seen: Seen[] = [];
   const slept: number[] = [];
@@ -62,26 +61,26 @@ describe('a request that may be repeated', () => {
     ['503', status(503, { 'retry-after': '1' }), 1000],
     ['503 without Retry-After', status(503), 250],
     ['a broken connection', reset, 250],
-  ] as const)('is repeated after %s, when the server says', async (_what, bad, ms) => {
+  ] as const)('a safe request is retried after %s, when the server says', async (_what, bad, ms) => {
     const { result, seen, slept } = await against([bad, good], 'GET');
     expect(result).toEqual({ ok: true });
     expect(seen).toHaveLength(2);
     expect(slept).toEqual([ms]);
   });
 
-  it("is given up after four tries, with the server's error", async () => {
+  it('a safe request is given up after four attempts, with the error of the server', async () => {
     const { result, seen } = await against([status(503, {}, { error: 'busy', code: 'UNAVAILABLE' })], 'GET');
     expect(result).toMatchObject({ message: 'busy', code: 'UNAVAILABLE', status: 503, exitCode: 1 });
     expect(seen).toHaveLength(4);
   });
 
-  it('waits at most fifteen seconds in all', async () => {
+  it('the retries of a request wait at most fifteen seconds in total', async () => {
     const { result, seen, slept } = await against([status(429, { 'retry-after': '60' }), good], 'GET');
     expect(result).toMatchObject({ status: 429 });
     expect([seen.length, slept]).toEqual([1, []]);
   });
 
-  it('a POST is repeated under the same Idempotency-Key, also while the first one still runs', async () => {
+  it('a POST is retried with the same Idempotency-Key, even while the first attempt still runs', async () => {
     const running = status(409, {}, { error: 'running', code: 'IDEMPOTENCY_KEY_IN_PROGRESS' });
     const { result, seen } = await against([reset, running, good], 'POST', { body: { a: 1 } });
     expect(result).toEqual({ ok: true });
@@ -90,7 +89,7 @@ describe('a request that may be repeated', () => {
     expect(seen[0]!.key).toMatch(/^[\da-f-]{36}$/);
   });
 
-  it('a form is sent again whole, and its progress counts bytes', async () => {
+  it('a form is sent again completely, and its progress counts bytes', async () => {
     const data = new FormData();
     data.append('file', new Blob(['x'.repeat(200_000)]), 'x.txt');
     let sent = 0;
@@ -107,7 +106,7 @@ describe('a request that may not be repeated', () => {
   it.each([
     ['a POST that happens once', 'POST', { once: true }],
     ['a DELETE', 'DELETE', {}],
-  ] as const)('%s is sent once', async (_what, method, options) => {
+  ] as const)('an unsafe request is sent once: %s', async (_what, method, options) => {
     for (const bad of [status(503), reset]) {
       const { result, seen } = await against([bad, good], method, options);
       expect(result).toBeInstanceOf(Error);
@@ -118,7 +117,7 @@ describe('a request that may not be repeated', () => {
 });
 
 describe('a reply', () => {
-  it('of a dashboard route is returned without its envelope, and its warning is printed', async () => {
+  it('the reply of a dashboard route is returned without its envelope, and its warning is printed', async () => {
     expect((await against([status(200, {}, { success: true, data: { ok: true } })], 'GET')).result).toEqual({
       ok: true,
     });
@@ -131,13 +130,13 @@ describe('a reply', () => {
     ['that is a redirect is not followed', status(302, { location: 'http://127.0.0.1:9/elsewhere' }), 'redirects to'],
     ['that is not JSON is not this API', html, 'is not this API'],
     ['that breaks the contract is not passed on', status(200, {}, { ok: 'yes' }), 'not what this version understands'],
-  ])('%s', async (_what, answer, sentence) => {
+  ])('an unexpected reply is refused: one %s', async (_what, answer, sentence) => {
     const { result, seen } = await against([answer], 'GET');
     expect(result).toMatchObject({ code: 'UNEXPECTED_REPLY', message: expect.stringContaining(sentence) });
     expect(seen).toHaveLength(1);
   });
 
-  it('with malformed details still shows its error sentence', async () => {
+  it('a reply with malformed details still shows its error sentence', async () => {
     const { result } = await against(
       [
         status(
@@ -157,7 +156,7 @@ describe('a reply', () => {
 });
 
 describe('a list', () => {
-  it('is followed to its last page', async () => {
+  it('a list is read to its last page', async () => {
     const pages: Record<string, { entries: number[]; cursor: string | null }> = {
       start: { entries: [1, 2], cursor: 'b' },
       b: { entries: [3], cursor: 'c' },
@@ -166,7 +165,7 @@ describe('a list', () => {
     expect(await allPages(async ({ cursor }) => pages[cursor ?? 'start']!)).toEqual([1, 2, 3, 4]);
   });
 
-  it('whose cursor repeats ends with an error', async () => {
+  it('a list whose cursor repeats ends with an error', async () => {
     await expect(allPages(async () => ({ entries: [1], cursor: 'again' }))).rejects.toThrow('repeats the pages');
   });
 });
@@ -180,23 +179,23 @@ describe('text for a terminal', () => {
     ['a direction override', 'exe\u202egpj', 'exe\\u202egpj'],
     ['an invisible tag character', 'a\u{e0041}', 'a\\udb40\\udc41'],
     ['half a character', 'a\ud800', 'a\ufffd'],
-  ])('writes out %s', (_what, text, shown) => {
+  ])('the terminal output escapes %s', (_what, text, shown) => {
     expect(visible(text)).toBe(shown);
   });
 
-  it('keeps letters of every script unchanged', () => {
+  it('letters of every script are printed unchanged', () => {
     const text = 'Straße, naïve, 漢字, עברית, می‌خواهم, 👩‍💻, re\u0301sume\u0301';
     expect(visible(text)).toBe(text);
   });
 
-  it('parses as JSON to the same value', () => {
+  it('JSON output with escaped control characters parses to the same value', () => {
     const value = { name: 'a\u001b[31m\u009b\u202e\u{e0041}\u007f\n漢' };
     expect(JSON.parse(visibleJson(value))).toEqual(value);
     // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
     expect(visibleJson(value)).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]|[\u{e0000}-\u{e007f}]/u);
   });
 
-  it('a name cannot forge a row of a table, nor move its columns', () => {
+  it('a name can neither forge a row of a table nor shift its columns', () => {
     expect(
       table(
         ['ID', 'NAME'],
@@ -208,7 +207,7 @@ describe('text for a terminal', () => {
     ).toEqual(['ID   NAME', '1    a\\u000a2  b', '333  c']);
   });
 
-  it('is wrapped at blanks and keeps its own line breaks', () => {
+  it('text is wrapped at blanks and keeps its own line breaks', () => {
     expect(wrap('one two three\n\nfour longerthanten', 10)).toEqual(['one two', 'three', '', 'four', 'longerthanten']);
   });
 });

@@ -1,4 +1,3 @@
-/** `npm run demo` does the main job on the project's own files, and fails when an answer is not the expected one. */
 import { spawn } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,7 +25,7 @@ async function demo(
 }
 
 describe('npm run demo', () => {
-  it('answers from a file of every type, for a segment, and says when it does not know', async () => {
+  it('the demo answers from a file of every type, filters by segment, and says when it does not know', async () => {
     const { code, stdout, stderr } = await demo();
     expect({ code, stderr, wrong: stdout.match(/WRONG.*/g) }).toEqual({ code: 0, stderr: '', wrong: null });
     const { documents, questions } = JSON.parse(await readFile(join(fixtures, 'questions.json'), 'utf8')) as {
@@ -54,14 +53,14 @@ describe('npm run demo', () => {
     expect(data.organizations).toMatchObject([{ name: 'Lindenbank', role: 'owner' }]);
   });
 
-  it("prints the command that starts its system again, without the server's address when that is the default", () => {
+  it('the demo prints the command that starts its system again, without the default server address', () => {
     const owner = { email: 'demo@example.com', password: 'secret' };
     const lines = goOnLines('http://127.0.0.1:3000/v1', owner, 'DATA_DIR=.data/demo npm start');
     expect(lines).toContain('  DATA_DIR=.data/demo npm start');
     expect(lines).toContain('  npm run -s cli -- login --email demo@example.com');
   });
 
-  it('ends with 1 when an answer has another source than expected, or has one although none was expected', async () => {
+  it('the demo ends with 1 when an answer has an unexpected source', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'support-demo-test-'));
     try {
       for (const name of ['security.txt', 'branches.csv']) await cp(join(fixtures, name), join(folder, name));
@@ -84,7 +83,7 @@ describe('npm run demo', () => {
     }
   });
 
-  it('ends with 1 when the named server does not answer, instead of starting another', async () => {
+  it('the demo ends with 1 when the named server does not answer, and starts no other', async () => {
     const url = `http://127.0.0.1:${await freePort()}/v1`;
     expect(await demo([], url)).toEqual({
       code: 1,
@@ -93,7 +92,7 @@ describe('npm run demo', () => {
     });
   });
 
-  it('counts an answer with the right source but without the expected words as wrong', () => {
+  it('the demo counts an answer with the right source but without the expected words as wrong', () => {
     const answer = {
       answer: 'It costs\n2 EUR.',
       sources: [{ type: 'document' as const, id: 'doc_1', name: 'fees.xlsx', score: 1 }],

@@ -1,6 +1,6 @@
 /**
- * Everything that the documents tell a reader to type works: each query at a real Temporal, each command at the run's
- * system. Requests in the documents name existing routes.
+ * Everything that the documents tell a reader to type works. Queries run at a real Temporal, and commands at the system
+ * of the test run. Requests in the documents name existing routes.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -66,7 +66,7 @@ afterAll(async () => {
 });
 
 describe('the queries in the documents', () => {
-  it('are taken by Temporal', async () => {
+  it('Temporal accepts the queries in the documents', async () => {
     const queries = documents.flatMap(({ path, text }) => queriesIn(text).map((query) => ({ path, query })));
     expect(queries.length).toBeGreaterThanOrEqual(4);
     const refused: string[] = [];
@@ -78,13 +78,13 @@ describe('the queries in the documents', () => {
     expect(refused).toEqual([]);
   });
 
-  it('would be refused without backquotes', async () => {
+  it('Temporal refuses these queries without backquotes', async () => {
     const [query] = queriesIn('Filter by `Status = "failed"`.');
     await expect(temporal.workflow.count(query)).rejects.toThrow();
   });
 });
 
-/** A path without its parameters' names; `…` stands for one of them, or for the beginning of a path. */
+/** A path with `{}` in place of each parameter. `…` stands for a parameter or for the start of a path. */
 const plain = (path: string): string => path.replace(/^\/v1\//, '/').replaceAll(/\{\w+\}|(?<=\/)…/g, '{}');
 const routes = Object.values(routeGroups).flatMap((group) =>
   group.map(({ method, path }) => ({ method: method as string, path: plain(path) })),
@@ -95,12 +95,12 @@ const isRoute = ({ method, path }: DocumentedRequest): boolean => {
     (route) => route.method === method && (route.path.endsWith(end) || route.path.includes(`${end}{`)),
   );
 };
-/** Pages that are served beside the routes. */
+/** Whether the request is for a page that is served beside the routes. */
 const isPage = ({ method, path }: DocumentedRequest): boolean =>
   method === 'GET' && /^\/(?:$|health\/|metrics$|demo$|docs$|widget\/)/.test(path);
 
 describe('the requests in the documents', () => {
-  it('name only routes that exist', () => {
+  it('the requests in the documents name only existing routes', () => {
     const requests = documents.flatMap(({ path, text }) =>
       requestsIn(text).map((request) => ({ at: path, ...request })),
     );
@@ -108,14 +108,14 @@ describe('the requests in the documents', () => {
     expect(requests.filter((request) => !isRoute(request) && !isPage(request))).toEqual([]);
   });
 
-  it('with an unknown method or path are found by this check', () => {
+  it('this check finds requests with an unknown method or path', () => {
     const gone = requestsIn('`PATCH /v1/orgs/{orgId}/documents` `GET …/nowhere` `GET|POST /v1/nowhere?a=b`');
     expect(gone.filter((request) => isRoute(request) || isPage(request))).toEqual([]);
     expect(gone).toHaveLength(4);
   });
 });
 
-/** Commands that no test types as they stand, each with the reason. */
+/** Commands that no test runs in this form, each with the reason. */
 const notRun: Record<string, string> = {
   'npm link': 'it changes the machine',
   'git config core.hooksPath .githooks': 'it changes the clone',
@@ -137,7 +137,9 @@ const notRun: Record<string, string> = {
 
 type Ended = { code: number; shown: string };
 
-/** Runs the command-line tool with a separate login, and with this system's names in place of the document's. */
+/**
+ * Runs the command-line tool with a separate login, and with names of this system in place of those in the document.
+ */
 async function runCli(words: readonly string[]): Promise<Ended> {
   const config = await mkdtemp(join(folder, 'config-'));
   const login = join(config, 'support-platform', 'credentials.json');
@@ -173,18 +175,18 @@ async function runScript(script: string): Promise<Ended> {
   );
 }
 
-/** What is wrong with a command of the command-line tool; undefined when nothing is. */
+/** Says what is wrong with a command of the command-line tool. Undefined when it is right. */
 async function wrongCli(words: readonly string[], { output }: Documented): Promise<string | undefined> {
   const json = words.includes('--json') ? words : [...words, '--json'];
   const { code, shown } = await runCli(json);
-  // An example's ids do not exist here, so the API may answer that there is no such thing, or that it is in another
-  // state.
+  // The ids of an example do not exist here. So the API may answer that there is no such record, or that it is in
+  // another state.
   const answered = /"status": (?:403|404|409)\b/.test(shown);
   const saidSo = /\bfailed:|"error":/.test(output);
   return code === 0 || (code === 1 && (answered || saidSo)) ? undefined : `${code} ${shown}`;
 }
 
-/** What is wrong with a command; undefined when nothing is. */
+/** Says what is wrong with a command. Undefined when it is right. */
 async function wrongWith(command: Documented): Promise<string | undefined> {
   const { text } = command;
   if (text in notRun) return undefined;
@@ -210,7 +212,7 @@ async function wrongWith(command: Documented): Promise<string | undefined> {
 const scripts = (JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: object }).scripts;
 const benches = await readFile(join(root, 'bench', 'run.ts'), 'utf8');
 
-/** npm scripts take minutes, so it is only checked that the script exists, and the files that it is given. */
+/** npm scripts take minutes. So only the existence of the script and of its file arguments is checked. */
 function wrongScript(words: readonly string[]): string | undefined {
   const [script = '', ...given] = words.filter((word) => !['npm', 'run', '-s', '--'].includes(word));
   if (!(script in scripts)) return 'there is no such script';
@@ -223,21 +225,24 @@ function wrongScript(words: readonly string[]): string | undefined {
 }
 
 describe('the commands in the documents', () => {
-  it.each(documents.filter(({ text }) => commandsIn(text).length > 0))('$path: can be typed', async ({ text }) => {
-    const wrong: string[] = [];
-    for (const command of commandsIn(text)) {
-      const why = await wrongWith(command);
-      if (why !== undefined) wrong.push(`${command.text}\n${why}`);
-    }
-    expect(wrong).toEqual([]);
-  });
+  it.each(documents.filter(({ text }) => commandsIn(text).length > 0))(
+    'the commands in $path can be run as written',
+    async ({ text }) => {
+      const wrong: string[] = [];
+      for (const command of commandsIn(text)) {
+        const why = await wrongWith(command);
+        if (why !== undefined) wrong.push(`${command.text}\n${why}`);
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
 
-  it('are the only ones in `notRun`', () => {
+  it('every command in `notRun` occurs in a document', () => {
     const all = documents.flatMap(({ text }) => commandsIn(text).map((command) => command.text));
     expect(Object.keys(notRun).filter((text) => !all.includes(text))).toEqual([]);
   });
 
-  it('that do not exist are found by this check', async () => {
+  it('this check finds commands that do not exist', async () => {
     const typed = [
       'support-platform docs burn',
       'support-platform ask --loudly x',
@@ -254,7 +259,7 @@ describe('the commands in the documents', () => {
 describe('the commands that docs/cli.md abbreviates', () => {
   const help = async (words: readonly string[]): Promise<string> => (await runCli([...words, '--help'])).shown;
 
-  it('exist, with the options that stand there', async () => {
+  it('the commands that docs/cli.md abbreviates exist with the options shown there', async () => {
     const [, commands] = (await help([])).split('Commands:');
     const nouns = new Set([...commands!.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, noun]) => noun!));
     const { text } = documents.find(({ path }) => path === 'docs/cli.md')!;

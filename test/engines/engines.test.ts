@@ -1,4 +1,7 @@
-/** Installing and running the engines: nothing half-installed is used, nothing outlives its owner, data survive. */
+/**
+ * Installing and running the engines. An incomplete install is never used, no process outlives its owner, and data
+ * survive.
+ */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
@@ -47,7 +50,7 @@ async function deadPid(): Promise<number> {
 describe('cached', () => {
   const options = () => ({ name: 'thing', version: '1', report: silent, root: folder });
 
-  it('lets one of two concurrent installers fill the folder, and gives the whole folder to both', async () => {
+  it('one of two concurrent installers fills the folder, and both get the complete folder', async () => {
     let fills = 0;
     const fill = async (temporary: string): Promise<void> => {
       fills += 1;
@@ -60,7 +63,7 @@ describe('cached', () => {
     expect(await readFile(join(folder, 'thing-1', 'binary'), 'utf8')).toBe('whole');
   });
 
-  it('leaves nothing behind after a failed install, and tries again', async () => {
+  it('a failed install leaves nothing behind, and the next call tries again', async () => {
     const failing = cached(options(), async (temporary) => {
       await writeFile(join(temporary, 'half'), '');
       throw new Error('connection lost');
@@ -71,7 +74,7 @@ describe('cached', () => {
     expect(await readdir(join(folder, 'thing-1'))).toEqual(['binary']);
   });
 
-  it('removes the lock and the files of a killed installer', async () => {
+  it('the lock and the files of a killed installer are removed', async () => {
     await writeFile(join(folder, 'thing-1.lock'), JSON.stringify({ pid: await deadPid() }));
     await mkdtemp(join(folder, '.thing-1-'));
     await cached(options(), (temporary) => writeFile(join(temporary, 'binary'), 'whole'));
@@ -80,7 +83,7 @@ describe('cached', () => {
 });
 
 describe('withLock', () => {
-  it('gives the lock to many callers one after another, although a dead process held it first', async () => {
+  it('withLock gives the lock to many callers in turn, although a dead process held it first', async () => {
     const path = join(folder, 'lock');
     await writeFile(path, JSON.stringify({ pid: await deadPid() }));
     let inside = 0;
@@ -98,14 +101,14 @@ describe('withLock', () => {
 });
 
 describe('a download', () => {
-  it('is refused when its checksum is not the pinned one', async () => {
+  it('a download with another checksum than the pinned one is refused', async () => {
     const path = join(folder, 'file');
     await writeFile(path, 'abc');
     await verify(path, 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
     await expect(verify(path, '0'.repeat(64))).rejects.toThrow(/has SHA-256 ba7816bf/);
   });
 
-  it('is given up when the host accepts and never answers', async () => {
+  it('a download is aborted when the host accepts the connection and never answers', async () => {
     const server = createServer(silent).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
@@ -113,7 +116,7 @@ describe('a download', () => {
     server.close();
   });
 
-  it('turns a full disk into a sentence, also when another program reports it', async () => {
+  it('a full disk becomes a clear sentence, even when another program reports it', async () => {
     const full = Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', path: '/data/x' });
     expect(readable(full)).toEqual(new EngineError('The disk is full (at /data/x). Free some space and try again.'));
     await expect(run('/bin/sh', ['-c', 'echo "write: no space left on device" >&2; exit 1'])).rejects.toThrow(
@@ -123,7 +126,7 @@ describe('a download', () => {
 });
 
 describe('a guarded process', () => {
-  it('dies with its owner, even when that is killed with SIGKILL', async () => {
+  it('a guarded process dies with its owner, even when the owner is killed with SIGKILL', async () => {
     const owner = join(folder, 'owner.ts');
     const child = join(root, 'engines', 'child.ts');
     await writeFile(
@@ -141,7 +144,7 @@ describe('a guarded process', () => {
     await until(() => !isAlive(pid));
   });
 
-  it('is killed after its grace period when it ignores SIGTERM', async () => {
+  it('a guarded process that ignores SIGTERM is killed after its grace period', async () => {
     const logPath = join(folder, 'log');
     const stubborn = await startGuarded({
       command: '/bin/sh',
@@ -154,7 +157,7 @@ describe('a guarded process', () => {
     expect(isAlive(stubborn.pid)).toBe(false);
   });
 
-  it('passes on the messages and the exit code of a Node child', async () => {
+  it('a guarded Node process passes on its messages and its exit code', async () => {
     const node = await startGuarded({
       command: process.execPath,
       args: ['-e', `process.send({ type: 'ready' }, () => process.exit(7))`],
@@ -176,14 +179,14 @@ describe('the log of a guarded process', () => {
     return it;
   };
 
-  it('shows the last lines of this run only', async () => {
+  it('the log of a guarded process shows the last lines of the current run only', async () => {
     await say('the first run');
     const second = await say('the second run');
     expect([await second.lastLines(), await second.explain()]).toEqual(['the second run', 'the second run']);
     expect(await readFile(join(folder, 'log'), 'utf8')).toBe('the first run\nthe second run\n');
   });
 
-  it('is started anew when it has grown large, and the former log is kept', async () => {
+  it('a log that has grown large is started anew, and the old log is kept', async () => {
     await writeFile(join(folder, 'log'), Buffer.alloc(10 * 1024 * 1024 + 1));
     await say('anew');
     expect(await readFile(join(folder, 'log'), 'utf8')).toBe('anew\n');
@@ -202,7 +205,7 @@ describe('the log of a guarded process', () => {
     ],
     ['{"s":"E","msg":"a"}\n{"s":"E","msg":"b","attr":{"error":{"code":9}}}', 'Its last lines:\na\nb {"code":9}'],
     ['', 'It said nothing.'],
-  ])('of MongoDB becomes a sentence for people: %s', (lines, sentence) => {
+  ])('the MongoDB log is explained by a sentence: %s', (lines, sentence) => {
     expect(explainMongod(lines)).toBe(sentence);
   });
 });
@@ -210,14 +213,14 @@ describe('the log of a guarded process', () => {
 describe('the data folder', () => {
   const writeLock = (holder: object): Promise<void> => writeFile(join(folder, 'start.lock'), JSON.stringify(holder));
 
-  it('refuses a second start with a sentence', async () => {
+  it('a second start in the same data folder is refused with a sentence', async () => {
     const lock = await lockDataDir(folder, silent);
     await expect(lockDataDir(folder, silent)).rejects.toThrow(/Another npm start \(process \d+\) uses/);
     lock.release();
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('lets a start wait for one that is stopping', async () => {
+  it('a start waits for another one that is stopping', async () => {
     const first = await lockDataDir(folder, silent);
     first.stopping();
     const waited = Promise.withResolvers<string>();
@@ -227,7 +230,7 @@ describe('the data folder', () => {
     (await second).release();
   });
 
-  it('lets a start take over the lock of a killed one, even when its process id is used again', async () => {
+  it('a start takes over the lock of a killed one, even when its process id is reused', async () => {
     await writeLock({ pid: await deadPid(), started: '' });
     (await lockDataDir(folder, silent)).release();
     await writeLock({ pid: process.pid, started: 'before the last boot' });
@@ -235,7 +238,7 @@ describe('the data folder', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('lets a start take over the lock of a killed one that is still a zombie', async () => {
+  it('a start takes over the lock of a killed process that is still a zombie', async () => {
     const holder = `
        import { takeLock } from ${JSON.stringify(join(root, 'engines', 'takelock.mjs'))};
        await takeLock(${JSON.stringify(join(folder, 'start.lock'))}, () => undefined);
@@ -256,7 +259,7 @@ describe('the data folder', () => {
     }
   });
 
-  it('lets a waiting start be stopped', async () => {
+  it('a start that waits for the lock can be stopped', async () => {
     const lock = await lockDataDir(folder, silent);
     lock.stopping();
     const abort = new AbortController();
@@ -267,7 +270,7 @@ describe('the data folder', () => {
 });
 
 describe('takeLock', () => {
-  it('gives the lock of a dead process to exactly one of the processes that race for it', async () => {
+  it('exactly one of several racing processes gets the lock of a dead process', async () => {
     const racer = join(folder, 'racer.mjs');
     await writeFile(
       racer,
@@ -296,14 +299,14 @@ describe('takeLock', () => {
     }
   });
 
-  it('leaves the lock of another process alone on release', async () => {
+  it('releasing a lock leaves the lock of another process alone', async () => {
     const lock = await lockDataDir(folder, silent);
     await writeFile(join(folder, 'start.lock'), '{"pid":1}');
     lock.release();
     expect(await readFile(join(folder, 'start.lock'), 'utf8')).toBe('{"pid":1}');
   });
 
-  it('lets a holder stop even when the lock file cannot be written', async () => {
+  it('a process that holds the lock can stop even when the lock file cannot be written', async () => {
     const lock = await lockDataDir(folder, silent);
     const { id } = JSON.parse(await readFile(join(folder, 'start.lock'), 'utf8')) as { id: string };
     // A folder where the file should go has the same effect as a full disk.
@@ -315,7 +318,7 @@ describe('takeLock', () => {
 });
 
 describe('ports', () => {
-  it('takes the preferred port when it is free, and another one when it is not', async () => {
+  it('the preferred port is taken when it is free, and another port otherwise', async () => {
     const port = await freePort();
     expect(await freePort(port)).toBe(port);
     const server = createServer().listen(port, '127.0.0.1');
@@ -329,7 +332,7 @@ describe('ports', () => {
 });
 
 describe('startMongod', () => {
-  it('finds the data that was written under another port', async () => {
+  it('MongoDB finds its data when it starts on another port', async () => {
     for (const expected of [0, 1]) {
       const mongod = await startMongod({ dataDir: folder, port: await freePort(), report: silent, indexedOnly: true });
       const client = new MongoClient(mongod.uri);
@@ -337,7 +340,7 @@ describe('startMongod', () => {
         const things = client.db('x').collection('things');
         expect(await things.countDocuments()).toBe(expected);
         await things.insertOne({ a: 1 }, { writeConcern: { w: 'majority' } });
-        // With `indexedOnly`, as in all tests, only a query that asks for it walks a whole collection.
+        // With `indexedOnly`, as in all tests, a query without an index fails unless it asks for a collection scan.
         await expect(things.findOne({ a: 1 })).rejects.toThrow('notablescan');
         expect(await things.findOne({ a: 1 }, everyRecord)).not.toBeNull();
       } finally {
@@ -347,7 +350,7 @@ describe('startMongod', () => {
     }
   });
 
-  it('a taken port is a sentence', async () => {
+  it('the error for a taken MongoDB port is a clear sentence', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
@@ -357,20 +360,20 @@ describe('startMongod', () => {
 });
 
 describe('connectMongo', () => {
-  it('names an unreachable server with its variable and without its password', async () => {
+  it('the error for an unreachable server names its variable and not its password', async () => {
     const uri = 'mongodb://somebody:secret@127.0.0.1:1/?replicaSet=rs0';
     const failure = await connectMongo(uri).catch((error: Error) => error.message);
     expect(failure).toMatch(/^MongoDB at 127\.0\.0\.1:1 does not answer \(.*ECONNREFUSED.*MONGODB_URI/);
     expect(failure).not.toContain('secret');
   });
 
-  it('does not repeat a connection string that cannot be parsed', async () => {
+  it('the error does not repeat a connection string that cannot be parsed', async () => {
     const failure = await connectMongo('mongodb://somebody:sec/ret@host').catch((error: Error) => error.message);
     expect(failure).toMatch(/^MONGODB_URI cannot be read\./);
     expect(failure).not.toMatch(/sec|ret@/);
   });
 
-  it('refuses a standalone server and says what to do', async () => {
+  it('a standalone MongoDB server is refused with a sentence that says what to do', async () => {
     const port = await freePort();
     const mongod = await startGuarded({
       command: await findMongod(silent),
@@ -388,13 +391,13 @@ describe('connectMongo', () => {
 });
 
 describe('findChromium', () => {
-  /** A program that answers like a browser. */
+  /** A program that behaves like a browser. */
   async function browserAt(path: string): Promise<string> {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, '#!/bin/sh\necho Chromium 1\n', { mode: 0o755 });
     return path;
   }
-  /** What is found with these variables, in a separate process, because puppeteer reads its settings once. */
+  /** Finds the browser with these variables in a separate process, because puppeteer reads its settings only once. */
   async function find(env: Record<string, string>): Promise<string> {
     const code = `const { findChromium } = await import('./engines/chromium.ts');
       process.stdout.write(await findChromium(() => undefined));`;
@@ -403,7 +406,7 @@ describe('findChromium', () => {
     const args = ['--input-type=module', '-e', code];
     return (await promisify(execFile)(process.execPath, args, options)).stdout;
   }
-  /** Where puppeteer looks for the browser of its version. */
+  /** The path where puppeteer looks for the browser of its version. */
   async function puppeteersPath(): Promise<string> {
     const code = `const { executablePath } = await import('puppeteer');
       process.stdout.write(await executablePath({ headless: 'shell' }));`;
@@ -412,7 +415,7 @@ describe('findChromium', () => {
     return (await promisify(execFile)(process.execPath, args, { cwd: root, env })).stdout;
   }
 
-  it("prefers the configured browser, then that of the system, then that in puppeteer's cache, then ours", async () => {
+  it('the browser is the configured one, else that of the system, the puppeteer cache or the package', async () => {
     const packaged = await browserAt(join(folder, 'support-platform/engines/chromium-153.0.0/chromium'));
     expect(await find({})).toBe(packaged);
     const own = await browserAt(await puppeteersPath());
@@ -423,7 +426,7 @@ describe('findChromium', () => {
     expect(await find({ PUPPETEER_EXECUTABLE_PATH: configured })).toBe(configured);
   });
 
-  it("skips a browser in puppeteer's cache that does not run", async () => {
+  it('a browser in the puppeteer cache that does not run is skipped', async () => {
     const packaged = await browserAt(join(folder, 'support-platform/engines/chromium-153.0.0/chromium'));
     const own = await browserAt(await puppeteersPath());
     await writeFile(own, '#!/bin/sh\nexit 127\n');
@@ -432,7 +435,7 @@ describe('findChromium', () => {
 });
 
 describe('startTemporal', () => {
-  it('a taken port is a sentence', async () => {
+  it('the error for a taken Temporal port is a clear sentence', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
@@ -440,7 +443,7 @@ describe('startTemporal', () => {
     server.close();
   });
 
-  it('uses a write-ahead log in its folder, and continues with the stored data', async () => {
+  it('Temporal uses a write-ahead log in its folder, and continues with the stored data', async () => {
     const dataDir = join(folder, 'temporal');
     const temporal = await startTemporal({ dataDir, report: silent });
     const files = await readdir(dataDir);
@@ -450,7 +453,7 @@ describe('startTemporal', () => {
     await again.stop();
   });
 
-  it('tries another port when its port is taken while it starts', async () => {
+  it('Temporal tries another port when its port is taken during the start', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port: uiPort } = other.address() as { port: number };
@@ -474,7 +477,7 @@ describe('the environment of a worker', () => {
     return Number(stdout);
   };
 
-  it("limits the heap on every machine, and the operator's own options win", async () => {
+  it('the heap of a worker is limited on every machine, and options of the operator override the limit', async () => {
     // The limit counts the young generation too: three semi-spaces of 16 MiB.
     expect(await heapLimitMb({})).toBe(1024 + 3 * 16);
     expect(await heapLimitMb({ NODE_OPTIONS: '--max-old-space-size=700' })).toBe(700 + 3 * 16);
@@ -483,7 +486,7 @@ describe('the environment of a worker', () => {
 });
 
 describe('run.mjs', () => {
-  it("keeps the caller's working directory, arguments and exit code", async () => {
+  it('run.mjs keeps the working directory, the arguments and the exit code', async () => {
     const entry = join(folder, 'entry.ts');
     await writeFile(
       entry,
@@ -544,30 +547,33 @@ case "$*" in *--include=dev*) mkdir -p "$FOLDER/node_modules/typescript";; esac
     });
   });
 
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s while packages are installed ends npm, too', async (signal) => {
-    await mkdir(join(folder, 'engines'));
-    await mkdir(join(folder, 'bin'));
-    for (const name of ['run.mjs', 'takelock.mjs']) {
-      await copyFile(join(root, 'engines', name), join(folder, 'engines', name));
-    }
-    await writeFile(join(folder, 'package-lock.json'), '{"packages":{"":{}}}');
-    const npm = '#!/bin/sh\necho $$ > "$FOLDER/pid.new"\nmv "$FOLDER/pid.new" "$FOLDER/pid"\nexec sleep 600\n';
-    await writeFile(join(folder, 'bin', 'npm'), npm, { mode: 0o755 });
-    const { npm_execpath: _n, npm_lifecycle_event: _l, ...env } = process.env;
-    const child = spawn(process.execPath, [join(folder, 'engines', 'run.mjs'), 'entry.ts'], {
-      env: { ...env, PATH: `${join(folder, 'bin')}:${env['PATH']}`, FOLDER: folder, TMPDIR: folder },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    const said: Buffer[] = [];
-    child.stderr.on('data', (chunk: Buffer) => said.push(chunk));
-    const pidOf = async () => Number(await readFile(join(folder, 'pid'), 'utf8').catch(() => '0'));
-    await until(async () => (await pidOf()) > 0);
-    const pid = await pidOf();
-    child.kill(signal);
-    const [code] = (await once(child, 'close')) as [number];
-    expect(Buffer.concat(said).toString()).toMatch(/stopped while the packages were being installed/);
-    expect(code).toBe(128 + constants.signals[signal]);
-    expect(isAlive(pid)).toBe(false);
-    expect((await readdir(folder)).filter((name) => name.includes('.lock'))).toEqual([]);
-  });
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    '%s during the installation of packages also ends npm',
+    async (signal) => {
+      await mkdir(join(folder, 'engines'));
+      await mkdir(join(folder, 'bin'));
+      for (const name of ['run.mjs', 'takelock.mjs']) {
+        await copyFile(join(root, 'engines', name), join(folder, 'engines', name));
+      }
+      await writeFile(join(folder, 'package-lock.json'), '{"packages":{"":{}}}');
+      const npm = '#!/bin/sh\necho $$ > "$FOLDER/pid.new"\nmv "$FOLDER/pid.new" "$FOLDER/pid"\nexec sleep 600\n';
+      await writeFile(join(folder, 'bin', 'npm'), npm, { mode: 0o755 });
+      const { npm_execpath: _n, npm_lifecycle_event: _l, ...env } = process.env;
+      const child = spawn(process.execPath, [join(folder, 'engines', 'run.mjs'), 'entry.ts'], {
+        env: { ...env, PATH: `${join(folder, 'bin')}:${env['PATH']}`, FOLDER: folder, TMPDIR: folder },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      const said: Buffer[] = [];
+      child.stderr.on('data', (chunk: Buffer) => said.push(chunk));
+      const pidOf = async () => Number(await readFile(join(folder, 'pid'), 'utf8').catch(() => '0'));
+      await until(async () => (await pidOf()) > 0);
+      const pid = await pidOf();
+      child.kill(signal);
+      const [code] = (await once(child, 'close')) as [number];
+      expect(Buffer.concat(said).toString()).toMatch(/stopped while the packages were being installed/);
+      expect(code).toBe(128 + constants.signals[signal]);
+      expect(isAlive(pid)).toBe(false);
+      expect((await readdir(folder)).filter((name) => name.includes('.lock'))).toEqual([]);
+    },
+  );
 });

@@ -1,6 +1,6 @@
 /**
- * `npm start` as a person uses it: everything on the screen works, Ctrl-C ends everything, and the next start finds all
- * data.
+ * `npm start` as a person uses it. Everything on the screen works, Ctrl-C ends all processes, and the next start finds
+ * all data.
  */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 let folder: string;
 let port: number;
 const started: Start[] = [];
-/** Every process of a system that was started here: its engines, its API, its worker. */
+/** Every process of a system that was started here: engines, API and worker. */
 const seen = new Set<number>();
 
 beforeAll(async () => {
@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await rememberProcesses();
-  // A killed start takes its engines with it, through their guards.
+  // The guards end the engines of a killed start.
   for (const { child } of started) if (child.exitCode === null) child.kill('SIGKILL');
   await until(() => Promise.resolve(![...seen].some(isAlive)), 'all processes to end');
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 type Start = { child: ChildProcess; output: () => string; ended: Promise<number | null> };
 
-/** The folder of the system that most tests here share. */
+/** The data folder that most tests here share. */
 const dataDir = (): string => join(folder, 'data');
 
 function start(env: Record<string, string>): Start {
@@ -58,7 +58,7 @@ function start(env: Record<string, string>): Start {
   return one;
 }
 
-/** Waits for the screen of a start. */
+/** Waits until the start shows its screen. */
 async function ready(one: Start): Promise<string> {
   await until(() => Promise.resolve(one.child.exitCode !== null || /^ready /m.test(one.output())), 'the screen');
   await rememberProcesses();
@@ -75,14 +75,16 @@ async function rememberProcesses(): Promise<number[]> {
 
 const curlsOf = (screen: string): string[] => screen.split('\n').filter((line) => line.startsWith('curl '));
 
-/** Pastes one of the screen's lines into a shell and returns what it prints. */
+/** Runs one of the command lines of the screen in a shell and returns its JSON output. */
 // oxlint-disable-next-line typescript/no-explicit-any -- what a reply holds is what its test finds out
 async function paste(line: string): Promise<any> {
   const { stdout } = await promisify(execFile)('/bin/sh', ['-c', line]);
   return JSON.parse(stdout);
 }
 
-/** The page at `/` has the screen's links and no secret, and its calls work with the screen's key. */
+/**
+ * Checks the page at `/`: it has the links of the screen and no secret, and its calls work with the key of the screen.
+ */
 async function startPageWorks(url: string, screen: string): Promise<void> {
   const row = (name: string): string => new RegExp(`^  ${name} +(\\S+)`, 'm').exec(screen)![1]!;
   expect(screen).toContain('EGRESS_ALLOW=');
@@ -102,7 +104,7 @@ async function startPageWorks(url: string, screen: string): Promise<void> {
   expect(await paste(given + ask)).toMatchObject({ answer: expect.any(String) });
 }
 
-it('npm start shows a screen that works, ends on Ctrl-C, finds its data at the next start, and says why when it cannot start', async () => {
+it('npm start shows a working screen, ends on Ctrl-C, finds its data again, and explains failures', async () => {
   const first = start({});
   const screen = await ready(first);
   const url = `http://127.0.0.1:${port}`;
@@ -149,7 +151,7 @@ it('npm start shows a screen that works, ends on Ctrl-C, finds its data at the n
   expect([await again.ended, (await rememberProcesses()).filter(isAlive)]).toEqual([0, []]);
 });
 
-it('npm start restarts an API or a worker that dies and says so, and ends with a sentence when an engine dies', async () => {
+it('npm start restarts a dead API or worker and reports it, and ends with a sentence when an engine dies', async () => {
   const one = start({});
   await ready(one);
   const pids = await rememberProcesses();
@@ -177,13 +179,13 @@ it('npm start restarts an API or a worker that dies and says so, and ends with a
   expect((await rememberProcesses()).filter(isAlive)).toEqual([]);
 });
 
-it('a process that keeps dying is restarted after 1, 2, 4 … 30 s, and after a healthy minute after 1 s again', () => {
+it('a process that keeps dying is restarted after 1, 2, 4 … 30 s, and after 1 s again once it ran for a minute', () => {
   const pauses = [0, 1, 2, 3, 4, 5, 6].reduce<number[]>((all) => [...all, restartPause(all.at(-1) ?? 0, 59_999)], []);
   expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
   expect(restartPause(30_000, 60_000)).toBe(1_000);
 });
 
-it('a taken port is named', async () => {
+it('npm start names a port that is taken', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const taken = String((server.address() as { port: number }).port);
@@ -195,7 +197,7 @@ it('a taken port is named', async () => {
   server.close();
 });
 
-it('a HOST that this machine does not have is named', async () => {
+it('npm start names a HOST that this machine does not have', async () => {
   const one = start({ HOST: '192.0.2.1', DATA_DIR: join(folder, 'elsewhere') });
   expect([await one.ended, one.output()]).toEqual([
     1,
@@ -203,7 +205,7 @@ it('a HOST that this machine does not have is named', async () => {
   ]);
 });
 
-it('an unreachable database is named, and nothing is reported ready that is not', async () => {
+it('npm start names an unreachable database and reports nothing as ready', async () => {
   const dataDir = join(folder, 'nobody');
   await giveBuilt(dataDir);
   const env = {

@@ -1,4 +1,3 @@
-/** Restarting processes after their death, with real processes. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * The import directions, the order of the slices and the absence of circles hold in every file, and this check can
- * fail.
+ * The import directions, the order of the slices and the absence of import cycles hold in every file. The tables show
+ * that the check finds violations.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -96,7 +96,7 @@ const backwards: readonly [file: string, source: string, named: string][] = [
   ['api/live/a.ts', `import { receive } from '../chat/frames.ts';`, '../chat/frames.ts'],
 ];
 
-/** Files that import each other, and the message for the circle. */
+/** Files that import each other, and the message for the cycle. */
 const circles: readonly [circle: string, files: readonly (readonly [file: string, source: string])[]][] = [
   [
     'models/chat/a.ts imports models/chat/b.ts imports models/chat/a.ts',
@@ -151,7 +151,7 @@ const welcome: readonly [file: string, source: string][] = [
   ['test/b.ts', `import { c } from './c.ts';`],
 ];
 
-/** The packages that the made-up projects declare: all packages in the lists above except one. */
+/** The packages that the example projects declare: all packages in the lists above except one. */
 const declared = { koa: '3', mongoose: '9', zod: '4', '@temporalio/workflow': '1' };
 
 async function inProject<T>(
@@ -172,7 +172,7 @@ async function inProject<T>(
 }
 
 describe('import directions', () => {
-  it('hold in every file of the project', async () => {
+  it('no file of the project has a forbidden import', async () => {
     expect(await importViolations(root)).toEqual([]);
   });
 
@@ -182,7 +182,7 @@ describe('import directions', () => {
   });
 
   it.each(backwards)(
-    'the file %s with the source %s is against the order of the slices',
+    'the file %s with the source %s is refused because it imports a later slice',
     async (file, source, named) => {
       const found = await inProject([[file, source]], importViolations);
       expect(found).toEqual([expect.stringMatching(/^\S+ may not import \S+ \(the slice \w+ comes after \w+\)$/)]);
@@ -191,18 +191,18 @@ describe('import directions', () => {
   );
 
   it.each(['models/a.ts', 'models/rules/a.ts', 'models/rules/made-up/a.ts', 'activities/a.ts', 'agent/a.ts'])(
-    '%s is in no slice',
+    'the file %s is refused because it is in no slice',
     async (file) => {
       const found = await inProject([[file, '']], importViolations);
       expect(found).toEqual([expect.stringContaining(`${file} is in no slice`)]);
     },
   );
 
-  it.each(circles)('%s is refused as a circle', async (circle, files) => {
+  it.each(circles)('the import cycle %s is refused', async (circle, files) => {
     expect(await inProject(files, importViolations)).toEqual([`${circle}: a circle`]);
   });
 
-  it('the tables above test every room with a forbidden import, and every sliced room with one against the order', () => {
+  it('the tables test every room with a forbidden import, and every room with slices against their order', () => {
     const untested = [
       ...rooms.filter(({ at }) => !forbidden.some(([file]) => isIn(file, at))),
       ...[...slicedRooms.map(({ at }) => at), ...belowSlices].filter(
@@ -212,7 +212,7 @@ describe('import directions', () => {
     expect(untested).toEqual([]);
   });
 
-  it('an import that the table allows passes', async () => {
+  it('an allowed import is accepted', async () => {
     expect(await inProject(welcome, importViolations)).toEqual([]);
   });
 });

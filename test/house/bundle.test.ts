@@ -1,11 +1,10 @@
-/** The workflow bundle that a worker stores, so that the next start need not build it. */
 import { expect, it } from '@jest/globals';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleWorkflows } from '../../workers/bundle.ts';
 
-it('a bundle is stored under the hash of its sources, replaces older ones, and is skipped where nothing can be written', async () => {
+it('a workflow bundle is stored by its source hash, replaces old ones, and may fail to be written', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'support-bundle-'));
   try {
     await writeFile(join(folder, 'workflows-0123.js'), 'the bundle of another version');

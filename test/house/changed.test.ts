@@ -1,4 +1,3 @@
-/** Which tests `npm test -- --changed` chooses, and that its tables name existing files. */
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { isIn, readSources, type Source } from './imports.ts';
@@ -15,7 +14,10 @@ const all = (prefix: string): string[] =>
     .map(({ path }) => path)
     .filter((path) => path.startsWith(prefix) && path.endsWith('.test.ts') && !(path in narrow));
 
-/** A changed file; folders whose tests all run except the long ones; single tests that run; and tests that do not. */
+/**
+ * Columns: a changed file, folders whose tests all run except the long ones, single tests that run, and tests that do
+ * not run.
+ */
 const examples: readonly [changed: string, folders: string[], tests: string[], not: string[]][] = [
   ['models/chat/act.ts', ['test/chat/', 'test/rules/chat/'], ['test/chat/inbox.test.ts'], ['test/crawl/crawl.test.ts']],
   ['models/rules/crawl/url.ts', ['test/crawl/', 'test/rules/crawl/'], [], ['test/chat/chat.test.ts']],
@@ -33,14 +35,14 @@ const examples: readonly [changed: string, folders: string[], tests: string[], n
 ];
 
 describe('a change', () => {
-  it.each(examples)('of %s runs the tests that it concerns', (changed, folders, tests, not) => {
+  it.each(examples)('a change of %s runs the tests that depend on it', (changed, folders, tests, not) => {
     const runs = chosen(changed);
     expect(runs).toEqual(expect.arrayContaining([...folders.flatMap(all), ...tests]));
     expect(runs.filter((test) => not.includes(test))).toEqual([]);
   });
 
   it.each(['models/rules/base/errors.ts', 'api/http/route.ts', 'models/base/connect.ts', 'config.ts', 'package.json'])(
-    'of %s, on which every slice stands, runs the smoke set',
+    'a change of %s, on which every slice depends, runs the smoke set',
     (changed) => {
       const wanted = sources.map(({ path }) => path).filter((path) => smoke.some((prefix) => path.startsWith(prefix)));
       expect(chosen(changed)).toEqual(expect.arrayContaining(wanted.filter((path) => path.endsWith('.test.ts'))));
@@ -48,7 +50,7 @@ describe('a change', () => {
   );
 
   it.each(['api/base/contract/common.ts', 'test/kit/harness.ts'])(
-    'of %s, which most tests need, runs the smoke set and not most tests',
+    'a change of %s, on which most tests depend, runs the smoke set and not most tests',
     (changed) => {
       const runs = chosen(changed);
       expect(runs).toEqual(expect.arrayContaining(['test/chat/inbox.test.ts', 'test/base/security.test.ts']));
@@ -56,19 +58,19 @@ describe('a change', () => {
     },
   );
 
-  it('of several files runs the tests of each, every test once', () => {
+  it('a change of several files runs the tests of each file, and every test once', () => {
     const both = chosen('models/chat/act.ts', 'models/crawl/crawl.ts');
     expect(both).toEqual(expect.arrayContaining([...all('test/chat/'), ...all('test/crawl/')]));
     expect(new Set(both).size).toBe(both.length);
   });
 
-  it('that removes a test runs nothing for it, and no soak test is ever chosen', () => {
+  it('a removed test is not chosen, and a soak test never is', () => {
     expect(chosen('test/chat/gone.test.ts', 'test/soak/fuzz.test.ts')).toEqual([]);
   });
 });
 
 describe('the tables', () => {
-  it('name existing files only', () => {
+  it('the tables of changed.ts name existing files only', () => {
     const paths = sources.map(({ path }) => path);
     const missing = [...smoke, ...Object.keys(narrow), ...Object.values(narrow).flat()].filter(
       (prefix) => !paths.some((path) => isIn(path, prefix)),
@@ -76,7 +78,7 @@ describe('the tables', () => {
     expect(missing).toEqual([]);
   });
 
-  it('run every long test for some change', () => {
+  it('every long test runs for some change', () => {
     for (const [test, prefixes] of Object.entries(narrow)) {
       const changed = sources.map(({ path }) => path).find((path) => isIn(path, prefixes[0]!));
       expect([test, changed]).toEqual([test, expect.any(String)]);

@@ -1,5 +1,6 @@
 /**
- * docker-compose.yml and the Dockerfile cannot be run here, so they are compared with the tables that they must follow.
+ * Docker is not available in this test. So docker-compose.yml and the Dockerfile are compared with the tables that they
+ * must follow.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,13 +39,13 @@ function service(name: string): Service {
 }
 
 describe('docker-compose.yml', () => {
-  it('has exactly one worker service for each fleet', () => {
+  it('docker-compose.yml has exactly one worker service for each fleet', () => {
     const workers = Object.entries(compose.services).filter(([name]) => name.startsWith('worker-'));
     const worked = Object.fromEntries(workers.map(([name, { environment: env }]) => [name, env?.['FLEETS']]));
     expect(worked).toEqual(Object.fromEntries(Object.keys(fleets).map((fleet) => [`worker-${fleet}`, fleet])));
   });
 
-  it('starts the API and the workers from entries that exist', () => {
+  it('docker-compose.yml starts the API and the workers from entry files that exist', () => {
     expect(Object.fromEntries(ours.map(([name, { command }]) => [name, command?.[1]]))).toEqual({
       api: 'api/server.ts',
       ...Object.fromEntries(Object.keys(fleets).map((fleet) => [`worker-${fleet}`, 'workers/main.ts'])),
@@ -53,7 +54,7 @@ describe('docker-compose.yml', () => {
   });
 
   it.each(ours)(
-    'gives %s the addresses of MongoDB and Temporal, which are services of it',
+    'docker-compose.yml gives %s the addresses of its own MongoDB and Temporal services',
     (_name, { environment: env }) => {
       const mongo = new URL(env?.['MONGODB_URI'] ?? '');
       expect(compose.services).toHaveProperty(mongo.hostname);
@@ -62,30 +63,33 @@ describe('docker-compose.yml', () => {
     },
   );
 
-  it.each(ours)('sets for %s only variables that the configuration knows', (_name, { environment: env }) => {
-    expect(Object.keys(env ?? {}).filter((name) => !(name in environment.shape))).toEqual([]);
-  });
+  it.each(ours)(
+    'docker-compose.yml sets for %s only variables that the configuration knows',
+    (_name, { environment: env }) => {
+      expect(Object.keys(env ?? {}).filter((name) => !(name in environment.shape))).toEqual([]);
+    },
+  );
 
-  it('runs Temporal on PostgreSQL, with its UI', () => {
+  it('docker-compose.yml runs Temporal on PostgreSQL, with the Temporal UI', () => {
     const temporal = service('temporal').environment ?? {};
     expect(temporal['DB']).toMatch(/^postgres/);
     expect(service(temporal['POSTGRES_SEEDS'] ?? '').image).toMatch(/^postgres:/);
     expect(service('temporal-ui').environment?.['TEMPORAL_ADDRESS']).toMatch(/^temporal:/);
   });
 
-  it('pins every foreign image to a version', () => {
+  it('every image from outside is pinned to a version', () => {
     const foreign = Object.values(compose.services).filter(({ build }) => build === undefined);
     expect(foreign.filter(({ image }) => !/:\d+(\.\d+)+$/.test(image))).toEqual([]);
   });
 
-  it('names only volumes and services that it declares', () => {
+  it('docker-compose.yml names only volumes and services that it declares', () => {
     for (const { volumes = [], depends_on: needs = {} } of Object.values(compose.services)) {
       for (const volume of volumes) expect(compose.volumes).toHaveProperty(volume.split(':')[0] ?? '');
       for (const need of Object.keys(needs)) expect(compose.services).toHaveProperty(need);
     }
   });
 
-  it('publishes the API, publishes the Temporal UI to this machine only, and publishes no database', () => {
+  it('the API is published, the Temporal UI on this machine only, and no database is', () => {
     const published = Object.entries(compose.services).flatMap(([name, { ports = [] }]) =>
       ports.map((port) => [name, port]),
     );
@@ -95,16 +99,13 @@ describe('docker-compose.yml', () => {
     ]);
   });
 
-  it.each(ours)(
-    'lets %s drain for longer than running work gets to end before it is killed',
-    (_name, { stop_grace_period: grace }) => {
-      expect(Number(grace?.replace(/s$/, ''))).toBeGreaterThan(drainSeconds);
-    },
-  );
+  it.each(ours)('%s gets more time to stop than running work needs', (_name, { stop_grace_period: grace }) => {
+    expect(Number(grace?.replace(/s$/, ''))).toBeGreaterThan(drainSeconds);
+  });
 });
 
 describe('Dockerfile', () => {
-  it('runs the Node that the project needs, not as root, with the lock file', () => {
+  it('the Dockerfile uses the required Node version, the lock file and a user other than root', () => {
     const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       optionalDependencies: Record<string, string>;
     };
@@ -114,7 +115,7 @@ describe('Dockerfile', () => {
     expect(dockerfile).toMatch(/npm (ci|install --no-save) --omit=dev --ignore-scripts/);
   });
 
-  it('sets only variables that the configuration, Node or glibc knows', () => {
+  it('the Dockerfile sets only variables that the configuration, Node or glibc knows', () => {
     const set = [...dockerfile.matchAll(/^ENV (.+)$/gm)].flatMap(([, line]) => [
       ...(line ?? '').matchAll(/([A-Z_]+)=/g),
     ]);

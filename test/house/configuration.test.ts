@@ -1,4 +1,3 @@
-/** Configuration: every variable is documented, a wrong one is named, and all processes share the stored secret key. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +18,7 @@ describe('docs/configuration.md', () => {
     .filter((line) => line.startsWith('| `'))
     .map((line) => line.split(' | ').map((cell) => cell.replace(/^\||\|$/g, '').trim()));
   const quoted = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, found]) => found!);
-  /** Each variable with its default and meaning; one row may document two. */
+  /** Each variable with its default and meaning. One row may document two variables. */
   const documented = rows.flatMap(([names, defaults, meaning]) =>
     quoted(names!).map((name, index) => ({ name, byDefault: quoted(defaults!)[index], meaning })),
   );
@@ -27,23 +26,23 @@ describe('docs/configuration.md', () => {
   const variables = documented.filter(({ name }) => /^[A-Z]/.test(name));
   const limits = documented.filter(({ name }) => /^[a-z]/.test(name));
 
-  it('names every variable, and none that does not exist', () => {
+  it('docs/configuration.md names exactly the existing variables', () => {
     expect(variables.map(({ name }) => name).toSorted()).toEqual(Object.keys(environment.shape).toSorted());
   });
 
-  it('gives the default of every number', () => {
+  it('docs/configuration.md gives the default of every number', () => {
     const numbers = Object.entries(environment.parse({})).filter(([, value]) => typeof value === 'number');
     const expected = numbers.map(([name, value]) => [name, JSON.stringify(value)]);
     const found = numbers.map(([name]) => [name, variables.find((row) => row.name === name)?.byDefault]);
     expect(found).toEqual(expected);
   });
 
-  it('names every limit with its default, and none that does not exist', () => {
+  it('docs/configuration.md names exactly the existing limits with their defaults', () => {
     const expected = Object.entries(defaultLimits).map(([name, number]) => [name, String(number)]);
     expect(limits.map(({ name, byDefault }) => [name, byDefault]).toSorted()).toEqual(expected.toSorted());
   });
 
-  it('says what every rate counts, in the words of the table of rates', () => {
+  it('docs/configuration.md says what each rate limit counts, in the words of the table of rates', () => {
     const found = new Map(limits.map(({ name, meaning }) => [name, meaning]));
     expect(rateNames.map((name) => found.get(rateLimit(name)))).toEqual(rateNames.map((name) => rates[name].counts));
   });
@@ -80,17 +79,17 @@ describe('readConfig', () => {
     ['EGRESS_ALLOW', '10.0.0.0/8'],
     ['EGRESS_ALLOW', 'hooks.internal,*.internal'],
     ['EGRESS_ALLOW', 'http://hooks.internal'],
-  ])('%s=%s is refused by name', (name, value) => {
+  ])('the variable %s=%s is refused with its name', (name, value) => {
     expect(() => readConfig({ DATA_DIR: folder, [name]: value })).toThrow(ConfigError);
     expect(() => readConfig({ DATA_DIR: folder, [name]: value })).toThrow(name);
   });
 
-  it('takes EGRESS_ALLOW as hosts, with or without a port', () => {
+  it('EGRESS_ALLOW is parsed as hosts with or without a port', () => {
     const { egressAllow } = readConfig({ DATA_DIR: folder, EGRESS_ALLOW: 'hooks.internal, 10.0.0.7:8080,[::1]:9000' });
     expect(egressAllow).toEqual(['hooks.internal', '10.0.0.7:8080', '[::1]:9000']);
   });
 
-  it('sets each limit by its name; the last of two holds, and the others keep their defaults', () => {
+  it('LIMITS sets limits by name: the last of two values counts, and other limits keep their defaults', () => {
     const LIMITS = 'sign_in_per_minute=6, accounts_per_hour=8,sandbox_pages=0,sign_in_per_minute=7';
     const { rates: set, quotas } = readConfig({ DATA_DIR: folder, LIMITS });
     expect([set.sign_in, set.accounts, set.writes]).toEqual([
@@ -101,21 +100,21 @@ describe('readConfig', () => {
     expect(quotas.sandbox).toEqual({ documents: 25, knowledge_pages: 0 });
   });
 
-  it('treats an empty variable as unset', () => {
+  it('an empty variable counts as unset', () => {
     expect(readConfig({ DATA_DIR: folder, MONGODB_URI: '', PORT: '' })).toMatchObject({
       port: 3000,
       mongodbUri: undefined,
     });
   });
 
-  it('keeps one secret key in DATA_DIR, readable by its owner only', () => {
+  it('the secret key is stored in DATA_DIR and readable only by its owner', () => {
     const [first, second] = [readConfig({ DATA_DIR: folder }), readConfig({ DATA_DIR: folder })];
     expect(first.secretKeys.map(({ length }) => length)).toEqual([32]);
     expect(second.secretKeys).toEqual(first.secretKeys);
     expect(statSync(join(folder, 'secret.key')).mode & 0o077).toBe(0);
   });
 
-  it('says so when DATA_DIR cannot be written', () => {
+  it('the error says so when DATA_DIR cannot be written', () => {
     writeFileSync(join(folder, 'file'), '');
     expect(() => readConfig({ DATA_DIR: join(folder, 'file', 'inside') })).toThrow('cannot be written');
   });

@@ -1,4 +1,3 @@
-/** The routes against the specification, and the OpenAPI document against its own rules and the routes. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { endpoints } from './endpoints.ts';
@@ -14,18 +13,18 @@ const routes = Object.values(routeGroups).flat();
 const built = new Set(routes.map((route) => `${route.method} ${route.path}`));
 
 describe('the 71 endpoints of the specification', () => {
-  it('are all listed, each once', () => {
+  it('the list of specified endpoints has 71 different entries', () => {
     expect(endpoints).toHaveLength(71);
     expect(new Set(endpoints).size).toBe(71);
   });
 
-  it.each(endpoints)('%s is built', (endpoint) => {
+  it.each(endpoints)('the endpoint %s is built', (endpoint) => {
     expect([...built]).toContain(endpoint);
   });
 });
 
 describe('an envelope', () => {
-  it('is around the answers of routes that only the dashboard calls, and around no others', () => {
+  it('exactly the routes that only the dashboard calls wrap their answers in an envelope', () => {
     const dashboards = routes.filter(({ auth }) => ['open', 'jwt', 'member'].includes(auth.kind));
     const enveloped = routes.filter(({ envelope }) => envelope === true);
     expect(enveloped.map(({ name }) => name)).toEqual(dashboards.map(({ name }) => name));
@@ -33,7 +32,7 @@ describe('an envelope', () => {
 });
 
 describe('GET /v1/openapi.json', () => {
-  it('is a valid OpenAPI 3.1 document', async () => {
+  it('GET /v1/openapi.json is a valid OpenAPI 3.1 document', async () => {
     const { status, body } = await system().request('GET', '/openapi.json');
     expect(status).toBe(200);
     const result = await new Validator().validate(body);
@@ -42,7 +41,7 @@ describe('GET /v1/openapi.json', () => {
     expect(body.openapi).toBe('3.1.0');
   });
 
-  it('describes every route: its own statuses, those of its problems, and a unique operationId', async () => {
+  it('the OpenAPI document describes the statuses, problems and unique operationId of every route', async () => {
     const { body } = await system().request('GET', '/openapi.json');
     const ids = new Set<string>();
     for (const route of routes) {
@@ -63,8 +62,8 @@ describe('GET /v1/openapi.json', () => {
 });
 
 /**
- * Routes whose examples are refused for a reason that no example can avoid: a service that is missing or not set up
- * here.
+ * Routes whose examples are refused for reasons that no example can avoid, such as a service that is missing or not set
+ * up here.
  */
 const needsMore = {
   400: ['connectSlack', 'connectEmail'],
@@ -83,28 +82,34 @@ describe('the example of a body', () => {
     session = (await system().newSession(org, { key })).token;
   });
 
-  it('belongs to a route', () => {
+  it('every example of a body belongs to a route', () => {
     expect(Object.keys(examples).filter((name) => !writing.some((route) => route.name === name))).toEqual([]);
   });
 
-  it.each(writing.map((route) => [route.name, route] as const))('%s: its route takes it', async (name, route) => {
-    expect(examples).toHaveProperty(name);
-    const { file: _file, ...given } = examples[name] as Record<string, unknown>;
-    expect(route.body!.safeParse(given).error).toBeUndefined();
-    const path = route.path.replace('{orgId}', org.orgId).replaceAll(/\{\w+\}/g, 'nothing');
-    const tokens: Record<string, string> = { session, self: key, open: '' };
-    const token = route.auth.kind === 'key' && route.auth.keyOnly ? key : (tokens[route.auth.kind] ?? org.owner.token);
-    const { file, ...fields } = examples[name] as Record<string, string>;
-    const form = new FormData();
-    for (const [field, value] of Object.entries(fields)) form.append(field, value);
-    if (file !== undefined) form.append('file', new Blob([file]), 'hours.md');
-    const sent = route.upload ? { form } : { body: fields };
-    const { status, body } = await system().request(route.method, path, { ...sent, ...(token ? { token } : {}) });
-    const isKnown = Object.entries(needsMore).some(([code, names]) => status === Number(code) && names.includes(name));
-    // 401: another password; 404 and 409: no such record, or not in that state.
-    const isTaken = status < 300 || isKnown || [404, 409, 429].includes(status) || body.code === 'BAD_LOGIN';
-    expect([name, isTaken, status, body]).toEqual([name, true, status, body]);
-  });
+  it.each(writing.map((route) => [route.name, route] as const))(
+    'the route %s accepts its example',
+    async (name, route) => {
+      expect(examples).toHaveProperty(name);
+      const { file: _file, ...given } = examples[name] as Record<string, unknown>;
+      expect(route.body!.safeParse(given).error).toBeUndefined();
+      const path = route.path.replace('{orgId}', org.orgId).replaceAll(/\{\w+\}/g, 'nothing');
+      const tokens: Record<string, string> = { session, self: key, open: '' };
+      const token =
+        route.auth.kind === 'key' && route.auth.keyOnly ? key : (tokens[route.auth.kind] ?? org.owner.token);
+      const { file, ...fields } = examples[name] as Record<string, string>;
+      const form = new FormData();
+      for (const [field, value] of Object.entries(fields)) form.append(field, value);
+      if (file !== undefined) form.append('file', new Blob([file]), 'hours.md');
+      const sent = route.upload ? { form } : { body: fields };
+      const { status, body } = await system().request(route.method, path, { ...sent, ...(token ? { token } : {}) });
+      const isKnown = Object.entries(needsMore).some(
+        ([code, names]) => status === Number(code) && names.includes(name),
+      );
+      // 401 means another password. 404 and 409 mean that there is no such record, or that it is in another state.
+      const isTaken = status < 300 || isKnown || [404, 409, 429].includes(status) || body.code === 'BAD_LOGIN';
+      expect([name, isTaken, status, body]).toEqual([name, true, status, body]);
+    },
+  );
 });
 
 const json = { 'content-type': 'application/json' };
@@ -112,7 +117,7 @@ const json = { 'content-type': 'application/json' };
 describe('every request', () => {
   const api = system();
 
-  it('carries a request id: the caller’s when it is harmless, else one of ours', async () => {
+  it('every response has a request id: that of the caller when it is harmless, otherwise a new one', async () => {
     const given = await api.request('GET', '/auth/me', { headers: { 'x-request-id': 'trace-1' } });
     expect(given.headers.get('x-request-id')).toBe('trace-1');
     expect(given.body.request_id).toBe('trace-1');
@@ -120,14 +125,14 @@ describe('every request', () => {
     expect(hostile.headers.get('x-request-id')).toMatch(/^req_/);
   });
 
-  it('to a path that does not exist is 404, with an unknown method 405 and Allow', async () => {
+  it('an unknown path is answered with 404, and an unknown method with 405 and Allow', async () => {
     const nothing = await api.request('GET', '/nothing/here');
     expect([nothing.status, nothing.body.code]).toEqual([404, 'NOT_FOUND']);
     const method = await api.request('DELETE', '/auth/login');
     expect([method.status, method.body.code, method.headers.get('allow')]).toEqual([405, 'METHOD_NOT_ALLOWED', 'POST']);
   });
 
-  it('with a body that is not JSON is 400, of another media type 415, over a mebibyte 413', async () => {
+  it('malformed JSON is refused with 400, another media type with 415, and over a mebibyte with 413', async () => {
     const malformed = await api.request('POST', '/auth/login', { raw: '{"email":', headers: json });
     expect([malformed.status, malformed.body.code]).toEqual([400, 'MALFORMED_JSON']);
     const text = await api.request('POST', '/auth/login', {
@@ -139,7 +144,7 @@ describe('every request', () => {
     expect([large.status, large.body.code]).toEqual([413, 'TOO_LARGE']);
   });
 
-  it('with a field or parameter that the route does not know is refused', async () => {
+  it('a request with a field or parameter that the route does not know is refused', async () => {
     const org = await api.newOrg();
     const rotate = (raw: string, headers: Record<string, string> = json) =>
       api.request('POST', `/support/developer-keys/orgs/${org.orgId}/publishable-keys/test/rotate`, {
@@ -153,7 +158,7 @@ describe('every request', () => {
     expect((await rotate('{}')).status).toBe(200);
   });
 
-  it('with thousands of unknown fields is told of the first, and how many there are', async () => {
+  it('with thousands of unknown fields, the error names the first and counts the others', async () => {
     const org = await api.newOrg();
     const fields = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`${i}-${'x'.repeat(150)}`, 0]));
     const { status, body } = await api.request('POST', '/orgs', {
@@ -165,7 +170,7 @@ describe('every request', () => {
     expect(body.details.at(-1)).toEqual({ path: ['body'], message: 'has 4980 more faults' });
   });
 
-  it('with unknown fields is 400, each named', async () => {
+  it('a request with unknown fields is refused with 400 that names each of them', async () => {
     const { status, body } = await api.request('POST', '/auth/login', {
       body: { email: 'a@b.example', password: 'x', role: 'owner', $where: '1' },
     });
@@ -190,14 +195,14 @@ describe('outside /v1', () => {
     expect(html).toContain('/v1/auth/register');
   });
 
-  it('/health leads to the check of readiness', async () => {
+  it('/health redirects to the readiness check', async () => {
     const reply = await fetch(`${process.env['TEST_API_URL']}/health`, { redirect: 'manual' });
     expect([reply.status, reply.headers.get('location')]).toEqual([302, '/health/ready']);
   });
 
   it('health shows the state of MongoDB, Temporal and the embedding models', async () => {
     expect(await (await get('/health/live')).json()).toEqual({ status: 'ok' });
-    // On a busy machine MongoDB or Temporal may answer later than health waits, and health then says so.
+    // On a busy machine MongoDB or Temporal may answer later than the check waits. The check then reports them as down.
     let last: unknown;
     await until(
       async () => {
@@ -222,7 +227,7 @@ describe('outside /v1', () => {
     expect(text).toMatch(/http_request_duration_seconds_count\{method="GET",route="\/v1\/auth\/me",status="401"\} \d+/);
   });
 
-  it('the reference page and its assets come from this server alone', async () => {
+  it('the API reference and its assets are served by this server only', async () => {
     const page = await get('/docs');
     const html = await page.text();
     expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");

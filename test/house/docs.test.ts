@@ -1,4 +1,4 @@
-/** Everything that the documents name exists: files, folders, links, headings, scripts and decisions. */
+/** Everything that the documents name must exist: files, folders, links, headings, scripts and decisions. */
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path/posix';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { describe, it, expect } from '@jest/globals';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The project's files and folders: paths from its root, folders with a slash at the end. */
+/** The files and folders of the project, as paths from its root. Folders end with a slash. */
 type Tree = { files: ReadonlySet<string>; folders: ReadonlySet<string> };
 
 async function treeOf(folder: string): Promise<Tree> {
@@ -28,7 +28,7 @@ async function treeOf(folder: string): Promise<Tree> {
 
 const withoutBlocks = (text: string): string => text.replaceAll(/^```.*?^```/gms, '');
 
-/** The anchor that GitHub makes of a heading: lower case, words joined by hyphens. */
+/** The anchors that GitHub generates for the headings: lower case, words joined by hyphens. */
 function anchorsOf(text: string): Set<string> {
   const headings = withoutBlocks(text).matchAll(/^#+ (.+)$/gm);
   return new Set([...headings].map(([, heading]) => anchor(heading!)));
@@ -39,7 +39,7 @@ const anchor = (heading: string): string =>
     .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-');
 
-/** A document's links that lead nowhere in the project. */
+/** The links of a document that point to no file or heading of the project. */
 export function brokenLinks(path: string, documents: ReadonlyMap<string, string>, tree: Tree): string[] {
   const links = [...withoutBlocks(documents.get(path)!).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target!);
   return links.filter((link) => {
@@ -51,7 +51,9 @@ export function brokenLinks(path: string, documents: ReadonlyMap<string, string>
   });
 }
 
-/** Paths in backticks that do not exist. A name without a folder may be that of any file; `*` stands for any text. */
+/**
+ * Paths in backticks that do not exist. A name without a folder may belong to any file, and `*` stands for any text.
+ */
 export function missingPaths(text: string, tree: Tree): string[] {
   const tops = new Set([...tree.files, ...tree.folders].map((path) => path.split('/')[0]!));
   const named = [...withoutBlocks(text).matchAll(/`([\w.@*-]+(?:\/[\w.@*-]+)*\/?)`/g)].map(([, path]) => path!);
@@ -65,7 +67,7 @@ export function missingPaths(text: string, tree: Tree): string[] {
 
 function exists(path: string, { files, folders }: Tree): boolean {
   const pattern = path.replaceAll(/[.]/g, String.raw`\.`).replaceAll('*', '[^/]*');
-  // A name alone, such as `routes/` or `queues.ts`, may be in any folder; a longer path starts at the root.
+  // A single name, such as `routes/` or `queues.ts`, may be in any folder. A longer path starts at the root.
   const prefix = path.replace(/\/$/, '').includes('/') ? '^' : '(?:^|/)';
   const suffix = path.endsWith('/') ? '$' : '/?$';
   const found = new RegExp(prefix + pattern + suffix);
@@ -96,32 +98,32 @@ const decisions = [...documents]
 describe.each([...documents.keys()].sort())('%s', (path) => {
   const text = documents.get(path)!;
 
-  it('links to files and headings that exist', () => {
+  it('the document links only to files and headings that exist', () => {
     expect(brokenLinks(path, documents, tree)).toEqual([]);
   });
 
-  it('names files and folders that exist', () => {
+  it('the document names only files and folders that exist', () => {
     expect(missingPaths(text, tree)).toEqual([]);
   });
 
-  it('names scripts that package.json has', async () => {
+  it('the document names only scripts of package.json', async () => {
     const { scripts } = JSON.parse(await read('package.json')) as { scripts: Record<string, string> };
     expect(scriptsIn(text).filter((script) => !(script in scripts))).toEqual([]);
   });
 
-  it('refers to decisions that stand', () => {
+  it('the document refers only to decisions that exist', () => {
     expect(referencesIn(text).filter((number) => !decisions.includes(number))).toEqual([]);
   });
 });
 
 describe('decisions', () => {
-  it('have a number each, and the index names the next one', async () => {
+  it('each decision has its own number, and the index names the next number', async () => {
     expect(decisions.filter((number, at) => decisions.indexOf(number) !== at)).toEqual([]);
     const next = Math.max(...decisions.map(Number)) + 1;
     expect(await read('docs/decisions/README.md')).toContain(`The next one is ${next}.`);
   });
 
-  it('take at most four sentences', () => {
+  it('each decision has at most four sentences', () => {
     const long = [...documents]
       .filter(([path]) => path.startsWith('docs/decisions/'))
       .flatMap(([, text]) => text.split(/^## (?=\d)/m).slice(1))
@@ -135,8 +137,8 @@ function sentencesIn(text: string): number {
 }
 
 describe('source files', () => {
-  it('name documents and decisions that exist', () => {
-    // This file makes up names.
+  it('source files name only documents and decisions that exist', () => {
+    // This test file contains invented names.
     const others = sources.filter(([path]) => path !== 'test/house/docs.test.ts');
     const wrong = others.flatMap(([path, text]) => {
       const named = [...text.matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([name]) => name);
@@ -159,12 +161,12 @@ describe('the checks above', () => {
     ['a name that no file has', '`gone.ts`'],
     ['a folder of a room that is gone', '`api/gone`'],
     ['a pattern that fits nothing', '`api/*.css`'],
-  ])('notice %s', (_what, text) => {
+  ])('the check for missing paths finds %s', (_what, text) => {
     expect(missingPaths(text, small)).toHaveLength(1);
   });
 
   it.each(['`api/app.ts`', '`app.ts`', '`api/`', '`api/*.ts`', '`/health/live`', '`text/plain`', '`README`'])(
-    'let %s pass',
+    'the check for missing paths accepts %s',
     (text) => {
       expect(missingPaths(text, small)).toEqual([]);
     },
@@ -175,7 +177,7 @@ describe('the checks above', () => {
     ['[a](../api/gone.ts)', 1],
     ['[a](#elsewhere)', 1],
     ['# Here it is\n[a](#here-it-is) [b](a.md) [c](../api/app.ts) [d](https://example.com)', 0],
-  ])('find the broken links of %s', (text, count) => {
+  ])('the check for links finds the broken links of %s', (text, count) => {
     expect(brokenLinks('docs/a.md', new Map([['docs/a.md', text]]), small)).toHaveLength(count);
   });
 });

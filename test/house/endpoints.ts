@@ -1,4 +1,4 @@
-/** The 71 endpoint rows of the specification (section 4), in its order: `METHOD path`. All of them are built. */
+/** The 71 endpoints of the specification (section 4), in its order, as `METHOD path`. All of them are built. */
 export const endpoints: readonly string[] = [
   'POST /meetings',
   'GET /meetings',

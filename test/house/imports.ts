@@ -1,6 +1,6 @@
 /**
- * Who may import whom: the rooms and what each may reach, the order of the slices, and that no files import each other
- * in a circle. `npm run check` and architecture.test.ts use it; it reads files and runs none of them.
+ * The import rules: what each room may import, the order of the slices, and that files do not import each other in a
+ * cycle. `npm run check` and architecture.test.ts use them. The check reads files and runs none of them.
  */
 import { readFile, readdir } from 'node:fs/promises';
 import { isBuiltin, stripTypeScriptTypes } from 'node:module';
@@ -8,23 +8,28 @@ import { dirname, join, relative } from 'node:path/posix';
 import { parse } from 'es-module-lexer';
 
 /**
- * What one room may import. `files` are prefixes of paths from the project's root, in which `*` stands for one folder;
- * leaving a member out allows nothing.
+ * What a room may import. `files` are path prefixes from the project's root, in which `*` stands for one folder. A
+ * missing member allows nothing.
  */
 type Room = {
-  /** The files of the room: a folder ending in `/` (`*` is any one folder), or one file. A file is in the first that fits. */
+  /**
+   * The files of the room: a folder ending in `/` (`*` is any one folder), or one file. A file belongs to the first
+   * room that fits.
+   */
   at: string;
   files: readonly string[];
-  /** Further files of which only the types may be imported. */
+  /** Path prefixes of files from which only types may be imported. */
   typesOf?: readonly string[];
   packages?: readonly string[] | 'any';
-  /** Whether node:* is allowed. */
+  /** Whether modules of `node:` may be imported. */
   node?: boolean;
 };
 
-/** Who may import whom. A file that fits no room (workers, engines, bench, test) may import anything. */
+/**
+ * The rooms and their allowed imports. A file that fits no room (workers, engines, bench, test) may import anything.
+ */
 export const rooms: readonly Room[] = [
-  // The rules of a provider are as pure as the others.
+  // The rules of a provider are as pure as the other rules.
   { at: 'models/rules/', files: ['models/rules/', 'providers/*/rules.ts'] },
   { at: 'providers/*/rules.ts', files: ['models/rules/'] },
   {
@@ -36,7 +41,8 @@ export const rooms: readonly Room[] = [
   { at: 'api/*/contract/', files: ['api/*/contract/', 'models/rules/', 'providers/*/rules.ts'], packages: ['zod'] },
   {
     at: 'api/',
-    // Of the clients only those that read: a file's head is looked at before it is taken, and of the index the half that reads.
+    // Only clients that read are allowed: the one that looks at the head of a file before it is accepted, and the
+    // reading half of the search index.
     files: [
       'api/',
       'agent/',
@@ -47,7 +53,7 @@ export const rooms: readonly Room[] = [
       'clients/embedding/',
       'clients/schema/',
       'clients/files',
-      // What verifies signed requests fetches the keys of those who sign.
+      // Verifying a signed request requires fetching the keys of the signer.
       'clients/http/http.ts',
       'providers/*/rules.ts',
       'providers/*/verify.ts',
@@ -59,20 +65,21 @@ export const rooms: readonly Room[] = [
     packages: 'any',
     node: true,
   },
-  // What a language model does, and what is done without one: it decides nothing and knows no record.
+  // The tasks of a language model, and their replacements without one. This room makes no decisions and knows no
+  // records.
   {
     at: 'intelligence/',
     files: ['intelligence/', 'clients/', 'models/rules/'],
     packages: 'any',
     node: true,
   },
-  // agent/ reads and asks models; the only thing that it stores is unanswered questions.
-  // Of the index the half that reads.
+  // agent/ reads records and calls models. It stores only unanswered questions. It may use the reading half of the
+  // search index.
   {
     at: 'agent/',
     files: ['agent/', 'intelligence/', 'models/', 'clients/embedding/', 'clients/knowledge/search/reader.ts'],
   },
-  // It starts workflows and is none: processes import it, workflows do not.
+  // This file starts workflows and is not one. Processes import it, workflows do not.
   {
     at: 'workflows/start.ts',
     files: ['workflows/attributes.ts', 'workflows/base/', 'models/'],
@@ -86,7 +93,7 @@ export const rooms: readonly Room[] = [
     packages: ['@temporalio/workflow', '@temporalio/common'],
   },
   { at: 'clients/', files: ['clients/', 'models/rules/'], packages: 'any', node: true },
-  // What a service is sent and what its events do; a question that was asked there is answered by agent/.
+  // Providers send messages to services and handle events of services. agent/ answers questions that are asked there.
   { at: 'providers/', files: ['providers/', 'agent/knowledge/', 'models/', 'clients/'], packages: 'any', node: true },
   {
     at: 'activities/',
@@ -95,15 +102,17 @@ export const rooms: readonly Room[] = [
     node: true,
   },
   { at: 'cli/demo.ts', files: ['cli/', 'api/*/contract/', 'engines/'], packages: 'any', node: true },
-  // It works on the database of the machine it runs on.
+  // This command works on the database of its own machine.
   { at: 'cli/operator.ts', files: ['cli/', 'config.ts', 'engines/', 'models/'], packages: 'any', node: true },
   { at: 'cli/', files: ['cli/', 'api/*/contract/'], packages: 'any', node: true },
-  // Browser code: it must not import server code.
+  // Browser code must not import server code.
   { at: 'web/', files: ['web/'] },
   { at: 'config.ts', files: ['models/rules/', 'providers/*/rules.ts'], packages: ['zod'], node: true },
 ];
 
-/** The slices, the lowest first: a file may import its own slice and those before it, of its room and of every other. */
+/**
+ * The slices, the lowest first. A file may import its own slice and the ones before it, in its own room and in others.
+ */
 export const slices = [
   'base',
   'language',
@@ -121,8 +130,8 @@ export const slices = [
 type Slice = (typeof slices)[number];
 
 /**
- * The rooms whose folders are slices. Each file of those marked `whole` lies in a slice. The others hold lists of what the
- * slices declare and what serves all of them: `api/http/`, `workflows/index.ts`, `clients/http/`.
+ * The rooms whose folders are slices. In a room marked `whole` every file belongs to a slice. The other rooms also have
+ * lists of what the slices declare, and code for all slices: `api/http/`, `workflows/index.ts`, `clients/http/`.
  */
 export const slicedRooms: readonly { at: string; whole: boolean }[] = [
   { at: 'models/rules/', whole: true },
@@ -138,30 +147,28 @@ export const slicedRooms: readonly { at: string; whole: boolean }[] = [
 ];
 
 /**
- * Folders that serve every slice and know only who calls: of the slices they reach no higher than `access`. The file that
- * puts the routes of all slices together is the exception.
+ * Folders that serve every slice and know only the caller. Of the slices they may import at most `access`. The file
+ * that combines the routes of all slices is the exception.
  */
 export const belowSlices: readonly string[] = ['api/http/', 'api/live/'];
 const puttingTogether = 'api/http/app.ts';
 
-/** A source file: its path from the project's root, and what it imports, as it is written there. */
+/** A source file: its path from the project's root, and its import specifiers as written. */
 export type Source = { path: string; runtime: readonly string[]; types: readonly string[] };
 
-/** The violations in one file that its rooms and its slice see, each a sentence. */
+/** The violations of one file against its room and its slice, each as a sentence. */
 function violationsIn(source: Source, declared: ReadonlySet<string>): string[] {
   return [...undeclaredIn(source, declared), ...refusedIn(source), ...outOfOrderIn(source)];
 }
 
-/**
- * An import of a package that package.json does not name works only while another package happens to bring it along.
- */
+/** An import of a package that package.json does not name works only while another package happens to install it. */
 function undeclaredIn({ path, runtime }: Source, declared: ReadonlySet<string>): string[] {
   return runtime
     .filter((specifier) => !specifier.startsWith('.') && !isBuiltin(specifier) && !declared.has(packageOf(specifier)))
     .map((specifier) => `${path} may not import ${specifier} (package.json does not name it)`);
 }
 
-/** Whether a path begins with a prefix; `*` in the prefix stands for one folder. */
+/** Whether a path starts with a prefix. `*` in the prefix stands for one folder. */
 export function isIn(path: string, prefix: string): boolean {
   const wanted = prefix.split('/');
   const parts = path.split('/');
@@ -170,7 +177,7 @@ export function isIn(path: string, prefix: string): boolean {
   );
 }
 
-/** Imports that the room of a file forbids. */
+/** The imports that the room of a file forbids. */
 function refusedIn({ path, runtime, types }: Source): string[] {
   const room = rooms.find(({ at }) => isIn(path, at));
   if (room === undefined) return [];
@@ -181,7 +188,10 @@ function refusedIn({ path, runtime, types }: Source): string[] {
   return refused.map((specifier) => `${path} may not import ${specifier} (${room.at} may reach: ${reach(room)})`);
 }
 
-/** Imports of a slice that comes after the file's own, types too; and a file that lies in no slice where all should. */
+/**
+ * Imports from a slice after the file's own, types included. Also reports a file that must be in a slice and is in
+ * none.
+ */
 function outOfOrderIn(source: Source): string[] {
   const { path } = source;
   const highest = highestSlice(path);
@@ -194,14 +204,14 @@ function outOfOrderIn(source: Source): string[] {
   });
 }
 
-/** The slice a file is in, where its room has slices. */
+/** The slice of a file, if its room has slices. */
 export function sliceOf(path: string): Slice | undefined {
   const room = slicedRooms.find(({ at }) => path.startsWith(at));
   const folder = room && path.slice(room.at.length).split('/', 2);
   return folder?.length === 2 ? slices.find((slice) => slice === folder[0]) : undefined;
 }
 
-/** The highest slice that a file may import; undefined where it may import all. */
+/** The highest slice that a file may import. Undefined when the file may import all. */
 function highestSlice(path: string): Slice | undefined {
   if (path === puttingTogether) return undefined;
   return belowSlices.some((folder) => path.startsWith(folder)) ? 'access' : sliceOf(path);
@@ -210,7 +220,7 @@ function highestSlice(path: string): Slice | undefined {
 /** The project's own files that a source imports, as paths from the root. */
 export const importsOf = (source: Source): string[] => filesOf(source).map(([, target]) => target);
 
-/** What a source imports of the project's own files: as it is written there, and as a path from the root. */
+/** The project's own files that a source imports: the specifier as written, and the path from the root. */
 function filesOf({ path, runtime, types }: Source): [specifier: string, target: string][] {
   return [...new Set([...runtime, ...types])]
     .filter((specifier) => specifier.startsWith('.'))
@@ -218,8 +228,8 @@ function filesOf({ path, runtime, types }: Source): [specifier: string, target: 
 }
 
 /**
- * The circles of imports, each a sentence with the shortest way around, one for every group of files that reach each
- * other. Imports of types count: what needs another's types cannot be understood without it.
+ * The import cycles, each as a sentence with the shortest way around, one for every strongly connected group of files.
+ * Type imports count, because a file cannot be understood without the types that it uses.
  */
 function circlesAmong(sources: readonly Source[]): string[] {
   const targets = new Map(sources.map((source) => [source.path, importsOf(source)]));
@@ -232,7 +242,7 @@ function circlesAmong(sources: readonly Source[]): string[] {
   });
 }
 
-/** The shortest way from a file back to itself, without its end; empty when there is none. */
+/** The shortest import path from a file back to itself, without its end. Empty when there is none. */
 function wayAround(from: string, targets: ReadonlyMap<string, readonly string[]>): string[] {
   const cameFrom = new Map<string, string>();
   const queue = [from];
@@ -251,7 +261,7 @@ function wayAround(from: string, targets: ReadonlyMap<string, readonly string[]>
   return [];
 }
 
-/** `@scope/name` or `name` of an import of a package or of a file in it. */
+/** Returns `@scope/name` or `name` for an import of a package or of a file in it. */
 function packageOf(specifier: string): string {
   return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
 }
@@ -272,7 +282,7 @@ function allowed(room: Room, path: string, specifier: string, typeOnly: boolean)
   return room.packages === 'any' || (room.packages ?? []).includes(packageOf(specifier));
 }
 
-/** Imports that remain when the types are gone: static, re-exported and dynamic ones with a literal specifier. */
+/** Imports that remain at run time: static, re-exported and dynamic ones with a literal specifier. */
 function runtimeImports(path: string, source: string): string[] {
   const [imports] = parse(stripTypeScriptTypes(source), path);
   return imports.flatMap((found) =>
@@ -280,14 +290,17 @@ function runtimeImports(path: string, source: string): string[] {
   );
 }
 
-/** `import type … from`, `export type … from` and `import('…')` in a type position all vanish at run time, so they are read here. */
+/**
+ * Type imports vanish at run time: `import type … from`, `export type … from` and `import('…')` as a type. They are
+ * read here.
+ */
 function typeImports(source: string): string[] {
   const statements = source.matchAll(/^(?:import|export)\s+type\s[^;'"]*?\bfrom\s*['"]([^'"]+)['"]/gm);
   const positions = source.matchAll(/(?:[:=<|&,(]|\btypeof)\s*import\(['"]([^'"]+)['"]\)/g);
   return [...statements, ...positions].flatMap((match) => (match[1] === undefined ? [] : [match[1]]));
 }
 
-/** Every violation under `root`, in the order of the files. Empty when all is well. */
+/** Every violation under `root`, in the order of the files. Empty when there is none. */
 export async function importViolations(root: string): Promise<string[]> {
   const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Record<string, object | undefined>;
   const kinds = ['dependencies', 'devDependencies', 'optionalDependencies'];
@@ -296,7 +309,7 @@ export async function importViolations(root: string): Promise<string[]> {
   return [...sources.flatMap((source) => violationsIn(source, declared)), ...circlesAmong(sources)];
 }
 
-/** Every TypeScript file under `root`, with what it imports. */
+/** Every TypeScript file under `root` with its imports. */
 export async function readSources(root: string): Promise<Source[]> {
   const files = await sourceFiles(root);
   return Promise.all(

@@ -1,4 +1,3 @@
-/** The programs that read files and pages, as workers build and keep them. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
@@ -32,7 +31,7 @@ describe('built readers', () => {
     ['docx', fixture('cards.docx')],
     ['xlsx', fixture('fees.xlsx')],
     ['pdf', () => Readable.from(pdfText(['Ana Gomez', 'Led a team at Contoso']))],
-  ] as const)('read %s as their sources do', async (type, file) => {
+  ] as const)('the bundled reader reads a %s file as its sources do', async (type, file) => {
     const sources = createFiles({ spares: 0 });
     try {
       const blocks = await files.extract(file(), type);
@@ -43,7 +42,7 @@ describe('built readers', () => {
     }
   });
 
-  it('read a mail', async () => {
+  it('the bundled reader reads a mail', async () => {
     const mail = 'From: Ada <ada@example.com>\r\nSubject: Hello\r\nMessage-ID: <a@example.com>\r\n\r\nWhere is it?\r\n';
     expect(await files.mail(Readable.from(Buffer.from(mail)))).toMatchObject({
       subject: 'Hello',
@@ -51,7 +50,7 @@ describe('built readers', () => {
     });
   });
 
-  it('read a page', async () => {
+  it('the bundled reader reads a web page', async () => {
     const pages = createPages({ program: readers.pages });
     try {
       const body = Buffer.from('<main><h1>Returns</h1><p>You can send it back within 30 days.</p></main>');
@@ -62,7 +61,7 @@ describe('built readers', () => {
     }
   });
 
-  it('are kept beside those of the two versions before, which an older worker may still start', async () => {
+  it('the bundled readers of the last two versions are kept for workers that still run', async () => {
     const [own] = await readdir(folder);
     const built = (await stat(readers.files)).mtimeMs;
     for (const [age, name] of ['a', 'b', 'c'].map((letter) => `readers-${letter.repeat(32)}`).entries()) {
@@ -79,7 +78,7 @@ describe('built readers', () => {
     expect(basename(dirname(readers.files))).toBe(own);
   });
 
-  it('are built by several workers at once, each whole', async () => {
+  it('several workers may bundle the readers at once, and each bundle is complete', async () => {
     const other = await mkdtemp(join(tmpdir(), 'support-readers-'));
     const made = await Promise.all([buildReaders(other), buildReaders(other)]);
     expect(made[0]).toEqual(made[1]);
@@ -87,7 +86,7 @@ describe('built readers', () => {
     await rm(other, { recursive: true });
   });
 
-  it('cannot be built where nothing can be written', async () => {
+  it('bundling the readers fails when the folder cannot be written', async () => {
     await writeFile(join(folder, 'a file'), '');
     await expect(buildReaders(join(folder, 'a file', 'below'))).rejects.toThrow('ENOTDIR');
   });

@@ -1,4 +1,3 @@
-/** What the slices declare for the workers is complete, and the documents for operators name all of it. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,19 +18,19 @@ beforeAll(async () => {
 });
 
 describe('workers/slices', () => {
-  it('name every model whose records start workflows, each once', () => {
+  it('the slices name every model whose records start workflows, each once', () => {
     const starting = Object.values(mongoose.models).filter(({ schema }) => schema.path('pending') !== undefined);
     expect(starting.length).toBeGreaterThan(5);
     const named = slices.flatMap(({ launchable }) => launchable.map(({ modelName }) => modelName));
     expect(named.toSorted()).toEqual(starting.map(({ modelName }) => modelName).toSorted());
   });
 
-  it('have a fleet for every queue, each once', () => {
+  it('every task queue belongs to exactly one fleet of the slices', () => {
     const declared = slices.flatMap(({ fleets }) => Object.keys(fleets));
     expect(declared.toSorted()).toEqual(Object.values(queues).toSorted());
   });
 
-  it('have one file each, and the list names all of them', async () => {
+  it('the list of slices names every file in workers/slices', async () => {
     const files = (await readdir(join(root, 'workers/slices'))).filter((name) => !/^(?:index|slice)\.ts$/.test(name));
     expect(files).toHaveLength(slices.length);
   });
@@ -41,18 +40,18 @@ describe('models/rules/base/holdings.ts', () => {
   const modelOf = (collection: string) =>
     Object.values(mongoose.models).find((model) => model.collection.collectionName === collection)!;
 
-  it('names, for every collection, the meetings, tasks, customers, documents and interviews it holds data of', () => {
+  it('every collection is listed with the kinds of records that it holds data of', () => {
     const collections = Object.values(mongoose.models).map((model) => model.collection.collectionName);
     expect(Object.keys(holdings).toSorted()).toEqual(collections.toSorted());
   });
 
-  it.each(copies)('has an indexed owner field in every record of $collection', ({ collection, by }) => {
+  it.each(copies)('every record of $collection has an indexed owner field', ({ collection, by }) => {
     const { schema } = modelOf(collection);
     expect(schema.path(by)).toMatchObject({ isRequired: true });
     expect(schema.indexes().map(([fields]) => Object.keys(fields)[0])).toContain(by);
   });
 
-  it('lists every collection with `about` or `customer_id` as holding copies', () => {
+  it('every collection with `about` or `customer_id` is listed as holding copies', () => {
     const saying = Object.values(mongoose.models).filter(({ schema }) => schema.path('about') !== undefined);
     const listed = copies.filter(({ by }) => by === 'about').map(({ collection }) => collection as string);
     expect(saying.map((model) => model.collection.collectionName).toSorted()).toEqual(listed.toSorted());
@@ -60,19 +59,19 @@ describe('models/rules/base/holdings.ts', () => {
 });
 
 describe('the documents for operators', () => {
-  it('name every fleet', async () => {
+  it('the configuration document names every fleet', async () => {
     const row = (await read('docs/configuration.md')).split('\n').find((line) => line.startsWith('| `FLEETS`'))!;
     const named = [...row.split('|')[3]!.matchAll(/`(\w+)`/g)].map(([, name]) => name);
     expect(named.toSorted()).toEqual(fleetNames.toSorted());
   });
 
-  it('name every search attribute', async () => {
+  it('the operating document names every search attribute', async () => {
     const text = await read('docs/operating.md');
     const unnamed = Object.values(searchAttributes).filter(({ name }) => !text.includes(`\`${name}\``));
     expect(unnamed).toEqual([]);
   });
 });
 
-it('types of search attributes are written as the command line takes them', () => {
+it('search attribute types are written in the spelling of the Temporal command line', () => {
   expect([cliType('KEYWORD'), cliType('KEYWORD_LIST')]).toEqual(['Keyword', 'KeywordList']);
 });

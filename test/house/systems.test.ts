@@ -1,7 +1,7 @@
 /**
- * Rules for all test systems. None reaches a real outside service. Each has its own name, because two of one name would
- * share a database and queues. Only `shared`, the system of the whole run, is named more than once, by tests that start
- * another process of it.
+ * Rules for all test systems. No test system reaches a real external service. Each has a unique name, because systems
+ * with one name would share a database and task queues. Only `shared`, the system of the whole run, is named more than
+ * once: by tests that start another process of it.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,10 +11,10 @@ import { removeDataDir, systemEnv } from '../kit/processes.ts';
 import { environment, readConfig } from '../../config.ts';
 
 const tests = fileURLToPath(new URL('..', import.meta.url));
-/** The functions that take a system's name. */
+/** Matches the functions that take the name of a system. */
 const named = /(?:systemEnv|answering|chatStories)\('([\w-]+)'/gu;
 
-it('no two systems of tests have the same name', async () => {
+it('test systems have different names', async () => {
   const files = (await readdir(tests, { recursive: true })).filter((file) => file.endsWith('.ts'));
   const names = (
     await Promise.all(files.map(async (file) => [...(await readFile(join(tests, file), 'utf8')).matchAll(named)]))
@@ -26,7 +26,7 @@ it('no two systems of tests have the same name', async () => {
   expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
 });
 
-/** All texts in a value, however deep. */
+/** All strings in a value at any depth. */
 const textsIn = (value: unknown): string[] =>
   typeof value === 'string'
     ? [value]
@@ -34,13 +34,13 @@ const textsIn = (value: unknown): string[] =>
       ? Object.values(value).flatMap(textsIn)
       : [];
 
-it('no system of tests reaches a service of somebody else by default', async () => {
+it('no test system reaches an external service by default', async () => {
   const env = systemEnv('nobody');
   const config = readConfig(env);
   const addresses = textsIn(config).filter((text) => /^https?:/u.test(text));
   expect(addresses.length).toBeGreaterThan(6);
   expect(addresses.filter((address) => new URL(address).hostname !== '127.0.0.1')).toEqual([]);
-  // An address whose default is in a client, like that of S3, is found by its variable's name.
+  // An address whose default is in a client, such as that of S3, is found by the name of its variable.
   const places = Object.keys(environment.shape).filter((name) => /_API_URL$|_ENDPOINT$/u.test(name));
   expect(places.filter((name) => env[name] === undefined)).toEqual([]);
   await removeDataDir(env);
