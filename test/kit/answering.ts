@@ -13,7 +13,7 @@ The gannet card costs 12 EUR a year. It is free for students under 26.
 Call the night line at once when a gannet card is lost.
 `;
 
-/** Call this where hooks may be registered. `name`: the system's name, unique in the run. */
+/** Call this where hooks may be registered. `name` is the name of the system, unique in the run. */
 export function answering(name: string) {
   const { newCustomer, ctx } = conversing(name);
   let env: SystemEnv;
@@ -43,7 +43,7 @@ export function answering(name: string) {
   }
   /** Starts a worker unless one runs: describes that need an ordinary worker share it. */
   const ensureWorker = async (): Promise<void> => void (workers.length > 0 || (await startWorker()));
-  /** The ordinary worker that runs. */
+  /** The ordinary worker that is running. */
   const runningWorker = (): Running => workers[0]!;
   const stopWorkers = () => Promise.all(workers.splice(0).map((worker) => worker.stop()));
 
@@ -67,8 +67,8 @@ export function answering(name: string) {
 export type Answering = ReturnType<typeof answering>;
 
 /**
- * A worker begins an answer and is paused by `signal`; another worker answers; then the first one continues. It must
- * write nothing more, and the customer gets one answer. No other worker may run before.
+ * A worker starts an answer and is paused by `signal`. Another worker answers. Then the first one continues, and must
+ * write nothing more, so that the customer gets one answer. No other worker may run before.
  */
 export async function expectNothingOfSleeper(
   { newCustomer, startWorker, stopWorkers }: Answering,
@@ -86,7 +86,7 @@ export async function expectNothingOfSleeper(
   });
   const id = await customer.say('What does the gannet card cost?');
   await fallen;
-  // One attempt, unless a busy machine lost one.
+  // Usually one attempt. A busy machine may have lost one.
   expect((await MessageModel.findById(id).lean())?.attempts).toBeGreaterThanOrEqual(1);
   await startWorker();
   const answer = await customer.answered(id);

@@ -1,4 +1,4 @@
-/** Signs as Attendee does: with Python's `json` and `hmac`. */
+/** Signs request bodies as Attendee does, with Python's `json` and `hmac`. */
 import { spawnSync } from 'node:child_process';
 
 export const attendeeSecret = Buffer.from('a webhook secret of Attendee').toString('base64');

@@ -1,4 +1,7 @@
-/** A real authorization server (oidc-provider) on loopback for tool servers: clients register, people agree, tokens are JWTs. */
+/**
+ * A real authorization server (oidc-provider) on loopback for tool servers. Clients register themselves, people
+ * consent, and the tokens are JWTs.
+ */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -24,13 +27,13 @@ export type Authority = {
   issuer: string;
   /** Whether the person at the browser consents. */
   agrees: boolean;
-  /** Whether it issues refresh tokens. */
+  /** Whether the server issues refresh tokens. */
   refreshes: boolean;
-  /** The grant types that were exchanged for tokens, in order. */
+  /** The grant types that clients exchanged for tokens, in order. */
   granted: string[];
-  /** Clients that registered. */
+  /** The ids of the registered clients. */
   registered: string[];
-  /** Revokes all grants: no refresh token is accepted any more. */
+  /** Revokes all grants, so that no refresh token is accepted any more. */
   revoke(): Promise<void>;
   close(): Promise<void>;
 };
@@ -38,7 +41,7 @@ export type Authority = {
 export const machine = { client_id: 'machine', client_secret: 'a-client-secret-nobody-may-see' };
 export const known = { client_id: 'known-in-advance' };
 
-/** `readClient`: returns the document at the address of a client's metadata. */
+/** `readClient` returns the client metadata document at an address. */
 export async function startAuthority(
   resource: string,
   redirectUri: string,
@@ -96,7 +99,7 @@ export async function startAuthority(
     ...(readClient ? { fetch: async (url: string) => Response.json(readClient(url)) } : {}),
     scopes: ['openid', 'offline_access', 'tools', 'orders'],
     issueRefreshToken: async () => authority.refreshes,
-    // Using a refresh token twice ends the whole grant.
+    // Using a refresh token twice revokes the whole grant.
     rotateRefreshToken: true,
     pkce: { required: () => true },
     interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
@@ -130,7 +133,10 @@ export async function startAuthority(
   return authority;
 }
 
-/** Makes a tool server accept only this authority's tokens. `accepted` collects the client of each request. */
+/**
+ * Makes a tool server accept only tokens of this authorization server. Returns a list to which the client id of each
+ * accepted request is added.
+ */
 export function guard(mcp: TestMcp, issuer: string, refused: (token: string) => boolean = () => false): string[] {
   const accepted: string[] = [];
   const resource = mcp.url;

@@ -1,4 +1,4 @@
-/** The part of aws4, which ships no types, that test/events/oracles.test.ts uses. */
+/** The part of aws4 that test/events/oracles.test.ts uses. The package has no types. */
 declare module 'aws4' {
   type Request = {
     method: string;

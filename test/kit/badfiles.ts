@@ -1,6 +1,6 @@
 /**
- * Makes files that attack a reader: compression bombs, broken and mislabelled files, odd encodings, absurd sizes. They
- * are built in memory by separate writers, so that no library reads what it wrote itself. Only
+ * Makes files that attack a file reader: compression bombs, broken and mislabelled files, odd encodings, absurd sizes.
+ * They are built in memory by separate writers, so that no library reads its own output. Only
  * `test/fixtures/encrypted.docx` (password-protected, made by msoffcrypto-tool) is stored.
  */
 import { crc32, deflateRawSync } from 'node:zlib';
@@ -8,13 +8,13 @@ import { crc32, deflateRawSync } from 'node:zlib';
 export type ZipEntry = {
   name: string;
   data: Buffer;
-  /** A false size for the headers. */
+  /** A false uncompressed size for the headers. */
   claimedSize?: number;
-  /** Points the directory at another entry's data: overlapping entries. */
+  /** Points the directory entry at the data of another entry, so that the entries overlap. */
   sameDataAs?: number;
 };
 
-/** A deflated ZIP archive, without any check on purpose. */
+/** A deflated ZIP archive. The entries are deliberately not checked. */
 export function makeZip(entries: readonly ZipEntry[]): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -74,7 +74,7 @@ export const wordDocument = (body: string): string =>
   `${xml}<w:document xmlns:w="${wordNamespace}"><w:body>${body}</w:body></w:document>`;
 export const paragraph = (text: string): string => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`;
 
-/** A DOCX whose main part is `document`, with further entries. */
+/** A DOCX with `document` as its main part and further entries. */
 export const makeDocx = (document: string, more: readonly ZipEntry[] = []): Buffer =>
   makeZip([
     contentTypes('word/document.xml', 'wordprocessingml.document'),
@@ -82,11 +82,11 @@ export const makeDocx = (document: string, more: readonly ZipEntry[] = []): Buff
     part('word/document.xml', document),
     ...more,
   ]);
-/** `word/styles.xml`, `word/footnotes.xml` and the like: mammoth finds them by their names. */
+/** A part such as `word/styles.xml` or `word/footnotes.xml`. The library mammoth finds these parts by their names. */
 export const wordPart = (name: string, content: string): ZipEntry =>
   part(`word/${name}.xml`, `${xml}<w:${name} xmlns:w="${wordNamespace}">${content}</w:${name}>`);
 
-/** A DOCX as Word writes it: each word is a run with its own properties, 200 bytes of XML around it. */
+/** A DOCX as Word writes it: each word is a run with its own properties, in 200 bytes of XML. */
 export function wordyDocx(words: number): Buffer {
   const properties =
     '<w:rPr><w:rFonts w:ascii="Calibri" w:hAnsi="Calibri" w:cs="Calibri"/><w:sz w:val="22"/><w:szCs w:val="22"/><w:lang w:val="en-GB"/></w:rPr>';
@@ -140,7 +140,7 @@ export const makeXlsx = ({
     ),
   ]);
 
-/** An XLSX whose workbook and sheet have unusual names, which only its relations tell. */
+/** An XLSX whose workbook and sheet have unusual names, which only its relationships state. */
 export const renamedXlsx = (rows: string): Buffer =>
   makeZip([
     contentTypes('data/book.xml', 'spreadsheetml.sheet'),
@@ -156,7 +156,7 @@ export const renamedXlsx = (rows: string): Buffer =>
 export const textCell = (reference: string, text: string): string =>
   `<c r="${reference}" t="inlineStr"><is><t>${text}</t></is></c>`;
 
-/** 1.5 GiB of blanks behind a DOCX of about 1.5 MB. */
+/** A DOCX of about 1.5 MB with 1.5 GiB of blanks. */
 export function zipBombDocx(): Buffer {
   const filler = Buffer.alloc(128 * 1024 * 1024, ' ');
   const media = Array.from({ length: 12 }, (_, at): ZipEntry =>
@@ -167,7 +167,7 @@ export function zipBombDocx(): Buffer {
   return makeDocx(wordDocument(paragraph('bomb')), media);
 }
 
-/** A DOCX with archives inside archives: each level is small, all of them unpacked are not. */
+/** A DOCX with archives inside archives. Each level is small, but unpacking all of them is not. */
 export function nestedZipBombDocx(): Buffer {
   let inner = makeZip([{ name: 'zero', data: Buffer.alloc(10 * 1024 * 1024) }]);
   for (let level = 0; level < 5; level += 1) {
@@ -203,7 +203,7 @@ export const billionLaughsXlsx = (): Buffer =>
     sheet: `${xml}${laughs('worksheet')}<worksheet xmlns="${sheetNamespace}"><sheetData><row r="1">${textCell('A1', '&j;')}</row></sheetData></worksheet>`,
   });
 
-/** Tables inside tables, deeper than any parser's stack. */
+/** Tables nested deeper than the stack of any parser. */
 export const deepDocx = (): Buffer => {
   const depth = 20_000;
   return makeDocx(
@@ -211,11 +211,11 @@ export const deepDocx = (): Buffer => {
   );
 };
 
-/** Fields inside fields, which the reader removes from around their text. */
+/** Nested fields. The reader removes fields and keeps their text. */
 export const deepFieldsDocx = (): Buffer =>
   makeDocx(wordDocument(`<w:p>${'<w:fldSimple>'.repeat(20_000)}deep${'</w:fldSimple>'.repeat(20_000)}</w:p>`));
 
-/** Hidden text, more than two documents may hold. */
+/** More hidden text than two documents may hold. */
 export const endlessHiddenDocx = (): Buffer => {
   const text = 'Nobody reads this. '.repeat(1_000);
   const run = (at: number): string => `<w:r><w:rPr><w:vanish/></w:rPr><w:t>${at.toString(36)} ${text}</w:t></w:r>`;
@@ -227,7 +227,7 @@ export const endlessHiddenDocx = (): Buffer => {
   );
 };
 
-/** Cells without a reference, more than a table may have columns. */
+/** More cells without a reference than a table may have columns. */
 export const placelessXlsx = (): Buffer => makeXlsx({ rows: `<row>${'<c><v>1</v></c>'.repeat(1_000_000)}</row>` });
 
 export const truncatedXlsx = (): Buffer => {
@@ -240,17 +240,17 @@ export const invalidXmlDocx = (): Buffer => makeDocx('<w:document><w:body><w:p>'
 /** An archive with the right entry names but no workbook. */
 export const hollowXlsx = (): Buffer => makeZip([part('xl/workbook.xml', '')]);
 
-/** As many styled empty rows as Excel allows, with one fee at the top. */
+/** As many styled empty rows as Excel allows, with one fee in the first row. */
 export function millionRowsXlsx(): Buffer {
   const rows = [`<row r="1">${textCell('A1', 'Service')}${textCell('B1', 'Price')}</row>`];
   rows.push(`<row r="2">${textCell('A2', 'Gold card')}${textCell('B2', '59 EUR')}</row>`);
   for (let row = 3; row <= 2 ** 20; row += 1) rows.push(`<row r="${row}" s="0" customFormat="1"/>`);
   return makeXlsx({ rows: rows.join('') });
 }
-/** One cell in the last column: the filled grid would have 16,384 columns. */
+/** One cell in the last column. A filled grid would have 16,384 columns. */
 export const farCellXlsx = (): Buffer => makeXlsx({ rows: `<row r="1048576">${textCell('XFD1048576', 'far')}</row>` });
 
-/** Many merged cells, each over all rows and columns. */
+/** Many merged ranges, each over all rows and columns. */
 export const mergedXlsx = (): Buffer => {
   const rows = Array.from({ length: 2_000 }, (_, at) => {
     const cells = Array.from({ length: 20 }, (_cell, column) =>
@@ -262,11 +262,11 @@ export const mergedXlsx = (): Buffer => {
   return makeXlsx({ rows: rows.join(''), after: `<mergeCells>${merges}</mergeCells>` });
 };
 
-/** One byte above the limit. */
+/** A text one byte above the upload limit. */
 export const tooLargeText = (): Buffer => Buffer.alloc(25 * 1024 * 1024 + 1, 'lorem ipsum dolor sit amet\n');
-/** Below the size limit, above the text limit. */
+/** A text below the upload limit and above the limit of extracted text. */
 export const tooMuchText = (): Buffer => Buffer.alloc(12 * 1024 * 1024, 'Lorem ipsum dolor sit amet.\n');
-/** A beginning of text, which passes the upload, followed by binary data. */
+/** Text at the start, which passes the upload check, followed by binary data. */
 export const binaryTail = (): Buffer =>
   Buffer.concat([Buffer.alloc(100_000, 'An ordinary line of text.\n'), Buffer.alloc(100_000)]);
 export const binaryText = (): Buffer => Buffer.from(Array.from({ length: 4_096 }, (_, at) => (at * 7919) % 256));
@@ -279,7 +279,7 @@ export const windowsProgram = (): Buffer =>
 const german =
   'Die Jahresgebühr für die Karte beträgt 59 € – auch für Schüler. Öffnungszeiten: täglich, außer sonntags.';
 export const germanText = german;
-/** The same sentence as windows-1252, where € is 0x80 and – is 0x96. */
+/** The same sentence in windows-1252, where € is 0x80 and – is 0x96. */
 export const windows1252Text = (): Buffer =>
   Buffer.from(german.replaceAll('€', '\u0080').replaceAll('–', '\u0096'), 'latin1');
 export const utf16leWithoutMark = (): Buffer => Buffer.from(german, 'utf16le');
@@ -290,10 +290,10 @@ export const wideCsv = (columns = 100_000): Buffer => {
   const row = (text: string): string => Array.from({ length: columns }, (_, at) => `${text}${at}`).join(',');
   return Buffer.from(`${row('column ')}\n${row('')}\n`);
 };
-/** A quoted field of 20 MB that is well-formed. */
+/** A well-formed CSV with a quoted field of 20 MB. */
 export const hugeFieldCsv = (): Buffer =>
   Buffer.concat([Buffer.from('name,text\na,"'), Buffer.alloc(20_000_000, 'blah '), Buffer.from('"\n')]);
-/** A CSV whose unclosed quotation mark takes in the rest of the file. */
+/** A CSV whose unclosed quotation mark swallows the rest of the file. */
 export const unclosedQuoteCsv = (): Buffer => Buffer.from(`name,text\na,"never closed\n${'b,c\n'.repeat(1_000)}`);
 
 export const nestedBrackets = (): Buffer => Buffer.from(`${'['.repeat(100_000)}text${']('.repeat(100_000)}`);
@@ -302,7 +302,7 @@ export const nestedLists = (): Buffer =>
   Buffer.from(Array.from({ length: 3_000 }, (_, at) => `${'  '.repeat(at)}- item`).join('\n'));
 export const nestedHtml = (): Buffer => Buffer.from(`${'<div>'.repeat(100_000)}text`);
 
-/** Names that try to leave a folder, hide an extension, break a terminal or a header, or name a device. */
+/** File names that try to leave a folder, hide an extension, break a terminal or a header, or name a device. */
 export const hostileNames: readonly string[] = [
   '../../etc/passwd.md',
   '..\\..\\windows\\system32\\drivers\\etc\\hosts.txt',

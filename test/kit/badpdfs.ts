@@ -5,7 +5,7 @@ import { constants, deflateRawSync, deflateSync } from 'node:zlib';
 type Part = string | Buffer;
 type Stream = { entries?: string; data: Part };
 
-/** A file of these objects, numbered from 1; the first one is the catalog. */
+/** A PDF of these objects, numbered from 1. The first one is the catalog. */
 function pdfOf(objects: readonly (string | Stream)[], trailer = ''): Buffer {
   const parts: Buffer[] = [Buffer.from('%PDF-1.7\n%\u00e2\u00e3\n', 'latin1')];
   let length = parts[0]!.length;
@@ -35,7 +35,10 @@ function pdfOf(objects: readonly (string | Stream)[], trailer = ''): Buffer {
 }
 
 const font = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>';
-/** A PDF of one page with this content. `more`: further objects from number 6 on, and the page's resources for them. */
+/**
+ * A PDF of one page with this content. `more` are further objects from number 6 on, and the resources of the page for
+ * them.
+ */
 export function pdfPage(
   content: Stream,
   more: readonly (string | Stream)[] = [],
@@ -58,11 +61,11 @@ export function pdfPage(
 
 export type Written = { text: string; x: number; y: number; size?: number };
 const escaped = (text: string): string => text.replaceAll(/[\\()]/g, String.raw`\$&`);
-/** The operators that draw these words in this order. */
+/** The PDF operators that draw these words in this order. */
 export const drawing = (words: readonly Written[]): string =>
   words.map(({ text, x, y, size = 11 }) => `BT /F1 ${size} Tf ${x} ${y} Td (${escaped(text)}) Tj ET`).join('\n');
 
-/** A page of lines from the top. */
+/** A PDF page with the lines from top to bottom. */
 export const pdfText = (lines: readonly string[]): Buffer =>
   pdfPage({ data: drawing(lines.map((text, index) => ({ text, x: 72, y: 720 - index * 16 }))) });
 
@@ -70,29 +73,29 @@ const hello = 'BT /F1 12 Tf 72 700 Td (Hello) Tj ET\n';
 
 const pieceBytes = 16 * 1024 ** 2;
 /**
- * The deflated form of `bytes` bytes of a repeated text and `end`. It deflates the text once and repeats the result, so
- * a gigabyte costs as little as one piece.
+ * Deflates `bytes` bytes of a repeated text followed by `end`. The text is deflated once and the result is repeated, so
+ * a gigabyte is as cheap as one piece.
  */
 function deflated(bytes: number, text: string, end: string): Buffer {
   const piece = deflateRawSync(Buffer.alloc(pieceBytes, text), { finishFlush: constants.Z_FULL_FLUSH });
   const pieces = Array.from({ length: Math.ceil(bytes / pieceBytes) }, () => piece);
-  // PDF readers do not check the checksum at the end.
+  // PDF readers do not verify the checksum at the end.
   return Buffer.concat([Buffer.from([0x78, 0xda]), ...pieces, deflateRawSync(Buffer.from(end)), Buffer.alloc(4)]);
 }
 
-/** A gigabyte of blanks before a word. */
+/** A stream with a gigabyte of blanks before a word. */
 export const streamBomb = (bytes = 1024 ** 3): Buffer =>
   pdfPage({ entries: '/Filter /FlateDecode', data: deflated(bytes, ' ', hello) });
-/** The same, deflated twice: a few kilobytes. */
+/** The same stream, deflated twice to a few kilobytes. */
 export const twiceDeflated = (bytes = 1024 ** 3): Buffer =>
   pdfPage({
     entries: '/Filter [/FlateDecode /FlateDecode]',
     data: deflateSync(deflated(bytes, ' ', hello), { level: 9 }),
   });
-/** This many bytes of operators that draw text. */
+/** A page with this many bytes of text operators. */
 export const operators = (bytes = 180 * 1024 ** 2): Buffer =>
   pdfPage({ entries: '/Filter /FlateDecode', data: deflated(bytes, hello, hello) });
-/** Forms, each of which draws the next one twice. */
+/** Nested forms, each of which draws the next one twice. */
 export function nestedForms(depth = 25): Buffer {
   const forms = Array.from({ length: depth }, (_, index): Stream => {
     const next =
@@ -116,7 +119,7 @@ export const pageLoop = (): Buffer =>
     '<< /Type /Pages /Parent 2 0 R /Kids [2 0 R] /Count 1 >>',
   ]);
 export const randomPdf = (): Buffer => Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(50_000)]);
-/** Scripts that would run when it is opened, by a page, and by a name. */
+/** Scripts that run when the document is opened, when a page is opened, and by name. */
 export const scripted = (): Buffer =>
   pdfPage(
     { data: drawing([{ text: 'Built a harmless service with care', x: 72, y: 700 }]) },
@@ -124,7 +127,7 @@ export const scripted = (): Buffer =>
     '',
     '/OpenAction 6 0 R /Names << /JavaScript << /Names [(x) 6 0 R] >> >> /AA << /WC 6 0 R >>',
   );
-/** A page without text: a picture of one grey point. */
+/** A page without text, with a picture of one grey pixel. */
 export const pictureOnly = (): Buffer =>
   pdfPage(
     { data: 'q 600 0 0 780 0 0 cm /I Do Q' },
@@ -136,7 +139,7 @@ export const pictureOnly = (): Buffer =>
     ],
     '/XObject << /I 6 0 R >>',
   );
-/** A file that claims two billion pages and has one. */
+/** A PDF that claims two billion pages and has one. */
 export const pageLie = (): Buffer =>
   pdfOf([
     '<< /Type /Catalog /Pages 2 0 R >>',
@@ -150,7 +153,7 @@ const padding = Buffer.from('28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0
 const padded = (password: string): Buffer => Buffer.concat([Buffer.from(password, 'latin1'), padding]).subarray(0, 32);
 const md5 = (...parts: Buffer[]): Buffer => createHash('md5').update(Buffer.concat(parts)).digest();
 
-/** RC4, which OpenSSL no longer offers. */
+/** RC4, which OpenSSL no longer provides. */
 function rc4(key: Buffer, data: Buffer): Buffer {
   const state = Uint8Array.from({ length: 256 }, (_, index) => index);
   for (let i = 0, j = 0; i < 256; i += 1) {
@@ -170,8 +173,8 @@ function rc4(key: Buffer, data: Buffer): Buffer {
 }
 
 /**
- * A file encrypted by the standard handler with 128-bit AES (revision 4). With an empty user password anybody may read
- * it; the owner password only controls who may change it.
+ * A PDF encrypted by the standard handler with 128-bit AES (revision 4). With an empty user password everybody may read
+ * the file. The owner password only controls who may change it.
  */
 export function encryptedPdf(line: string, userPassword: string, ownerPassword = 'owner'): Buffer {
   const id = Buffer.from('0123456789abcdef');

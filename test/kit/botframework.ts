@@ -1,4 +1,4 @@
-/** A local issuer of Bot Framework tokens, and a local Teams service that receives the bot's answers. */
+/** A local issuer of Bot Framework tokens, and a local Teams service that receives the answers of the bot. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,9 +7,9 @@ import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose';
 export type BotFramework = {
   url: string;
   issuer: string;
-  /** What the bot answered: the path, the credential, the activity. */
+  /** The answers of the bot: the path, the credential and the activity. */
   answers: { path: string; authorization: string; activity: { text: string; replyToId: string } }[];
-  /** A token as Microsoft makes it; `kid` names the key, `foreign` signs with another one. */
+  /** A token as Microsoft issues it. `kid` names the key, and `foreign` signs with a different key. */
   token(
     claims: JWTPayload,
     options?: { kid?: string; foreign?: boolean; issuer?: string; seconds?: number },

@@ -1,6 +1,6 @@
 /**
  * A loopback server with the APIs of two meeting-bot services, Recall.ai and Attendee, over the same bots. Tests change
- * the bots' states, and make the service refuse or fail. It knows nothing of the code under test.
+ * the state of bots and make the service refuse or fail. The server shares no code with the product.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -12,11 +12,11 @@ export type FakeBot = {
   name: string;
   metadata: Record<string, string>;
   key: string | undefined;
-  /** Recall.ai's status changes, or Attendee's state and the `event_sub_type` of its last event. */
+  /** The status changes of Recall.ai, or the state of Attendee with the `event_sub_type` of its last event. */
   changes: { code: string; sub_code?: string }[];
   transcript?: { speaker: string; text: string; startMs: number }[];
   left: boolean;
-  /** Whether its recording was deleted. */
+  /** Whether the recording of the bot was deleted. */
   erased: boolean;
 };
 type Request = { method: string; path: string; authorization: string | undefined };
@@ -24,13 +24,13 @@ type Request = { method: string; path: string; authorization: string | undefined
 export async function startBotService(secret: Buffer = Buffer.from('a secret of 24 bytes or so')) {
   const bots = new Map<string, FakeBot>();
   const requests: Request[] = [];
-  /** Statuses with which the next orders are refused. */
+  /** Statuses with which the next orders of a bot are refused. */
   const refusals: number[] = [];
-  /** How many orders are executed but answered with a broken connection. */
+  /** How many orders are still to be executed but answered with a broken connection. */
   let lostAnswers = 0;
-  /** Whether it answers every request with 503. */
+  /** Whether the service answers every request with 503. */
   let isAway = false;
-  /** Executed orders are answered only after this resolves. */
+  /** The service answers executed orders only after this promise resolves. */
   let mayAnswer: Promise<void> = Promise.resolve();
 
   const json = (response: ServerResponse, status: number, value?: unknown) =>
@@ -126,7 +126,7 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
       return void json(response, 200, parts);
     }
     if (method === 'DELETE') {
-      // Only a bot that has not been sent yet can be deleted.
+      // Only a bot that was not sent yet can be deleted.
       if (!['ready', 'scheduled'].includes(bot.changes.at(-1)!.code)) return void json(response, 405);
       bot.left = true;
       return void json(response, 204);
@@ -167,17 +167,17 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
     refusals,
     away: (value: boolean) => void (isAway = value),
     loseAnswers: (count: number) => void (lostAnswers = count),
-    /** From now on orders are executed but not answered, until the returned function is called. */
+    /** Executes further orders without answering them, until the returned function is called. */
     holdAnswers(): () => void {
       const held = Promise.withResolvers<void>();
       mayAnswer = held.promise;
       return held.resolve;
     },
     signed,
-    /** What the service reports when a bot's status changes. */
+    /** The webhook body that Recall.ai sends when the status of a bot changes. */
     report: (bot: FakeBot, event = `bot.${bot.changes.at(-1)!.code}`) =>
       JSON.stringify({ event, data: { data: bot.changes.at(-1), bot: { id: bot.id, metadata: bot.metadata } } }),
-    /** The same in Attendee's form. */
+    /** The webhook body that Attendee sends when the state of a bot changes. */
     attendeeReport: (bot: FakeBot, id: string = randomUUID(), at = new Date()) =>
       JSON.stringify({
         idempotency_key: id,
@@ -192,7 +192,7 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
           event_sub_type: bot.changes.at(-1)!.sub_code ?? null,
         },
       }),
-    /** The bot that was last sent to an interview. */
+    /** The latest bot that was sent to an interview. */
     latest: (interviewId: string) =>
       [...bots.values()].findLast(({ metadata }) => metadata['interview_id'] === interviewId),
     async close() {

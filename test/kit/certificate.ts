@@ -1,7 +1,9 @@
-/** A self-signed certificate for TLS tests, generated each time, so that no secret lies in the repository. */
+/**
+ * A self-signed certificate for TLS tests. It is generated each time, so that the repository contains no private key.
+ */
 import { generateKeyPairSync, sign } from 'node:crypto';
 
-/** One DER value: tag, length, content. */
+/** A DER value: tag, length, content. */
 function der(tag: number, ...parts: Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;
@@ -15,7 +17,10 @@ const utcTime = (date: Date): Buffer =>
   der(0x17, Buffer.from(`${date.toISOString().slice(2, 19).replace(/[-:T]/g, '')}Z`));
 const dayMs = 86_400_000;
 
-/** PEM of a certificate that names `hostnames`, and of its key: ECDSA unless told. `expired`: it ended yesterday. */
+/**
+ * PEM of a certificate for `hostnames` and of its key, which is ECDSA by default. An `expired` certificate ended
+ * yesterday.
+ */
 export function selfSigned(
   hostnames: readonly string[],
   { expired = false, rsa = false } = {},

@@ -1,6 +1,7 @@
 /**
- * The API program with a clock that a test moves (the last message says by how many milliseconds it is ahead) and a
- * ping every PING_EVERY_MS. With FAULT set, it crashes at that point of receiving a message; see interrupt.ts.
+ * The API program with a clock that a test moves and a ping every PING_EVERY_MS. The latest message from the parent
+ * says by how many milliseconds the clock is ahead. With FAULT set, the program crashes at that point of receiving a
+ * message (see interrupt.ts).
  */
 import { startApi } from '../../api/server.ts';
 import { interrupt } from './interrupt.ts';
@@ -9,7 +10,7 @@ import { ConversationModel } from '../../models/chat/conversation.ts';
 import { FrameModel } from '../../models/live/frame.ts';
 import { MessageModel } from '../../models/chat/message.ts';
 
-/** In the order in which a message reaches them; the last one concerns a member's message. */
+/** The faults in the order in which a message reaches them. The last one concerns a message of a member. */
 export type MessageFault = 'message counted' | 'message stored' | 'message acknowledged' | 'conversation escalated';
 const points: Record<MessageFault, () => void> = {
   'message counted': () => interrupt(ConversationModel.collection, 'findOneAndUpdate', '"position":1', 'after'),

@@ -1,7 +1,7 @@
 /**
- * Random stories: customers write, leave, return on another device and repeat messages, while two APIs and two workers
- * crash. One of each crashes at any time, one of each in the middle of a message or an answer, and one is only paused
- * and continues. In the end every client must have exactly the server's history.
+ * Random stories of conversations. Customers write, leave, return on another device and repeat messages, while two APIs
+ * and two workers crash. One of each crashes at any time, and one of each in the middle of a message or an answer. One
+ * process is only paused and continues. In the end every client must have exactly the history of the server.
  */
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import type { MongoClient, Db } from 'mongodb';
@@ -36,13 +36,16 @@ let org: TestOrg;
 let key: string;
 const apis: Running[] = [];
 const workers: Running[] = [];
-/** Processes that crash by themselves, and those that are left. */
+/** Processes that are not meant to crash by themselves. */
 const spare: Running[] = [];
 const startApi = async (): Promise<void> => void apis.push(await startProcess('api/server.ts', env));
 const startWorker = async (): Promise<void> =>
   void workers.push(await startProcess('test/kit/worker.ts', { ...env, FLEETS: 'documents,backlog,conversations' }));
 
-/** Starts the system of the stories, and gives what plays one. To be called where hooks may be; `name` is the system's. */
+/**
+ * Starts the system of the stories and returns a function that plays one. Call this where hooks may be registered.
+ * `name` is the name of the system.
+ */
 export function chatStories(name: string): (seed: number) => Promise<void> {
   beforeAll(async () => {
     env = systemEnv(name, { LIMITS: 'messages_per_minute=10000,test_replies_per_minute=10000' });
@@ -65,7 +68,7 @@ export function chatStories(name: string): (seed: number) => Promise<void> {
   return expectOneHistory;
 }
 
-/** Numbers from 0 to 1, the same ones for the same seed (mulberry32). */
+/** Random numbers from 0 to 1, deterministic for a seed (mulberry32). */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -107,7 +110,9 @@ async function startDoomed(program: string, fault: string, { pick }: Chance, sig
   return doomed;
 }
 
-/** A customer on one device: it repeats each message until it is acknowledged, as docs/chat.md asks of clients. */
+/**
+ * A customer on one device. The device repeats each message until it is acknowledged, as docs/chat.md asks of clients.
+ */
 class Device {
   readonly client: ChatClient;
   readonly said: { type: 'message'; body: string; client_message_id: string }[] = [];
@@ -133,7 +138,7 @@ class Device {
     return this.said.filter(({ client_message_id }) => !acknowledged.has(client_message_id));
   }
 
-  /** Resolves when everything sent is acknowledged, or when the device must reconnect first. */
+  /** Resolves when everything sent is acknowledged, or when the device has to reconnect first. */
   async heard(): Promise<void> {
     await until(async () => this.unacknowledged().length === 0 || !this.client.isOpen, 'an ack');
   }
@@ -179,7 +184,7 @@ async function historyOf(api: Api, { orgId, token }: Minted, convId: string) {
   return found;
 }
 
-/** One random story: customers on their devices, and processes that crash meanwhile. */
+/** Plays one random story of customers on their devices, while processes crash. */
 async function play(seed: number): Promise<{ customers: Minted[]; devices: Device[] }> {
   const random = randomFrom(seed);
   const chance: Chance = { random, pick: (from) => from[Math.floor(random() * from.length)]! };
@@ -205,18 +210,18 @@ async function play(seed: number): Promise<{ customers: Minted[]; devices: Devic
     if (!device.client.isOpen) await device.come(pick(urls()));
     else if (move < 0.4) device.say(pick(questions), `${seed}-${step}`);
     else if (move < 0.55) {
-      // The message goes through two devices; everything earlier must be acknowledged, because the order of the two is
-      // open.
+      // The message is sent by two devices. Everything earlier must be acknowledged first, because the order of the two
+      // is open.
       await device.heard();
       const elsewhere = pick(urls());
       if (device.client.isOpen) posts.push(device.post(elsewhere, device.say(pick(questions), `${seed}-${step}`)));
     } else if (move < 0.75) device.client.drop();
     // An impatient customer sends the last messages again, although nothing was lost.
     else for (const frame of device.said.slice(-2)) device.client.send(frame);
-    // Sometimes people read before they go on.
+    // Sometimes people read before they continue.
     if (random() < 0.2) await device.heard();
   }
-  // A process that has not reached its fault yet gets all the work until it does.
+  // A process that has not reached its fault yet gets all work until it does.
   if (!doomedWorker.fallen) await Promise.all(workers.splice(0).map((worker) => worker.stop()));
   for (let more = 0; !doomedApi.fallen || !doomedWorker.fallen; more++) {
     expect(more).toBeLessThan(20);
@@ -250,7 +255,7 @@ async function play(seed: number): Promise<{ customers: Minted[]; devices: Devic
   return { customers, devices };
 }
 
-/** For each answer in the log: its text as a client assembles it, and how often it ends. */
+/** For each answer in the log: the text as a client assembles it, and how many times it ends. */
 function answersIn(log: readonly Frame[]) {
   const found = new Map<string, { pieces: string; ends: string[] }>();
   for (const { type, body } of log) {
@@ -266,7 +271,7 @@ function answersIn(log: readonly Frame[]) {
 const byId = <T extends { id: string | undefined }>(entries: Iterable<T>): T[] =>
   [...entries].toSorted((a, b) => (String(a.id) < String(b.id) ? -1 : 1));
 
-/** Plays the story of this seed, and expects one history for everybody. */
+/** Plays the story of this seed and expects the same history everywhere. */
 async function expectOneHistory(seed: number): Promise<void> {
   const { customers, devices } = await play(seed);
   for (const [i, minted] of customers.entries()) {
@@ -277,7 +282,7 @@ async function expectOneHistory(seed: number): Promise<void> {
     expect(log.map(({ seq }) => seq)).toEqual(log.map((_, n) => n + 1));
     for (const { client } of mine) await client.caughtUp(log.length);
 
-    // Each message is there once, unchanged, in the order of its device, and acknowledged once.
+    // Each message is stored once and unchanged, in the order of its device, and acknowledged once.
     const asked = stored.filter(({ role }) => role === 'customer');
     for (const { said } of mine) {
       const ids = new Set<string | undefined>(said.map(({ client_message_id }) => client_message_id));
@@ -290,7 +295,7 @@ async function expectOneHistory(seed: number): Promise<void> {
     const acks = log.filter(({ type }) => type === 'ack').map(({ body }) => body['message_id']);
     expect(acks.toSorted()).toEqual(asked.map(({ _id }) => _id).toSorted());
     expect(new Set(stored.map(({ position }) => position)).size).toBe(stored.length);
-    // Each question has exactly one answer, which ended once and whose pieces give its text.
+    // Each question has exactly one answer, which ends once and whose pieces form its text.
     expect(asked.filter(({ state }) => state !== 'answered')).toEqual([]);
     const answers = stored.filter(({ role }) => role === 'ai');
     expect(answers.map(({ answers }) => answers).toSorted()).toEqual(asked.map(({ _id }) => _id).toSorted());
@@ -303,7 +308,7 @@ async function expectOneHistory(seed: number): Promise<void> {
     for (const { client } of mine) {
       expect(client.faults).toEqual([]);
       expect(byId(client.shown.values())).toEqual(byId(history));
-      // The widget assembles frames with its own code, and must get the same.
+      // The widget assembles frames with its own code and must get the same text.
       const { entries } = (client.frames as unknown as WidgetFrame[]).reduce(receive, noConversation);
       expect(byId(entries.map(({ id, role, body }) => ({ id, role, body })))).toEqual(byId(history));
       expect(entries.filter(({ state }) => state !== 'there')).toEqual([]);

@@ -1,33 +1,33 @@
 /**
- * A real Chromium for tests of pages, and a connection to the API that a test can cut. Not for foreign pages: it may
- * connect anywhere.
+ * A real Chromium for tests of pages, and a connection to the API that a test can cut. It is not for untrusted pages,
+ * because it may connect to any address.
  */
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { launch, type Browser, type BrowserContext, type ElementHandle, type Page } from 'puppeteer';
 
-/** How long to wait for the browser and its pages, as `until` waits. */
+/** How long to wait for the browser and its pages, as long as `until` waits. */
 const patienceMs = 120_000;
 
-/** Starts the browser; the caller closes it. */
+/** Starts the browser. The caller closes it. */
 export async function startChromium(executablePath: string): Promise<Browser> {
   return launch({
     executablePath,
     headless: true,
     pipe: true,
-    // A loaded machine is slow; tests wait for a state.
+    // A busy machine is slow, so tests wait for a state and not for a time.
     timeout: patienceMs,
     args: [
       '--disable-gpu',
       '--mute-audio',
       '--disable-dev-shm-usage',
       '--hide-scrollbars',
-      // Chromium's own sandbox needs another user than root.
+      // The sandbox of Chromium does not run as root.
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
     ],
   });
 }
 
-/** The widget on a page, as its user sees it. */
+/** The chat widget on a page, as its user sees it. */
 export type Chat = ReturnType<typeof chatOn>;
 
 export function chatOn(page: Page) {
@@ -55,7 +55,7 @@ export function chatOn(page: Page) {
       await input.type(text);
       await input.press('Enter');
     },
-    /** The content of the log, as `who: what`, with unacknowledged messages marked. */
+    /** The entries of the message log as `who: what`, with unacknowledged messages marked. */
     async messages(): Promise<string[]> {
       return (await inside(`[...(root?.querySelectorAll(':is(.older, [role=log]) .entry') ?? [])].map((entry) => {
         const who = ['customer', 'ai', 'agent', 'system'].find((role) => entry.classList.contains(role));
@@ -63,7 +63,7 @@ export function chatOn(page: Page) {
         return who + state + ': ' + entry.querySelector('.body').textContent;
       })`)) as string[];
     },
-    /** The sentences about the connection and about who answers. */
+    /** The notes about the connection and about who answers. */
     async notes(): Promise<string> {
       return (await inside(
         `[...(root?.querySelectorAll('[role=status]') ?? [])].map((note) => note.textContent).join(' ').trim()`,
@@ -72,7 +72,7 @@ export function chatOn(page: Page) {
   };
 }
 
-/** A page in its own browser context, like another person's browser. */
+/** Opens a page in its own browser context, like the browser of another person. */
 export async function visit(
   browser: Browser,
   url: string,
@@ -87,17 +87,17 @@ export async function visit(
 }
 
 export type Wire = {
-  /** The URL behind the wire, with another port. */
+  /** The URL of the API through this connection, with another port. */
   url: string;
-  /** Breaks every connection and accepts no new one. */
+  /** Breaks every connection and accepts no new ones. */
   cut(): void;
   mend(): void;
-  /** Leads new connections to this URL: a restarted process has another port. */
+  /** Directs new connections to this URL, because a restarted process has another port. */
   lead(target: string): void;
   close(): Promise<void>;
 };
 
-/** A TCP connection to `target` (`http://127.0.0.1:PORT`) that can be cut, so that both sides really lose it. */
+/** A TCP proxy to `target` (`http://127.0.0.1:PORT`) that can be cut, so that both sides lose the connection. */
 export async function wireTo(target: string): Promise<Wire> {
   let { port, hostname } = new URL(target);
   const open = new Set<Socket>();

@@ -1,10 +1,10 @@
-/** Runs the command-line tool in this process, for tests of its commands. */
+/** Runs the command-line tool in this process for tests of its commands. */
 import { PassThrough } from 'node:stream';
 import { run } from '../../cli/program.ts';
 
 export type Ended = { code: number; stdout: string; stderr: string };
 
-/** `env` is its whole environment; it keeps logins in `HOME`. */
+/** `env` is the whole environment of the tool, which stores logins below `HOME`. */
 export async function runCli(
   args: readonly string[],
   env: Record<string, string> & { HOME: string },

@@ -1,4 +1,4 @@
-/** For tests of conversations without a socket: customers who write, and what is stored of it. */
+/** Helpers for tests of conversations without a socket: customers who write, and the records stored about them. */
 import { afterAll, beforeAll } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import pino from 'pino';
@@ -16,7 +16,7 @@ import type { Mode } from '../../models/rules/access/keys.ts';
 
 export type CustomerOptions = { mode?: Mode; productType?: string; context?: Record<string, unknown> };
 
-/** Customers of the system with this database: `shared`, or that of a `systemEnv`. */
+/** Customers of the system with this database: `shared`, or the name of a `systemEnv`. */
 export function conversing(name: string) {
   let ctx: Context;
   let connection: Connection;
@@ -32,7 +32,7 @@ export function conversing(name: string) {
   });
   afterAll(() => connection.close());
 
-  /** A new customer with a conversation; it handles one frame at a time. */
+  /** A new customer with a conversation, whose frames are handled one at a time. */
   async function newCustomer(orgId: string, { mode = 'test', productType, context }: CustomerOptions = {}) {
     const customerId = newId('customer');
     const principal = {
@@ -62,14 +62,15 @@ export function conversing(name: string) {
         const answer = await MessageModel.findOne({ answers: messageId }).lean();
         return asked?.state === 'answered' && answer ? answer : undefined;
       }, `the answer to ${messageId}`);
-    /** Waits until no work is left. */
+    /** Waits until the conversation has no outstanding work. */
     const settled = () =>
       until(async () => {
         const waiting = await MessageModel.countDocuments({
           conv_id: convId,
           $or: [{ state: 'waiting' }, { shown: false }],
         });
-        // Read after the messages: an answer changes its conversation before its message is settled.
+        // The conversation is read after the messages, because an answer changes the conversation before its message is
+        // settled.
         const standing = await conversation();
         return waiting === 0 && standing.shown_version === standing.status_version && standing;
       }, 'everything to be attended to');
@@ -103,7 +104,7 @@ export function shownBy(frames: readonly Frame[]) {
   return texts;
 }
 
-/** The numbers are 1, 2, 3 … */
+/** Whether the numbers of the frames are 1, 2, 3 and so on. */
 export const withoutGaps = (frames: readonly Frame[]): boolean => frames.every(({ seq }, index) => seq === index + 1);
 
 export const typesOf = (frames: readonly Frame[]): string[] => frames.map(({ type }) => type);

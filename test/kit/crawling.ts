@@ -1,4 +1,4 @@
-/** What tests of crawls ask the API, for one organization of one system. */
+/** Requests about crawls to the API, for one organization of one system. */
 import { expect } from '@jest/globals';
 import { said, until, type Api, type Reply, type TestOrg } from './harness.ts';
 
@@ -39,7 +39,7 @@ export async function newCrawler(api: Api, at: { org?: TestOrg; mode?: 'test' | 
       return ended();
     },
     askToCancel,
-    /** Cancels the crawl, once its workflow accepts it. */
+    /** Cancels the crawl as soon as its workflow accepts that. */
     async cancel(): Promise<void> {
       let last: Reply | undefined;
       let unanswered = false;
@@ -47,7 +47,7 @@ export async function newCrawler(api: Api, at: { org?: TestOrg; mode?: 'test' | 
         last = await askToCancel();
         unanswered ||= last.status === 503;
         if (last.status === 202 || last.body.error !== 'No crawl is running.') return last.status === 202;
-        // A cancel that got no answer in time may still have been accepted.
+        // A cancellation that got no answer in time may still have been accepted.
         if (unanswered && (await status()).status === 'cancelled') return true;
         throw new Error(`The crawl ended before it was cancelled: ${JSON.stringify(await status())}`);
       };
@@ -56,12 +56,12 @@ export async function newCrawler(api: Api, at: { org?: TestOrg; mode?: 'test' | 
     answer: async (query: string): Promise<string> => (await ask('POST', '/kb/query', { query })).body.answer,
     pages: async () => (await ask('GET', '/knowledge-base?limit=100')).body,
     remove: async (pageId: string) => (await ask('DELETE', `/knowledge-base/${pageId}`)).status,
-    /** Stored or indexed data that belongs to no page or is incomplete. Fails while a crawl is running. */
+    /** Counts stored or indexed data that belongs to no page or is incomplete. Fails while a crawl is running. */
     orphans: async () => (await ask('POST', '/knowledge-base/prune', {})).body.orphaned,
   };
 }
 
-/** Why pages were left out, by path. */
+/** The reasons why pages were left out, by path. */
 export function reasonsOf(ended: { problems: { url: string; reason: string }[] }): Record<string, string> {
   return Object.fromEntries(
     ended.problems.map(({ url, reason }) => [new URL(url).pathname + new URL(url).search, reason]),

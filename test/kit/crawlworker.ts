@@ -1,8 +1,8 @@
 /**
- * The worker program in a simulated Internet: the test's name server (TEST_DNS, its port) resolves names, a public
- * address (TEST_INTERNET) leads to this machine, and no other leaves it. TEST_LIMITS sets the limits of requests (ms).
- * With HOLD_AT (JSON, n by organization) the worker says `held` after the n-th index write of that organization, and
- * continues when told `go`. Client, resolver, checks and sockets are the real ones.
+ * The worker program in a simulated Internet. The name server of the test (port TEST_DNS) resolves names, the public
+ * address TEST_INTERNET leads to this machine, and connections to other machines are refused. TEST_LIMITS sets the
+ * limits of requests (ms). With HOLD_AT (JSON, n by organization) the worker reports `held` after the n-th index write
+ * of that organization and continues on `go`. Client, resolver, checks and sockets are the real ones.
  */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';

@@ -1,10 +1,10 @@
-/** Databases for the tests of one file: the shared system's, for what no route shows, and separate ones. */
+/** Databases for the tests of one file: that of the shared system, for what no route shows, and separate ones. */
 import { afterAll, beforeAll } from '@jest/globals';
 import { MongoClient, type Db } from 'mongodb';
 import { everyRecord } from '../../models/base/define.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 
-/** The position of the options among the arguments of a collection's functions that take a filter. */
+/** The position of the options argument, by the name of the collection method. */
 const optionsAt: Record<string, number> = {
   find: 1,
   findOne: 1,
@@ -17,7 +17,7 @@ const optionsAt: Record<string, number> = {
   findOneAndUpdate: 2,
 };
 
-/** `target` with some of its functions replaced. */
+/** Wraps `target` so that some of its methods are replaced. */
 function replacing<T extends object>(target: T, replaced: (name: string, original: Function) => Function): T {
   return new Proxy(target, {
     get(_, name) {
@@ -38,15 +38,15 @@ const walking = <T extends object>(collection: T): T =>
   });
 
 /**
- * A database for a test's own queries. The tests' mongod refuses a query without an index, and a test looks for records
- * by any field, so each of its queries walks the collection by id.
+ * A database for queries of a test. The mongod of the tests refuses queries without an index. A test may search by any
+ * field, so each of its queries scans the collection by id.
  */
 export const walked = <T extends object>(db: T): T =>
   replacing(db, (name, original) =>
     name === 'collection' ? (...args: unknown[]) => walking(original(...args)) : original,
   );
 
-/** A client whose databases are `walked`. */
+/** A client whose databases are wrapped by `walked`. */
 export async function openClient(uri: string): Promise<MongoClient> {
   const client = await MongoClient.connect(uri);
   return replacing(client, (name, original) =>
@@ -54,7 +54,7 @@ export async function openClient(uri: string): Promise<MongoClient> {
   );
 }
 
-/** A database for the tests of one file; it is closed after them. */
+/** The database of the shared system for the tests of one file. It is closed after them. */
 export function sharedDatabase(): () => Db {
   let client: MongoClient;
   beforeAll(async () => {
@@ -64,14 +64,14 @@ export function sharedDatabase(): () => Db {
   return () => client.db('shared');
 }
 
-/** Marks these people's addresses as proven, without a mail. */
+/** Marks the addresses of these people as verified without a mail. */
 export async function proveAddresses(db: Db, ...people: readonly { userId: string }[]): Promise<void> {
   await db
     .collection<{ _id: string }>('users')
     .updateMany({ _id: { $in: people.map(({ userId }) => userId) } }, { $set: { email_verified: true } });
 }
 
-/** Connects the models to the database of this name (unique in the run) for the tests of one file. */
+/** Connects the models to the database of this name (unique in the run) during the tests of one file. */
 export function modelsIn(name: string): void {
   beforeAll(async () => {
     const uri = new URL(process.env['TEST_MONGODB_URI']!);

@@ -1,4 +1,4 @@
-/** Deliveries without workers: the activities on a separate database, with a clock that the test moves. */
+/** Deliveries without workers: the activities run on a separate database, with a clock that the test moves. */
 import { afterAll } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { MockActivityEnvironment } from '@temporalio/testing';
@@ -19,7 +19,7 @@ import { DeliveryModel, type Delivery } from '../../models/events/delivery.ts';
 import { findSupportConfig, saveSupportConfig, webhookSecretPlace } from '../../models/integrations/supportconfig.ts';
 import { outboxAfter, type SettingsPatch } from '../../models/rules/integrations/supportconfig.ts';
 
-/** Call this where hooks may be registered. `name`: the database's name, unique in the run. */
+/** Call this where hooks may be registered. `name` is the name of the database, unique in the run. */
 export function delivering(
   name: string,
   options: {
@@ -39,9 +39,9 @@ export function delivering(
   const deps: AttemptDeps = {
     http: { ...client, request: (url, request) => client.request(url, { ...request, ...options.limits }) },
     secrets,
-    // Nothing is started, so that tests can look at what waits.
+    // No workflow is started, so that tests can look at what waits.
     start: () => Promise.resolve(),
-    // Only webhooks are sent, by default.
+    // By default only webhooks are sent.
     senders: { webhook },
     slack: undefined as never,
     slackApp: undefined,
@@ -76,7 +76,7 @@ export function delivering(
     await configure(orgId, patch);
     return orgId;
   }
-  /** A ticket whose first two events are stored; nothing sends them by itself. */
+  /** A ticket whose first two events are stored. Nothing sends them until the test does. */
   async function newTicket(orgId: string) {
     const customer = await provideCustomer(orgId, 'live', { externalId: newId('request') }, clock());
     const { _id: convId } = await provideConversation(orgId, 'live', customer._id, clock());

@@ -1,19 +1,22 @@
-/** A loopback name server for tests: it answers A questions over UDP from a table, and does nothing else. */
+/** A loopback name server for tests. It answers A queries over UDP from a table and does nothing else. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
 export type TestDns = {
   port: number;
-  /** IPv4 addresses by name. A list is given out one by one, the last one repeatedly; a missing name does not exist. */
+  /**
+   * IPv4 addresses by name. The addresses of a list are returned one by one, the last one repeatedly. A missing name
+   * does not exist.
+   */
   names: Record<string, string[]>;
-  /** The names that were asked for, in order; a repeated question counts once. */
+  /** The names that were queried, in order. A repeated query counts once. */
   asked: string[];
   close(): Promise<void>;
 };
 
 const headerBytes = 12;
 
-/** The name in the question of a query, and where the question ends. */
+/** The name in the question of a query, and the position where the question ends. */
 function questionOf(query: Buffer): { name: string; end: number } {
   const labels: string[] = [];
   let at = headerBytes;
@@ -27,14 +30,14 @@ function questionOf(query: Buffer): { name: string; end: number } {
 function answerTo(query: Buffer, address: string | undefined): Buffer {
   const { end } = questionOf(query);
   const header = Buffer.from(query.subarray(0, headerBytes));
-  // A recursive answer, either without an error or "no such name", with one question and at most one answer.
+  // Flags of a recursive answer: success or "no such name". It has one question and at most one answer.
   header.writeUInt16BE(address === undefined ? 0x8183 : 0x8180, 2);
   header.writeUInt16BE(1, 4);
   header.writeUInt16BE(address === undefined ? 0 : 1, 6);
   header.writeUInt32BE(0, 8);
   const question = query.subarray(headerBytes, end);
   if (address === undefined) return Buffer.concat([header, question]);
-  // A pointer to the question's name, type A, class IN, TTL 0, four bytes.
+  // The answer: a pointer to the name of the question, type A, class IN, TTL 0, four bytes.
   const record = Buffer.from([0xc0, headerBytes, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split('.').map(Number)]);
   return Buffer.concat([header, question, record]);
 }
@@ -51,7 +54,7 @@ export async function startDns(names: Record<string, string[]> = {}): Promise<Te
   };
   socket.on('message', (query, from) => {
     const { name } = questionOf(query);
-    // A resolver repeats a question, with its number, after a quarter of a second.
+    // A resolver repeats a query with the same id after a quarter of a second.
     const question = `${query.readUInt16BE(0)} ${name}`;
     if (!given.has(question)) given.set(question, addressFor(name));
     socket.send(answerTo(query, given.get(question)), from.port, from.address);

@@ -1,6 +1,6 @@
-/** Finds the queries and commands in the documents, as a reader would copy them. */
+/** Finds the queries and commands in the documents in the form in which a reader copies them. */
 
-/** A span or a line that begins with one of these is a command. */
+/** A code span or a line that starts with one of these names is a command. */
 const programs = new Set(
   'bash curl docker git go kubectl mongosh mvn node npm npx openssl pip python3 sh support-platform temporal'.split(
     ' ',
@@ -8,10 +8,10 @@ const programs = new Set(
 );
 const isCommand = (text: string): boolean => programs.has(/^\S+/.exec(text)?.[0] ?? '');
 
-/** `output`: what the document shows below the command. */
+/** `output` is what the document shows below the command. */
 export type Documented = { text: string; output: string };
 
-/** The texts of code spans; a span between two backquotes may contain one. */
+/** The texts of code spans. A span between two backquotes may contain one. */
 const spansIn = (text: string): string[] =>
   [...text.matchAll(/(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)/g)].map(([, , span]) => span!.trim());
 
@@ -25,11 +25,11 @@ function split(text: string): { prose: string; blocks: Block[] } {
   return { prose, blocks };
 }
 
-/** A block marked `sh` is one script. In other blocks a command follows `$`, or begins a line. */
+/** A block marked `sh` is one script. In other blocks a command follows `$` or starts a line. */
 function commandsOf({ language, lines }: Block): Documented[] {
   if (language === 'sh') return [{ text: lines.join('\n'), output: '' }];
   const found: Documented[] = [];
-  // A line that ends with a backslash goes on in the next one.
+  // A line that ends with a backslash continues in the next one.
   for (const line of lines
     .join('\n')
     .replaceAll(/\\\n\s*/g, '')
@@ -48,14 +48,14 @@ export function commandsIn(text: string): Documented[] {
   return [...blocks.flatMap(commandsOf), ...spans.map((span) => ({ text: span, output: '' }))];
 }
 
-/** Filters of workflows as the Temporal UI accepts them: a name, an operator, a value. */
+/** Filters for workflows that the Temporal UI accepts: a name, an operator, a value. */
 export function queriesIn(text: string): string[] {
   return spansIn(split(text).prose).filter((span) =>
     /^`?[A-Z][a-z]\w*`? (?:=|!=|[<>]=?|IN|IS|BETWEEN|STARTS_WITH) .+$/.test(span),
   );
 }
 
-/** Commands of the command-line tool without its name, as its own page writes them: `inbox list --assigned-to me`. */
+/** Commands without the name of the command-line tool, as docs/cli.md writes them: `inbox list --assigned-to me`. */
 export const abbreviatedIn = (text: string, nouns: ReadonlySet<string>): string[] =>
   spansIn(split(text).prose).filter((span) => nouns.has(span.split(' ')[0]!) && span.includes(' '));
 
@@ -67,7 +67,7 @@ export const wordsOf = (command: string): string[] =>
 
 export type DocumentedRequest = { method: string; path: string };
 
-/** Requests in spans, such as `PUT …/server`, without the part behind `?`. */
+/** Requests in code spans, such as `PUT …/server`, without a query string. */
 export const requestsIn = (text: string): DocumentedRequest[] =>
   spansIn(split(text).prose).flatMap((span) => {
     const [, methods, path] = /^((?:GET|POST|PUT|PATCH|DELETE)(?:\|[A-Z]+)*) ([^\s?]+)/.exec(span) ?? [];

@@ -10,7 +10,7 @@ export type Result = { execution_status: string; steps: Step[]; executed_at: str
 export type LinearIssue = { id: string; title: string; description: string; priority: number; dueDate: string | null };
 
 /**
- * `channel`: the Slack channel that organizations choose. `newOwner`: needed where not everybody may own a live
+ * `channel` is the Slack channel that organizations choose. `newOwner` is needed where not every user may own a live
  * organization.
  */
 export function executing(
@@ -37,7 +37,7 @@ export function executing(
       ...(body === undefined ? {} : { body }),
     });
   let made = 0;
-  /** A task with a title of its own. */
+  /** A task with a unique title. */
   async function newTask(own: TestOrg, body: object = {}, more?: object) {
     const title = `Call the bank ${(made += 1)}`;
     const { status, body: created } = await call(own, 'POST', '', { title, ...body });

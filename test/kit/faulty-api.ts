@@ -1,6 +1,6 @@
 /**
- * The API program, except that it kills itself (SIGKILL): between saving a record and starting its workflow, or right
- * after the write that FAULT names. FAULT_AFTER such writes succeed first.
+ * The API program, which kills itself with SIGKILL: between saving a record and starting its workflow, or right after
+ * the write that FAULT names. FAULT_AFTER such writes succeed first.
  */
 import { startApi } from '../../api/server.ts';
 import { readConfig } from '../../config.ts';

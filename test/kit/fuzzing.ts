@@ -1,7 +1,7 @@
 /**
  * Runs schemathesis, an independent fuzzer, against the whole API with its own OpenAPI document: as an owner, with an
- * API key, and as a customer. It fails on a 5xx, and on any status, header, body, refusal or acceptance that the
- * document does not promise.
+ * API key, and as a customer. The run fails on a 5xx, and on any status, header, body, refusal or acceptance that
+ * contradicts the document.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -14,17 +14,17 @@ import { routeGroups } from '../../api/routes.ts';
 const api = system();
 const routes: readonly Route[] = Object.values(routeGroups).flat();
 /**
- * How much is tried. Work and not time bounds a run, so that every machine tries the same. `examples`: for each route
- * in each phase. `stateful`: sequences of calls that build on each other.
+ * The effort of a run. Work and not time bounds a run, so that every machine tries the same. `examples` is the number
+ * for each route in each phase. `stateful` is the number of call sequences that build on each other.
  */
 export type Effort = { phases: string; examples: number; stateful?: number };
 
 /**
- * Where what the schema allows is refused for a reason no schema states: what is in a file, a moment that is over, an
- * address that is none or not public, a tag without a letter, a customer without a name of any kind, somebody who is no
- * member, a time zone that does not exist, a year long ago, a name that is not one's own, a cursor that we never gave out, a
- * service that is not connected, a sign-in elsewhere that nobody began, a link that nobody was mailed, bytes that are no form, a form where
- * only JSON is read, one's own keys when one leaves.
+ * Routes that refuse values allowed by the schema, for reasons that no schema can state. Such values are: the content
+ * of a file; a time in the past; an invalid or private address; a tag without a letter; a customer without any name; a
+ * person who is not a member; an unknown time zone or a year long ago; the name of somebody else; a cursor that was
+ * never issued; a service that is not connected; a sign-in that nobody started; a link that was never mailed; bytes
+ * that are not a form, or a form where JSON is expected; and one's own keys after leaving.
  */
 const rulesBeyondTheSchema = [
   'uploadDocument',
@@ -68,21 +68,27 @@ const rulesBeyondTheSchema = [
   ...routes.filter((route) => 'cursor' in (route.query?.shape ?? {})).map(({ name }) => name),
 ];
 
-/** Routes that call another service, which the fuzzer's addresses do not reach: they answer 502 or 503. */
+/**
+ * Routes that call another service. The services at the generated addresses do not exist, so these routes answer 502 or
+ * 503.
+ */
 const asksElsewhere = ['connectEmail', 'connectGithub', 'connectLinear', 'discoverTools', 'putToolServer'];
-/** Routes with a parameter that has a value with a path of its own. */
+/** Routes with a parameter of which one value has its own route. */
 const besideOwnPaths = ['disconnectIntegration'];
 
 type Values = Record<string, string[]>;
-/** A caller of the fuzzer, with ids that exist for it: for every route, and for single ones. */
+/** A caller of the fuzzer with ids that exist for this caller: for every route, and for single ones. */
 type Caller = { common: Values; of: Record<string, Values>; headers: Record<string, string> };
-/** How often a parameter gets an existing value. A key is refused every mode but its own. */
+/** How often a parameter gets an existing value. A key is refused in every mode but its own. */
 const probabilities: Record<string, number> = { 'path.orgId': 0.9, 'query.mode': 1, 'query.environment': 1 };
 
-/** Any 4xx counts as a refusal; the check of documented statuses knows which ones a route may use. */
+/** Any 4xx counts as a refusal. The check of documented statuses knows which ones a route may use. */
 const general = '[checks.negative_data_rejection]\nexpected-statuses = ["4xx"]';
 
-/** The configuration of schemathesis: mostly ids that exist, so that it reaches handlers and not only 404. */
+/**
+ * The configuration of schemathesis. It uses mostly ids that exist, so that requests reach handlers and do not only get
+ * 404.
+ */
 function configuration({ common, of, headers }: Caller, names: readonly string[], stateful: number): string {
   const sets: string[] = [];
   const bind = (values: Values): string =>
@@ -112,7 +118,10 @@ function configuration({ common, of, headers }: Caller, names: readonly string[]
 
 type Outcome = { code: number | string; output: string };
 
-/** Runs the fuzzer over these routes as this caller. A hanging run is killed before the test's time `endsMs` is up. */
+/**
+ * Runs the fuzzer over these routes as this caller. A run that hangs is killed before the time of the test, `endsMs`,
+ * is up.
+ */
 async function fuzz(fuzzed: readonly Route[], caller: Caller, effort: Effort, endsMs: number): Promise<Outcome> {
   const names = fuzzed.map(({ name }) => name);
   const folder = await mkdtemp(join(tmpdir(), 'support-fuzz-'));
@@ -146,7 +155,7 @@ async function fuzz(fuzzed: readonly Route[], caller: Caller, effort: Effort, en
   }
 }
 
-/** An organization with data to find, and data to delete that nothing else needs. */
+/** An organization with data to find, and data that may be deleted. */
 async function populated() {
   const org = await api.newOrg();
   const [key, spare, doomed, left] = await Promise.all([
@@ -171,7 +180,7 @@ async function populated() {
   return { org, key, spare, doomed, left, documents, tasks };
 }
 
-/** The fuzzer must not remove what it needs: its key, its documents, its membership. */
+/** The callers. The fuzzer must not remove what they need: the key, the documents, the membership. */
 async function callers() {
   const { org, key, spare, doomed, left, documents, tasks } = await populated();
   const [session, ended, erased] = [
@@ -215,13 +224,13 @@ async function callers() {
   };
 }
 
-/** What a failed run shows: the report of schemathesis. A run that left a route out counts as failed. */
+/** The text that a failed run shows: the report of schemathesis. A run that left a route out counts as failed. */
 function report({ code, output }: Outcome, fuzzed: readonly Route[]): string {
   const complete = Number(/Tested: (\d+)/.exec(output)?.[1]) === fuzzed.length;
   return code === 0 && complete ? 'nothing found' : `exit ${code}\n${output}`;
 }
 
-/** These routes would end the fuzzer's own login. */
+/** These routes would end the login of the fuzzer. */
 const endsTheCaller = ['endLogins'];
 
 /** The routes that each kind of caller may call. */

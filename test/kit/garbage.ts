@@ -1,13 +1,13 @@
 /**
  * Requests to the inbound routes that no service would send: random bytes, halves of events, invalid tokens and
- * signatures. A number determines each request, so that a failure can be repeated.
+ * signatures. Each request is determined by its number, so that a failure can be reproduced.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { appId, appPassword, type BotFramework } from './botframework.ts';
 import type { Api, Reply } from './harness.ts';
 
-/** The environment in which an API verifies each inbound route. */
+/** The environment in which an API verifies the signatures of every inbound route. */
 export const verifyingEnv = (microsoft: BotFramework): Record<string, string> => ({
   SLACK_SIGNING_SECRET: 'slack-signing-secret',
   TEAMS_OPENID_URL: `${microsoft.url}/openid`,
@@ -23,7 +23,7 @@ export const verifyingEnv = (microsoft: BotFramework): Record<string, string> =>
 
 const paths = ['linear', 'slack', 'teams', 'email/inbound', 'recall', 'attendee'].map((name) => `/webhooks/${name}`);
 
-/** Random numbers that a seed and a purpose determine. */
+/** Random numbers determined by a seed and a purpose. */
 const pickerOf =
   (seed: number) =>
   (purpose: string, below: number): number =>
@@ -114,8 +114,8 @@ async function headersOf(pick: Pick): Promise<Record<string, string>> {
 }
 
 /**
- * Sends `count` requests, spread over the routes, and returns how often each status came back. `first`: the number of
- * the first request.
+ * Sends `count` requests, spread over the routes, and counts the statuses of the answers. `first` is the number of the
+ * first request.
  */
 export async function sendGarbage(api: Api, count: number, first = 0): Promise<Record<number, number>> {
   const seen: Record<number, number> = {};

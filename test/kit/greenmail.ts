@@ -1,4 +1,4 @@
-/** A real mail server for one test file: it accepts any mail over SMTP and shows it over HTTP. */
+/** A real mail server for one test file. It accepts any mail over SMTP and shows it over HTTP. */
 import { spawn } from 'node:child_process';
 import { z } from 'zod';
 import { until } from './harness.ts';
@@ -6,7 +6,7 @@ import { accepts, freePort } from '../../engines/ports.ts';
 
 export type GreenMail = {
   smtpPort: number;
-  /** The mails of a mailbox, oldest first; empty when the mailbox does not exist yet. */
+  /** The mails of a mailbox, oldest first. Empty when the mailbox does not exist yet. */
   mailsOf(address: string): Promise<string[]>;
   close(): void;
 };
@@ -14,7 +14,7 @@ export type GreenMail = {
 /** The password of every user. */
 const password = 'secret';
 
-/** `users`: who can log in; without any, everybody can, with any password. */
+/** `users` are the people who can log in. Without any, everybody can, with any password. */
 export async function startGreenMail(users: readonly string[] = []): Promise<GreenMail> {
   const [smtpPort, apiPort] = [await freePort(), await freePort()];
   const options = {
@@ -52,8 +52,8 @@ export async function startGreenMail(users: readonly string[] = []): Promise<Gre
 }
 
 /**
- * Reads by the server's HTTP API and not over IMAP: an IMAP login creates the mailbox, and the server fails when an
- * arriving mail creates it at the same time.
+ * Reads over the HTTP API of the server and not over IMAP. An IMAP login creates the mailbox, and the server fails when
+ * an arriving mail creates the same one.
  */
 async function mailsOf(port: number, address: string): Promise<string[]> {
   const answer = await fetch(`http://127.0.0.1:${port}/api/user/${encodeURIComponent(address)}/messages`);

@@ -1,4 +1,4 @@
-/** How tests use the system: real requests, new people, organizations and keys, and waiting for a state. */
+/** How tests use the system: real requests, new users, organizations and keys, and waiting for a state. */
 import { randomUUID } from 'node:crypto';
 import type { Scope } from '../../models/rules/access/keys.ts';
 import type { Role } from '../../models/rules/access/roles.ts';
@@ -8,11 +8,11 @@ export type Reply = { status: number; headers: Headers; body: any };
 
 export type RequestOptions = {
   token?: string | undefined;
-  /** Sent as JSON. */
+  /** The body, sent as JSON. */
   body?: unknown;
   form?: FormData;
   headers?: Record<string, string>;
-  /** Sent unchanged, with the content type of `headers`. */
+  /** The body, sent unchanged with the content type of `headers`. */
   raw?: string | Uint8Array<ArrayBuffer>;
 };
 
@@ -24,7 +24,7 @@ export const allScopes: Scope[] = ['mcp:read', 'mcp:write', 'support:read', 'sup
 
 export type Api = ReturnType<typeof apiAt>;
 
-/** The API that the whole run shares, with its workers behind it. */
+/** The API that the whole test run shares, with its workers. */
 export function system(): Api {
   return apiAt(process.env['TEST_API_URL']!);
 }
@@ -48,7 +48,7 @@ export function apiAt(url: string) {
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
   }
 
-  /** A new user, unique in the run. */
+  /** A new user with an address that is unique in the run. */
   async function newUser(email = `${randomUUID()}@example.com`): Promise<TestUser> {
     const password = 'correct horse battery';
     const { status, body } = await request('POST', '/auth/register', {
@@ -67,8 +67,8 @@ export function apiAt(url: string) {
   }
 
   /**
-   * Adds somebody, or a new user, to an organization: by the invitation link that the owner hands over when there is no
-   * mail server, or at once where the address is proven.
+   * Adds a user, by default a new one, to an organization. Without a mail server the owner hands over the invitation
+   * link. A user with a verified address joins at once.
    */
   async function join(org: TestOrg, role: Role = 'member', user?: TestUser): Promise<TestUser> {
     const person = user ?? (await newUser());
@@ -82,7 +82,7 @@ export function apiAt(url: string) {
     return person;
   }
 
-  /** A secret key; all scopes and test mode by default. */
+  /** A secret key, by default with all scopes in test mode. */
   async function newKey(
     org: TestOrg,
     options: { scopes?: Scope[]; mode?: 'test' | 'live' } = {},
@@ -95,7 +95,7 @@ export function apiAt(url: string) {
     return { token: body.data.token, keyId: body.data.key.key_id };
   }
 
-  /** A customer's session; test mode and a new customer by default. `key` is a secret key's token. */
+  /** A session of a customer, by default a new one in test mode. `key` is the token of a secret key. */
   async function newSession(
     org: TestOrg,
     options: { key?: string; mode?: 'test' | 'live'; body?: Record<string, unknown> } = {},
@@ -117,7 +117,7 @@ export function apiAt(url: string) {
     if (status !== 200) throw new Error(`go live: ${status} ${JSON.stringify(body)}`);
   }
 
-  /** Uploads a file; see `indexed` to wait for its end. */
+  /** Uploads a file. Use `indexed` to wait until it is processed. */
   function upload(
     orgId: string,
     token: string,
@@ -150,12 +150,14 @@ export function apiAt(url: string) {
 /** A reply as text for a failure message. */
 export const said = (reply: Reply | undefined): string => `${reply?.status} ${JSON.stringify(reply?.body)}`;
 
-/** 40 times a second at first, then less often, so that waiting does not take processor time from the system. */
+/**
+ * Polls 40 times a second at first and then less often, so that waiting does not take processor time from the system.
+ */
 const lookEveryMs = { first: 25, last: 250 };
 
 /**
- * Waits until `look` returns a value; after two minutes it fails and says what it waited for. `what` may be a function,
- * to say what was seen last.
+ * Waits until `look` returns a value. After two minutes it fails with `what` it waited for, which may be a function
+ * that reports the last state.
  */
 export async function until<T>(look: () => Promise<T | undefined | false>, what: string | (() => string)): Promise<T> {
   const began = performance.now();

@@ -1,4 +1,7 @@
-/** The bank's help centre in `fixtures`, cut as the workers cut it, in a separate index, without a database. */
+/**
+ * The help centre of a bank in `fixtures`, split into chunks as the workers do, in a separate index and without a
+ * database.
+ */
 import { readFile } from 'node:fs/promises';
 import { readCsv } from '../../clients/files/csv.ts';
 import { readDocx } from '../../clients/files/docx.ts';
@@ -25,12 +28,12 @@ const files: Record<string, Reader> = {
 };
 
 export type HelpCentre = {
-  /** The passages that are found, and the answer made of the sources' own sentences. */
+  /** The passages that are found, and the answer extracted from their sentences. */
   ask(question: string): Promise<{ retrieval: Retrieval<Passage>; answer: ExtractiveAnswer | undefined }>;
   close(): void;
 };
 
-/** `uri`: an empty folder. `more`: further Markdown documents by name. */
+/** `uri` is an empty folder for the index. `more` are further Markdown documents by name. */
 export async function helpCentre(uri: string, more: Record<string, string> = {}): Promise<HelpCentre> {
   const search = createSearch({ uri });
   const table = { org_id: 'org_bank', mode: 'test' as const };

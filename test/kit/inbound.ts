@@ -1,4 +1,4 @@
-/** Requests to the inbound routes, signed like the services sign them, and connections like members make them. */
+/** Requests to the inbound routes, signed as the services sign them, and connections as members make them. */
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Api, Reply } from './harness.ts';
 import { until } from './harness.ts';
@@ -6,9 +6,9 @@ import { createSecretBox } from '../../models/base/secretbox.ts';
 import { connectIntegration, sealCredentials, signingPlace } from '../../models/integrations/integration.ts';
 import { linearExternal } from '../../providers/linear/rules.ts';
 
-/** The secret in every system that `systemEnv` describes. */
+/** The Linear signing secret in every system that `systemEnv` describes. */
 export const linearSecret = 'linear-deployment-secret';
-/** Seals values like processes with the key of `systemEnv`. */
+/** Seals values with the key of `systemEnv`, as the processes do. */
 export const box = createSecretBox([Buffer.from('a1'.repeat(32), 'hex')]);
 
 export const hmac = (secret: string, ...parts: (string | Uint8Array)[]): string => {
@@ -20,13 +20,13 @@ export const hmac = (secret: string, ...parts: (string | Uint8Array)[]): string 
 export type LinearOptions = {
   secret?: string;
   delivery?: string;
-  /** Replaces the headers that go with the body. */
+  /** Headers that replace the default ones. */
   headers?: Record<string, string>;
-  /** Replaces the body after signing. */
+  /** A body that replaces the original one after signing. */
   sent?: string;
 };
 
-/** An event as Linear sends it; `webhookTimestamp` is now by default. */
+/** An event as Linear sends it. `webhookTimestamp` is the current time by default. */
 export const linearEvent = (event: Record<string, unknown>): string =>
   JSON.stringify({ webhookTimestamp: Date.now(), webhookId: 'hook', createdAt: new Date().toISOString(), ...event });
 
@@ -42,7 +42,7 @@ export function sendLinear(api: Api, body: string, options: LinearOptions = {}):
   });
 }
 
-/** A connection to Linear as it is stored, without asking Linear. */
+/** Stores a connection to Linear without a request to Linear. */
 export function connectLinear(
   orgId: string,
   {

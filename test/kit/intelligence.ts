@@ -1,4 +1,7 @@
-/** A model at a loopback endpoint with the fallback of a server, without embedded models. Its failures are given to `failed`. */
+/**
+ * A model at a loopback endpoint with the fallback of a server, but without embedding models. `failed` receives the
+ * failures of the model.
+ */
 import { withFallback } from '../../intelligence/fallback.ts';
 import type { Intelligence } from '../../intelligence/intelligence.ts';
 import { createAi, type ModelOptions } from '../../intelligence/model/ai.ts';
@@ -7,7 +10,7 @@ import { createOffline } from '../../intelligence/offline/offline.ts';
 
 export const withoutEmbedding = { model: undefined, local: undefined };
 
-/** The model alone. */
+/** The model without a fallback. */
 export const modelAt = (baseUrl: string, options: ModelOptions = {}) =>
   createModel(
     createAi({ baseUrl, model: 'm', timeoutMs: 60_000, sleep: async () => undefined, ...options })!,

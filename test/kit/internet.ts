@@ -1,12 +1,12 @@
-/** A simulated Internet for the process that calls this. */
+/** A simulated Internet for the process that calls this function. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Resolver } from 'node:dns';
 import type { Lookup } from '../../clients/http/http.ts';
 
 /**
- * Redirects this process's connections to `address` to 127.0.0.1, and refuses connections that would leave the machine.
- * It works below all code that decides about addresses: at the system call.
+ * Redirects connections of this process to `address` to 127.0.0.1, and refuses connections that would leave the
+ * machine. It replaces the system call, below all code that checks addresses.
  */
 export async function simulateInternet(address: string | undefined): Promise<void> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -21,7 +21,7 @@ export async function simulateInternet(address: string | undefined): Promise<voi
   server.close();
 }
 
-/** Asks the name server at this port each time, and ignores the system's hosts file. */
+/** Queries the name server at this port each time and ignores the hosts file of the system. */
 export function lookupAt(port: number | string): Lookup {
   const resolver = new Resolver();
   resolver.setServers([`127.0.0.1:${port}`]);

@@ -1,16 +1,17 @@
 /**
- * Stops the process in which it runs, a program under test, at a chosen write. FAULT_SIGNAL is the signal (SIGKILL by
- * default; SIGSTOP pauses it until it is continued), sent at the first such write, or after FAULT_AFTER of them. With
- * FAULT_OF (ids, separated by commas) only writes that name one of them count. With FAULT_SIGNAL=sleep only the
- * activity that writes is paused, without a heartbeat, until the parent sends `wake`: Temporal takes it for dead, while
- * the process keeps polling; the pollers of a stopped process would swallow work for a minute.
+ * Stops the process in which it runs, a program under test, at a chosen write. FAULT_SIGNAL is the signal: SIGKILL by
+ * default, or SIGSTOP to pause the process until it is continued. It is sent at the first such write, or after
+ * FAULT_AFTER of them. With FAULT_OF (ids, separated by commas) only writes that name one of them count. With
+ * FAULT_SIGNAL=sleep only the activity that writes is paused, without heartbeats, until the parent sends `wake`.
+ * Temporal then considers the activity dead, while the process keeps polling. The pollers of a stopped process would
+ * receive tasks and lose them for a minute.
  */
 import { Context } from '@temporalio/activity';
 
 type Write = (...args: unknown[]) => Promise<unknown>;
 type Collection = Record<'insertOne' | 'insertMany' | 'updateOne' | 'bulkWrite' | 'findOneAndUpdate', Write>;
 
-/** The parent is told first, because a frozen process cannot tell. */
+/** The parent is told first, because a stopped process cannot tell. */
 async function fall(): Promise<void> {
   await new Promise<void>((resolve) => {
     if (process.send) process.send({ type: 'fallen' }, undefined, undefined, () => resolve());
@@ -22,7 +23,7 @@ async function fall(): Promise<void> {
     return;
   }
   Object.assign(Context.current(), { heartbeat: () => undefined });
-  // After this nothing can wake it.
+  // After a disconnect nothing can wake this process.
   process.on('disconnect', () => process.exit(1));
   await new Promise<void>((resolve) => {
     process.on('message', (message: { type?: string }) => {
@@ -31,7 +32,7 @@ async function fall(): Promise<void> {
   });
 }
 
-/** Reaches a point once: before or after a write whose arguments, as JSON, contain this text. */
+/** Calls `fall` once, before or after a write whose arguments contain this text as JSON. */
 export function interrupt(collection: unknown, command: keyof Collection, has: string, when: 'before' | 'after'): void {
   const target = collection as Collection;
   const write = target[command].bind(target);

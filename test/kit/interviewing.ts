@@ -1,6 +1,4 @@
-/**
- * Interviews in tests: over HTTP like a member, and through the workflow like the room, which also stores what is said.
- */
+/** Interviews in tests: over HTTP as a member, and through the workflow as the room, which also stores what is said. */
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import type { Db } from 'mongodb';
@@ -11,7 +9,7 @@ import type { InterviewStatus, Operation } from '../../models/rules/interviews/i
 import { interviewWorkflowId } from '../../models/rules/interviews/work.ts';
 import { interviewUpdates, type InterviewCommand } from '../../workflows/interviews/interview.ts';
 
-/** The parts of an interview's record that tests look at. */
+/** The parts of an interview record that tests read. */
 export type View = {
   interview_id: string;
   status: InterviewStatus;
@@ -37,7 +35,7 @@ export async function interviewing(env: SystemEnv, url = process.env['TEST_API_U
   const temporal = new Client({ connection });
   const db: Db = mongo.db();
 
-  /** What a member of `org` can do. */
+  /** The actions of a member of `org`. */
   function of(org: TestOrg) {
     const call = (method: string, path = '', body?: unknown, headers?: Record<string, string>): Promise<Reply> =>
       api.request(method, `/orgs/${org.orgId}/interviews${path}`, {
@@ -57,7 +55,7 @@ export async function interviewing(env: SystemEnv, url = process.env['TEST_API_U
         const seen = await get(id);
         return seen.status === status ? seen : undefined;
       }, `interview ${id} to be ${status}`);
-    /** Stores answers of the candidate, like the room. */
+    /** Stores answers of the candidate, as the room does. */
     async function answer(id: string, answers?: readonly string[]): Promise<void> {
       const { questions } = await get(id);
       const texts = answers ?? questions.map((_, n) => goodAnswer(n));
@@ -75,7 +73,10 @@ export async function interviewing(env: SystemEnv, url = process.env['TEST_API_U
       }));
       await db.collection<{ _id: string }>('transcript_segments').insertMany(segments);
     }
-    /** Moves the interview on. A busy machine may answer 503 although the move happens later. */
+    /**
+     * Sends an operation and waits for its state. A busy machine may answer 503 although the status change happens
+     * later.
+     */
     async function move(id: string, path: string, to: InterviewStatus): Promise<void> {
       await until(async () => {
         if ((await get(id)).status === to) return true;
@@ -111,7 +112,7 @@ export async function interviewing(env: SystemEnv, url = process.env['TEST_API_U
     return { org, call, get, create, reached, answer, bring };
   }
 
-  /** Sends the workflow a command of the room; resolves when the record shows it. */
+  /** Sends the workflow a command of the room and resolves when the record shows its effect. */
   async function room(id: string, command: InterviewCommand, cause?: string): Promise<void> {
     const { seq } = await temporal.workflow
       .getHandle(interviewWorkflowId(id))

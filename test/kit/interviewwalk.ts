@@ -1,6 +1,6 @@
 /**
- * Random walks: members, candidates and rooms send any operation at any time, and each answer is compared with a model
- * of one line, the table `next`. A seed determines the walk.
+ * Random walks: members, candidates and rooms send any operation at any time. Each answer is compared with a model, the
+ * transition table `next`. A seed determines the walk.
  */
 import { expect } from '@jest/globals';
 import { said, type Reply } from './harness.ts';
@@ -10,7 +10,7 @@ import { isFinal, next, type InterviewStatus, type Operation } from '../../model
 type Kit = Awaited<ReturnType<typeof interviewing>>;
 type Member = ReturnType<Kit['of']>;
 
-/** Mulberry32: numbers from 0 up to 1. */
+/** Mulberry32: random numbers from 0 up to but not including 1. */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -33,7 +33,7 @@ const asked: Partial<Record<Operation, [method: string, path: string, body?: obj
   scorecard: ['PUT', '/scorecard', { criteria: {} }],
   cancel: ['POST', '/cancel', { reason: 'A reason.' }],
 };
-/** Operations that end an interview are rare, so that walks get far. */
+/** Operations that end an interview are rare, so that walks become long. */
 const steps: readonly Operation[] = [
   ...([
     'update',
@@ -52,10 +52,12 @@ const steps: readonly Operation[] = [
   ...(['join', 'join', 'join', 'refuse'] as const),
 ];
 
-/** The state to which an operation leads by the table; a time for a scheduled interview is an update. */
+/**
+ * The state to which an operation leads according to the table. Setting a time for a scheduled interview is an update.
+ */
 const expected = (status: InterviewStatus, operation: Operation): InterviewStatus | undefined =>
   operation === 'schedule' && status === 'scheduled' ? 'scheduled' : next(status, operation);
-/** The moves that an operation leaves in the history. */
+/** The status changes that an operation adds to the history. */
 function movesOf(status: InterviewStatus, operation: Operation): Operation[] {
   if (['update', 'decide', 'scorecard'].includes(operation) || (operation === 'schedule' && status === 'scheduled'))
     return [];
@@ -75,7 +77,7 @@ async function ask(kit: Kit, mine: Member, id: string, operation: Operation): Pr
   return reply.status === 200 ? 'done' : reply;
 }
 
-/** Walks `count` operations in one organization. */
+/** Performs `count` random operations in one organization. */
 export async function walk(kit: Kit, mine: Member, seed: number, count: number): Promise<void> {
   const random = randomOf(seed);
   let id = '';

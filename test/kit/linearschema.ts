@@ -1,6 +1,6 @@
 /**
- * Linear's GraphQL schema, rebuilt from the types of its own library. Those types are generated from the schema: one
- * for each of its types, and one for the arguments of each field.
+ * The GraphQL schema of Linear, rebuilt from the types of Linear's library. Those types are generated from the schema:
+ * one for each of its types, and one for the arguments of each field.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { buildSchema, type GraphQLSchema } from 'graphql';
 const folder = fileURLToPath(new URL('../../node_modules/@linear/sdk/dist/', import.meta.url));
 const builtIn: ReadonlySet<string> = new Set(['ID', 'String', 'Boolean', 'Int', 'Float']);
 
-/** `Maybe<Array<Scalars["String"]>>` as `[String!]`; without `Maybe` it is required. */
+/** Converts `Maybe<Array<Scalars["String"]>>` to `[String!]`. A type without `Maybe` is required. */
 function graphqlType(type: string): string {
   const inside = /^(?:Input)?Maybe<(.*)>$/.exec(type)?.[1];
   if (inside !== undefined) return graphqlType(inside).replace(/!$/, '');
@@ -19,11 +19,14 @@ function graphqlType(type: string): string {
   return `${/^Scalars\["(\w+)"\]$/.exec(type)?.[1] ?? type}!`;
 }
 
-/** Definitions by name; the first of two with one name, because the library's own operations follow the schema. */
+/**
+ * Definitions by name. The first of two with the same name counts, because the operations of the library follow the
+ * schema.
+ */
 const byName = (found: Iterable<RegExpExecArray>): Map<string, string> =>
   new Map([...found].map(([, name, body]) => [name!, body!] as const).toReversed());
 
-/** The names of fields, or arguments, with their types. */
+/** The names of fields or arguments with their types. */
 const fieldsOf = (body: string): [name: string, type: string][] =>
   [...body.matchAll(/^ {2}(\w+)\??: (.+);$/gm)]
     .map(([, name, type]): [string, string] => [name!, graphqlType(type!)])
@@ -37,7 +40,7 @@ export async function linearSchema(): Promise<GraphQLSchema> {
   const unions = byName(text.matchAll(/^type (\w+) = (\w+(?: \| \w+)+);$/gm));
 
   const definitions = new Map<string, string>();
-  /** Refers to a type, and defines it with all types that it uses. */
+  /** Returns a reference to a type, and defines it with all types that it uses. */
   function use(type: string, kind: 'type' | 'input'): string {
     const name = type.replaceAll(/[[\]!]/g, '');
     if (definitions.has(name) || builtIn.has(name)) return type;

@@ -1,4 +1,4 @@
-/** Amazon's SNS and S3 on this machine, by LocalStack: signed topics with subscriptions, and buckets. */
+/** Amazon SNS and S3 on this machine, by LocalStack: signed topics with subscriptions, and buckets. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ export async function startLocalStack(): Promise<LocalStack> {
       LOCALSTACK_HOST: host,
       FILESYSTEM_ROOT: folder,
       LOCALSTACK_VOLUME_DIR: folder,
-      // LocalStack must not reach other machines.
+      // LocalStack must not connect to other machines.
       DNS_ADDRESS: '0',
       DISABLE_EVENTS: '1',
       SKIP_SSL_CERT_DOWNLOAD: '1',

@@ -1,6 +1,6 @@
 /**
- * Preloaded into a program that would listen on all interfaces: it listens on this machine's own only, and tells the process
- * that started it at which port.
+ * Preloaded into a program that would listen on all interfaces. The program then listens on the loopback interface
+ * only, and reports its port to the process that started it.
  */
 const { Server } = require('node:net');
 const { listen } = Server.prototype;

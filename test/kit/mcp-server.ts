@@ -1,6 +1,6 @@
 /**
- * MCP servers for tests: one of the revision 2026-07-28, made with the official package, whose tools and behaviour a
- * test changes while it runs, and the protocol's own example server as a process.
+ * MCP servers for tests. One is made with the official package for revision 2026-07-28, and tests change its tools and
+ * behaviour while it runs. The other is the example server of the protocol, as a process.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ type Answer = {
   structuredContent?: Record<string, unknown>;
   isError?: boolean;
 };
-/** A tool's question back. */
+/** A question that a tool asks the customer. */
 type AskBack = ReturnType<typeof inputRequired>;
 type Answers = Record<string, { action: string; content?: Record<string, unknown> }>;
 export type TestTool = {
@@ -24,7 +24,7 @@ export type TestTool = {
   description?: string;
   inputSchema?: Record<string, unknown>;
   outputSchema?: Record<string, unknown>;
-  /** The result of a call; by default its arguments as JSON. */
+  /** The result of a call, by default its arguments as JSON. */
   answer?: (
     given: Record<string, unknown>,
     meta: Record<string, unknown>,
@@ -34,11 +34,11 @@ export type TestTool = {
 export type TestMcp = {
   url: string;
   tools: TestTool[];
-  /** The calls that arrived, in their order. */
+  /** The calls that arrived, in order. */
   calls: { name: string; arguments: Record<string, unknown>; meta: Record<string, unknown> }[];
   /** The headers of each request. */
   heads: Record<string, string | string[] | undefined>[];
-  /** Answers a request itself when it returns true. */
+  /** Answers a request itself when the function returns true. */
   intercept:
     ((request: IncomingMessage, response: ServerResponse, body: string) => boolean | Promise<boolean>) | undefined;
   close(): Promise<void>;
@@ -46,7 +46,7 @@ export type TestMcp = {
 
 const anything = { type: 'object', properties: {} };
 
-/** A server of the revision 2026-07-28. A new instance with the current tools serves each request. */
+/** An MCP server of revision 2026-07-28. A new instance with the current tools serves each request. */
 export async function startTestMcp(...tools: TestTool[]): Promise<TestMcp> {
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy());

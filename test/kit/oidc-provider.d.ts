@@ -1,4 +1,4 @@
-/** The part of oidc-provider, which ships no types, that test/kit/oidc-server.ts uses. */
+/** The part of oidc-provider that test/kit/oidc-server.ts uses. The package has no types. */
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http';
 

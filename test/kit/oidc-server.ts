@@ -1,4 +1,4 @@
-/** A real identity provider (oidc-provider) on loopback, which signs in the person that a test names. */
+/** A real identity provider (oidc-provider) on loopback that signs in the person named by a test. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,12 +9,15 @@ export type IdentityProvider = {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** The person who signs in next; every sign-in succeeds. */
+  /** The person who signs in next. Every sign-in succeeds. */
   person: Person | undefined;
   close(): Promise<void>;
 };
 
-/** `idTokenClaims`: whether the ID token has the e-mail; if not, only the userinfo endpoint has it. */
+/**
+ * `idTokenClaims` says whether the ID token contains the e-mail address. Otherwise only the userinfo endpoint returns
+ * it.
+ */
 export async function startIdentityProvider(
   redirectUris: string[],
   { idTokenClaims = false } = {},

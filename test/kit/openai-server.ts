@@ -1,6 +1,6 @@
 /**
- * A loopback server with the OpenAI protocol, like compatible endpoints: chat completions (whole and streamed) and
- * embeddings. Tests script its failures and read the requests. It knows nothing of the code under test.
+ * A loopback server with the OpenAI protocol of compatible endpoints: chat completions (whole and streamed) and
+ * embeddings. Tests script its failures and read its requests. The server shares no code with the product.
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -13,7 +13,7 @@ export type ChatRequest = {
   stream?: boolean;
   response_format?: unknown;
 };
-/** A reply that calls functions; their arguments are sent as JSON, a text unchanged. */
+/** A reply that calls functions. Arguments are sent as JSON, and a string unchanged. */
 export type FunctionCalls = { calls: { name: string; arguments: unknown }[] };
 export type RecordedRequest = {
   path: string;
@@ -21,17 +21,17 @@ export type RecordedRequest = {
   body: ChatRequest & { input?: string[] };
 };
 
-/** What happens to the next request. Each script is used once; without one the server answers normally. */
+/** What happens to the next request. Each script is used once. Without a script the server answers normally. */
 export type Script =
   | { kind: 'reply'; content: string | FunctionCalls }
   | { kind: 'status'; status: number; message?: string; headers?: Record<string, string> }
   /** Accepts the request and never answers. */
   | { kind: 'hang' }
-  /** Streams this much of the content, then stands still. */
+  /** Streams this many characters of the content, then stalls. */
   | { kind: 'stall'; after: number }
-  /** Streams this much of the content, then closes the connection. */
+  /** Streams this many characters of the content, then closes the connection. */
   | { kind: 'truncate'; after: number }
-  /** Streams up to each number of characters, and continues when its promise resolves. */
+  /** Streams up to each number of characters and continues when the promise resolves. */
   | { kind: 'paced'; pauses: readonly { after: number; until: Promise<void> }[] }
   /** HTTP 200 and a body that is not JSON. */
   | { kind: 'garbage' };
@@ -41,19 +41,19 @@ export type OpenAiServer = {
   baseUrl: string;
   requests: RecordedRequest[];
   script(...next: Script[]): void;
-  /** The content of an unscripted chat reply. By default a grounded answer from source 1. */
+  /** The content of an unscripted chat reply. The default is a grounded answer from source 1. */
   reply: (request: ChatRequest) => string | FunctionCalls | Promise<string | FunctionCalls>;
   /** Resolves when the next request has been read. */
   next(): Promise<void>;
-  /** Forgets scripts and requests, and answers by default again. */
+  /** Removes scripts and requests, and restores the default reply. */
   reset(): void;
   close(): Promise<void>;
 };
 
-/** The length of its vectors. */
+/** The dimension of the vectors. */
 const embeddingSize = 512;
 
-/** Words and their first letters, hashed into buckets, so that texts with common words or stems are near. */
+/** Hashes words and their first letters into buckets, so that texts with common words or stems have close vectors. */
 export function hashEmbedding(text: string): number[] {
   const vector = Array.from({ length: embeddingSize }, () => 0);
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
@@ -136,7 +136,7 @@ async function streamReply(response: ServerResponse, content: string, script: Sc
   response.end('data: [DONE]\n\n');
 }
 
-/** Functions are only called in whole replies. */
+/** Functions are only called in replies that are not streamed. */
 function textIn(content: string | FunctionCalls): string {
   if (typeof content === 'string') return content;
   throw new Error('A streamed reply calls no functions.');

@@ -1,9 +1,9 @@
-/** Interviews in outside calls: a server with the API of the bots' service, and a system that uses it. */
+/** Interviews in external calls: a server with the API of the meeting-bot service, and a system that uses it. */
 import { startBotService, type BotService } from './botservice.ts';
 import { interviewing } from './interviewing.ts';
 import { removeDataDir, startProcess, systemEnv } from './processes.ts';
 
-/** `name`: the system's name, unique in the run. */
+/** `name` is the name of the system, unique in the run. */
 export async function outsideCalls(name: string, settings: (service: BotService) => Record<string, string>) {
   const service = await startBotService();
   const env = systemEnv(name, {

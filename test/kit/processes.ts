@@ -10,29 +10,32 @@ import type { Queue } from '../../models/rules/base/work.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The name of a program in the folder of built programs (programs.ts). */
+/** The file name of a program in the folder of built programs (programs.ts). */
 export const builtName = (program: string): string => program.replace(/\.ts$/u, '.mjs');
 
 export type Running = {
   child: ChildProcess;
   /** The URL of an API; empty for a worker. */
   url: string;
-  /** What the process has logged so far. */
+  /** The log output of the process so far. */
   output(): string;
-  /** Sends SIGTERM and waits for the end; fails when the process did not end cleanly. */
+  /** Sends SIGTERM and waits for the end. Fails when the process did not end cleanly. */
   stop(): Promise<void>;
   /** Sends SIGKILL, like the crash of a machine. */
   kill(): Promise<void>;
 };
 
-/** The environment of one system: its own database, queues and folder, so that systems of different tests never meet. */
+/**
+ * The environment of one system. Each has its own database, task queues and folder, so that systems of different tests
+ * never meet.
+ */
 export type SystemEnv = Record<string, string> & { DATA_DIR: string };
 
-/** Nobody listens here, so a connection is refused at once. */
+/** A closed port, so that a connection is refused at once. */
 const nowhere = 'http://127.0.0.1:1';
 /**
- * Addresses of other services for every test that sets none, so that no test reaches a real one. Each variable with
- * such an address is listed here (test/house/systems.test.ts).
+ * Addresses of other services for every test that sets none, so that no test reaches a real service. Every variable
+ * with such an address is listed here (test/house/systems.test.ts checks this).
  */
 const servicesNowhere = {
   SLACK_API_URL: nowhere,
@@ -45,7 +48,7 @@ const servicesNowhere = {
   TEAMS_TOKEN_URL: nowhere,
 };
 
-/** What hundreds of tests do within a minute, all from this machine; a test that is about a limit sets its own. */
+/** Limits high enough for hundreds of tests within a minute from one machine. A test about a limit sets its own. */
 const testLimits = [
   'sign_in_per_minute=5',
   'accounts_per_hour=100000',
@@ -60,10 +63,10 @@ const testLimits = [
   'test_conversations_per_month=100000',
 ].join(',');
 
-/** The limits of tests, and those that a test sets, which count. */
+/** The default limits of tests, overridden by those that a test sets. */
 const limitsWith = (set?: string): string => [testLimits, set].filter(Boolean).join(',');
 
-/** `name`: letters, digits, `_` and `-`; unique in the run. */
+/** `name` has letters, digits, `_` and `-`, and is unique in the run. */
 export function systemEnv(name: string, extra: Record<string, string> = {}): SystemEnv {
   const mongo = new URL(process.env['TEST_MONGODB_URI']!);
   mongo.pathname = `/${name}`;
@@ -75,10 +78,10 @@ export function systemEnv(name: string, extra: Record<string, string> = {}): Sys
     PORT: '0',
     PUBLIC_URL: 'http://127.0.0.1:3000',
     SECRET_KEY: 'a1'.repeat(32),
-    // The sites that tests let crawl are on this machine.
+    // The sites that tests crawl are on this machine.
     EGRESS_ALLOW: '127.0.0.1',
     PUPPETEER_EXECUTABLE_PATH: process.env['TEST_CHROMIUM']!,
-    // Words alone answer, unless a test turns the models on with `withEmbedding`.
+    // Without embeddings, answers use lexical search only. A test turns the models on with `withEmbedding`.
     EMBEDDING: 'off',
     TEST_WORKFLOW_BUNDLE: process.env['TEST_WORKFLOW_BUNDLE']!,
     TEST_PROGRAMS: process.env['TEST_PROGRAMS']!,
@@ -90,17 +93,17 @@ export function systemEnv(name: string, extra: Record<string, string> = {}): Sys
   };
 }
 
-/** Further environment for comparing by meaning, with the models that `npm test` obtained. */
+/** The additional environment for embeddings, with the models that `npm test` downloaded. */
 export const withEmbedding = (): Record<string, string> => ({
   EMBEDDING: 'embedded',
   EMBEDDING_FOLDER: process.env['TEST_EMBEDDING']!,
-  // On busy cores a process with low priority hardly runs, and tests wait for its vectors.
+  // On busy cores a process with low priority hardly runs, and tests wait for vectors.
   EMBEDDING_NICENESS: '0',
 });
 
 /**
- * Copies what workers build (the run's workflow bundle and readers) into this data folder: building takes seconds of a
- * processor.
+ * Copies what workers build (workflow bundle and readers) into this data folder, because building takes seconds of
+ * processor time.
  */
 export async function giveBuilt(dataDir: string): Promise<void> {
   const built = process.env['TEST_BUILT']!;
@@ -117,10 +120,7 @@ export async function removeDataDir(env: SystemEnv): Promise<void> {
 
 const jitter = join(root, 'test/kit/jitter.cjs');
 
-/**
- * Each fleet passes work on to another one when it has too much, so a test without that one would sometimes wait for
- * ever.
- */
+/** Each fleet passes overflow on to another one. A test without that fleet would sometimes wait for ever. */
 const overflow: Partial<Record<Queue, Queue>> = { documents: 'backlog', deliveries: 'slowdeliveries' };
 
 /** @throws when a fleet is named without the one that takes its overflow. */
@@ -130,12 +130,12 @@ function checkFleets(fleets: readonly string[]): void {
       throw new Error(`FLEETS names ${fleet}, which hands work to ${other} now and then: name both.`);
 }
 
-/** The variables of this process's environment that a program needs. */
+/** The environment variables of this process that a program needs. */
 const passedOn = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE'];
 
 /**
- * Starts a program and waits until it is ready: the build of the test run, or in a benchmark the sources. `program` is
- * a path from the project's root.
+ * Starts a program and waits until it is ready. It runs the build of the test run, or in a benchmark the sources.
+ * `program` is a path from the project's root.
  */
 export async function startProcess(program: string, env: SystemEnv): Promise<Running> {
   checkFleets((env['FLEETS'] ?? '').split(','));
@@ -146,7 +146,7 @@ export async function startProcess(program: string, env: SystemEnv): Promise<Run
     env: {
       ...Object.fromEntries(passedOn.map((name) => [name, process.env[name]])),
       ...env,
-      // A test that sets one limit keeps those that let many tests share a system.
+      // A test that sets one limit keeps the others, which let many tests share a system.
       LIMITS: limitsWith(env['LIMITS']),
     },
     execArgv: ['--disable-warning=ExperimentalWarning', ...(process.env['TEST_JITTER'] ? ['--require', jitter] : [])],
@@ -168,7 +168,7 @@ export async function startProcess(program: string, env: SystemEnv): Promise<Run
   const url = await Promise.race([
     ready,
     ended.then(async ([code, signal]) => {
-      // Its output arrives separately from its exit.
+      // The output may arrive after the exit.
       if (code !== null) await closed;
       throw new Error(`${program} ended before it was ready (${code ?? signal}):\n${output}`);
     }),
@@ -191,7 +191,7 @@ export async function startProcess(program: string, env: SystemEnv): Promise<Run
   };
 }
 
-/** Sends SIGKILL to a process that may already have ended. */
+/** Sends SIGKILL to a process that may have ended already. */
 export function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
@@ -200,14 +200,16 @@ export function killIfThere(pid: number): void {
   }
 }
 
-/** Moves the clock of a chatapi.ts process this many milliseconds ahead; resolves once the process uses it. */
+/** Moves the clock of a chatapi.ts process ahead by this many milliseconds, and resolves once the process uses it. */
 export async function moveClock({ child }: Running, ahead: number): Promise<void> {
   const moved = once(child, 'message');
   child.send({ ahead });
   await moved;
 }
 
-/** The signal that ended a faulty program. Earlier work may kill it before it reports that it is ready. */
+/**
+ * Returns the signal that ended a faulty program. Earlier work may kill the program before it reports that it is ready.
+ */
 export async function deathOf(starting: ReturnType<typeof startProcess>): Promise<unknown> {
   try {
     const { child } = await starting;

@@ -1,6 +1,7 @@
 /**
- * Builds the programs that tests start often into one file each: Node then opens a few modules instead of more than two
- * thousand and strips no types, which saves a third of a start's processor time. `npm start` starts the sources.
+ * Bundles each of the programs that tests start often into one file. Node then opens a few modules instead of more than
+ * two thousand and strips no types, which saves a third of the processor time of a start. `npm start` starts the
+ * sources.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
@@ -10,7 +11,7 @@ import { build, type Plugin } from 'esbuild';
 import { builtName } from './processes.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** Below node_modules, where external packages are found. */
+/** The folder is below node_modules, so that external packages are found. */
 const kept = join(root, 'node_modules', '.cache', 'test-programs');
 
 const programs = [
@@ -22,10 +23,10 @@ const programs = [
   'test/kit/worker.ts',
 ];
 
-/** External packages: with native code, or with files beside their own. */
+/** Packages that are not bundled, because they have native code or files beside their modules. */
 const outside = ['*.node', '@temporalio/*', '@lancedb/lancedb-*', '@node-rs/argon2', 'onnxruntime-node', 'puppeteer'];
 
-/** Modules keep their own URL, by which they find files, and only the started program is the main module. */
+/** Modules keep their own URL, by which they find files. Only the started program is the main module. */
 const addresses: Plugin = {
   name: 'addresses',
   setup({ onLoad }) {
@@ -41,11 +42,11 @@ const addresses: Plugin = {
   },
 };
 
-/** Keeps the compiled code for the next start; a killed process would keep nothing. */
+/** Stores the compiled code for the next start, because a killed process would not store it. */
 const started = (program: string): string =>
   `import ${JSON.stringify(`./${program}`)};\nimport { flushCompileCache } from 'node:module';\nflushCompileCache();\n`;
 
-/** Builds all programs and returns the URL of the folder with them, under their `builtName`. */
+/** Builds all programs and returns the URL of the folder with them. Each file has its `builtName`. */
 export async function buildPrograms(): Promise<string> {
   const { outputFiles } = await build({
     absWorkingDir: root,
@@ -62,7 +63,7 @@ export async function buildPrograms(): Promise<string> {
     // Workflows are started by their function names.
     keepNames: true,
     external: outside,
-    // For packages in CommonJS.
+    // CommonJS packages need `require`.
     banner: {
       js: `import { createRequire as $require } from 'node:module'; const require = $require(${JSON.stringify(pathToFileURL(join(root, 'package.json')).href)});`,
     },
@@ -85,14 +86,14 @@ export async function buildPrograms(): Promise<string> {
   return pathToFileURL(`${folder}/`).href;
 }
 
-/** Whether the folder exists; marks it as used now. */
+/** Marks the folder as used now and returns whether it exists. */
 const touched = (folder: string): Promise<boolean> =>
   utimes(folder, new Date(), new Date()).then(
     () => true,
     () => false,
   );
 
-/** Writes all files or none: another run may build the same. */
+/** Writes all files or none, because another run may build the same ones. */
 async function write(folder: string, files: readonly { path: string; contents: Uint8Array }[]): Promise<void> {
   const draft = `${folder}.${process.pid}`;
   for (const { path, contents } of files) {
@@ -103,7 +104,7 @@ async function write(folder: string, files: readonly { path: string; contents: U
   await rename(draft, folder).catch(() => rm(draft, { recursive: true, force: true }));
 }
 
-/** How long programs built from other sources are kept: a run may still use them. */
+/** How long programs built from other sources are kept, because another run may still use them. */
 const keptMs = 24 * 3_600_000;
 
 async function removeOld(): Promise<void> {

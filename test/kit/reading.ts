@@ -10,14 +10,14 @@ import { languageOfFirst, type Language } from '../../models/rules/language/lang
 /** The languages of the tables. */
 const languages = ['en', 'de', 'fr', 'es'] as const;
 type ByLanguage = Record<(typeof languages)[number], string[]>;
-/** In `asked`: what a row shows, the message, and what is searched for first or last, or the texts of all readings. */
+/**
+ * In `asked` each row has the expectation, the message, and what is searched first or last, or the texts of all
+ * readings.
+ */
 export type Sentences = {
   calls: ByLanguage;
   noCalls: ByLanguage;
-  /**
-   * Messages to shops, travel, utility and software companies, in more languages; nothing was chosen by looking at
-   * these.
-   */
+  /** Messages to shops, travel, utility and software companies, in more languages. The rules were not tuned on them. */
   elsewhere: Record<'calls' | 'noCalls', Record<string, string[]>>;
   courtesies: [text: string, kind: string, language: Language][];
   comeAlong: string[];
@@ -46,7 +46,7 @@ const joined = (...outcomes: readonly Outcome[]): Outcome => ({
   wrong: outcomes.flatMap(({ wrong }) => wrong),
 });
 
-/** For each table: the number of sentences, and those classified wrongly. */
+/** For each table the number of sentences and those classified wrongly. */
 export async function readTables(embedding: Pick<Embedding, 'local'>): Promise<Record<string, Outcome>> {
   const tables = await sentencesForReading();
   const relevance = await read<{ answered: [string, string][]; unanswered: string[] }>('relevance.json');

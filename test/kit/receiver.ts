@@ -1,5 +1,5 @@
 /**
- * A loopback receiver of webhooks, and helpers for tests of deliveries: organizations with a receiver, tickets with
+ * A loopback receiver of webhooks, and helpers for tests of deliveries: organizations with a receiver, and tickets with
  * events.
  */
 import { randomUUID } from 'node:crypto';
@@ -12,12 +12,12 @@ import { until, type Api, type TestOrg } from './harness.ts';
 export type Received = {
   at: number;
   headers: IncomingHttpHeaders;
-  /** The bytes as they came. */
+  /** The body as received. */
   body: string;
   // oxlint-disable-next-line typescript/no-explicit-any -- what it holds is what its test finds out
   event: any;
 };
-/** How a request is answered; 204 by default. */
+/** How a request is answered. The default is 204. */
 export type Answer = (received: Received, response: ServerResponse) => void;
 export type Receiver = {
   url: string;
@@ -33,7 +33,7 @@ export const status =
 /** Accepts the request and never answers. */
 export const hang: Answer = () => undefined;
 
-/** `tls`: certificate and key, for https under the name that the certificate has. */
+/** `tls` is a certificate with its key, for HTTPS under the host name of the certificate. */
 export async function startReceiver(
   answer: Answer = status(204),
   tls?: { cert: string; key: string; hostname: string },
@@ -65,14 +65,14 @@ export async function startReceiver(
 
 export const newSecret = (): string => `whsec_${Buffer.from(randomUUID() + randomUUID()).toString('base64')}`;
 
-/** What tests ask of the outbox of organizations. */
+/** Requests of tests about the outbox of organizations. */
 export function outboxOf(api: Api) {
   const configure = async (org: TestOrg, body: Record<string, unknown>) => {
     const reply = await api.request('PUT', `/support/config/orgs/${org.orgId}`, { token: org.owner.token, body });
     if (reply.status !== 200) throw new Error(`config: ${reply.status} ${JSON.stringify(reply.body)}`);
     return reply.body;
   };
-  /** An organization whose ticket events go to this URL; live by default. */
+  /** An organization whose ticket events are sent to this URL, live by default. */
   async function newOrg(url: string, { secret = newSecret(), live = true } = {}) {
     const org = await api.newOrg();
     if (live) await api.goLive(org);
@@ -99,20 +99,20 @@ export function outboxOf(api: Api) {
     if (sent.status !== 202) throw new Error(`message: ${sent.status}`);
     return { convId: sent.body.conv_id as string, customerId: session.customerId, email };
   }
-  /** Calls a member's route: `escalate`, `resolve` or `reopen`. */
+  /** Calls a route of a member: `escalate`, `resolve` or `reopen`. */
   async function act(org: Org, convId: string, name: string, body: unknown = {}) {
     const path = `/support/inbox/orgs/${org.orgId}/${convId}/${name}`;
     const reply = await api.request('POST', path, { token: org.key, body });
     if (reply.status !== 200) throw new Error(`${name}: ${reply.status} ${JSON.stringify(reply.body)}`);
     return reply.body.conversation;
   }
-  /** A new ticket, whose first two events are being delivered. */
+  /** A new ticket whose first two events are being delivered. */
   async function newTicket(org: Org, customer: Record<string, unknown> = {}) {
     const conversation = await newConversation(org, customer);
     const { ticket } = await act(org, conversation.convId, 'escalate', { reason: 'Needs a person.' });
     return { ...conversation, ticketId: ticket.ticket_id as string };
   }
-  /** The deliveries once they are as `want` says, oldest first. */
+  /** Waits until `want` accepts the deliveries and returns them, oldest first. */
   // oxlint-disable-next-line typescript/no-explicit-any -- as above
   async function deliveries(org: Org, want: (all: any[]) => boolean = () => true, query = ''): Promise<any[]> {
     // oxlint-disable-next-line typescript/no-explicit-any -- as above
@@ -129,7 +129,7 @@ export function outboxOf(api: Api) {
   return { configure, newOrg, outbox, newConversation, act, newTicket, deliveries };
 }
 
-/** Whether there are this many deliveries and all have this status. */
+/** Whether there are `count` deliveries and all of them have the status. */
 export const all =
   (count: number, wanted: string) =>
   (found: { status: string }[]): boolean =>

@@ -1,8 +1,8 @@
-/** Receivers of webhooks that live as long as a test. */
+/** Webhook receivers that live as long as a test. */
 import { afterEach } from '@jest/globals';
 import { startReceiver, type Receiver } from './receiver.ts';
 
-/** Starts receivers; each is closed when the test ends that started it. */
+/** Starts receivers. Each is closed when the test that started it ends. */
 export function receiversOfTest(): (...args: Parameters<typeof startReceiver>) => Promise<Receiver> {
   const open: Receiver[] = [];
   afterEach(async () => {

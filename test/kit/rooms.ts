@@ -1,6 +1,6 @@
 /**
- * A participant of a room for tests: it speaks the room's frames, remembers its position, and records what a server
- * must never send.
+ * A participant of a room for tests. It speaks the frames of the room, remembers its position, and records what a
+ * server must never send.
  */
 import { WebSocket } from 'ws';
 import { until } from './harness.ts';
@@ -16,12 +16,12 @@ export class Guest {
   private socket: WebSocket | undefined;
   readonly token: string;
 
-  /** `link`: an address of the page or of the socket; its last part is the token. */
+  /** `link` is an address of the page or of the socket. Its last part is the token. */
   constructor(link: string) {
     this.token = link.split('/').at(-1)!;
   }
 
-  /** Connects and waits for the welcome or a refusal. Everything after that is shown. */
+  /** Connects and waits for the welcome frame or a refusal. */
   async connect(apiUrl: string, query: Record<string, string> = {}): Promise<this> {
     const url = `${apiUrl.replace(/^http/, 'ws')}/v1/rooms/ws/${this.token}?${new URLSearchParams(query).toString()}`;
     const socket = new WebSocket(url);

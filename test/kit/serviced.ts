@@ -37,7 +37,7 @@ export function serviced(env: (services: Services) => SystemEnv) {
   const put = (org: TestOrg, provider: string, body: unknown, token = org.owner.token) =>
     running.api.request('PUT', `/orgs/${org.orgId}/integrations/${provider}`, { token, body });
 
-  /** Goes through Slack's consent page as a browser does; the answer is that of the callback. */
+  /** Goes through the consent page of Slack as a browser does, and returns the answer of the callback. */
   async function grant(
     begun: Reply,
     { keepCookie = true, answer = {} }: { keepCookie?: boolean; answer?: Record<string, string> } = {},
@@ -90,7 +90,7 @@ export function serviced(env: (services: Services) => SystemEnv) {
   };
 }
 
-/** The environment of a system that uses these services. */
+/** The environment variables of a system that uses these emulators. */
 export const servicesEnv = ({ slack, linear, github }: Services): Record<string, string> => ({
   SLACK_API_URL: `${slack.url}/api/`,
   SLACK_AUTHORIZE_URL: `${slack.url}/oauth/v2/authorize`,

@@ -9,26 +9,28 @@ import { createEmulator } from 'emulate';
 import { freePort } from '../../engines/ports.ts';
 
 export type Sent = { path: string; headers: Record<string, unknown>; body: string };
-/** What happens to the next matching request. `lose`: the service acts, and the connection breaks before its answer. */
+/**
+ * What happens to the next matching request. With `lose` the service acts, and the connection breaks before its answer.
+ */
 export type Fault = {
   fits?: (sent: Sent) => boolean;
   status?: number;
   headers?: Record<string, string>;
   body?: unknown;
   lose?: true;
-  /** The service acts, and never answers. */
+  /** The service acts and never answers. */
   mute?: true;
-  /** The request is answered only after this resolves. */
+  /** The request is answered only after this promise resolves. */
   until?: Promise<void>;
 };
 
 export type Service = {
   url: string;
   sent: Sent[];
-  /** Each fault is used once; a `lasting` one stays until `heal`. */
+  /** Each fault is used once. A `lasting` one stays until `heal`. */
   fault(...next: Fault[]): void;
   lasting(fault: Fault): void;
-  /** Called for each request that no fault matches. */
+  /** The function is called for each request that no fault matches. */
   choosing(choose: (sent: Sent) => Fault | undefined): void;
   heal(): void;
   close(): Promise<void>;
@@ -111,7 +113,7 @@ export const linearStates = {
   canceled: '22222222-0000-4000-8000-000000000004',
 };
 
-/** `member`: the e-mail address of somebody in the workspace. */
+/** `member` is the e-mail address of a user of the workspace. */
 export async function startSlackService({ member = 'kim@example.com' } = {}): Promise<Service> {
   const emulator = await createEmulator({
     service: 'slack',
@@ -177,7 +179,7 @@ export async function startGithubService(): Promise<Service> {
   return behindProxy(emulator);
 }
 
-/** Asks a Slack service directly, as somebody else. */
+/** Sends a request directly to a Slack emulator, as another user. */
 export async function slackCall(service: Service, method: string, body: Record<string, unknown> = {}) {
   const reply = await fetch(`${service.url}/api/${method}`, {
     method: 'POST',
@@ -188,7 +190,7 @@ export async function slackCall(service: Service, method: string, body: Record<s
   return (await reply.json()) as any;
 }
 
-/** Asks a GitHub service directly. */
+/** Sends a request directly to a GitHub emulator. */
 export async function githubCall(service: Service, method: string, path: string, body?: Record<string, unknown>) {
   const reply = await fetch(`${service.url}${path}`, {
     method,
@@ -199,7 +201,7 @@ export async function githubCall(service: Service, method: string, path: string,
   return (await reply.json()) as any;
 }
 
-/** Asks a Linear service directly. */
+/** Sends a request directly to a Linear emulator. */
 export async function linearCall(service: Service, query: string, variables: Record<string, unknown> = {}) {
   const reply = await fetch(`${service.url}/graphql`, {
     method: 'POST',

@@ -3,16 +3,16 @@ import { randomUUID } from 'node:crypto';
 
 export type SesMail = {
   recipients: string[];
-  /** Of the envelope. */
+  /** The envelope sender. */
   source?: string;
   verdicts?: Partial<Record<'spam' | 'virus' | 'spf' | 'dkim' | 'dmarc', string>>;
-  /** The mail as it was received. */
+  /** The raw mail. */
   mail: string | Buffer;
   base64?: boolean;
   s3?: { bucketName: string; objectKey: string };
 };
 
-/** The text of the notification. */
+/** The notification as JSON text. */
 export function sesNotification({ recipients, source, verdicts = {}, mail, base64 = false, s3 }: SesMail): string {
   const raw = Buffer.isBuffer(mail) ? mail : Buffer.from(mail);
   const head = raw.toString('utf8').split(/\r?\n\r?\n/, 1)[0] ?? '';

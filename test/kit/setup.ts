@@ -1,6 +1,6 @@
 /**
- * Runs once per test run: MongoDB and Temporal in memory, one API and all worker fleets as processes. Tests are
- * separated by organization; a test that needs its own system passes another name to `systemEnv`.
+ * Runs once per test run: MongoDB and Temporal in memory, one API, and all worker fleets as processes. Tests are
+ * separated by organization. A test that needs its own system passes another name to `systemEnv`.
  */
 import { startProcess, systemEnv, type Running, type SystemEnv } from './processes.ts';
 import { mkdir, mkdtemp, readdir } from 'node:fs/promises';
@@ -12,10 +12,13 @@ import { bundleWorkflows } from '../../workers/bundle.ts';
 import { buildReaders } from '../../workers/readers.ts';
 import { buildPrograms } from './programs.ts';
 
-/** What setup passes to teardown: jest runs both in one process. */
+/** The values that setup passes to teardown. Jest runs both in one process. */
 export type TestRun = { mongod: Mongod; temporal: Temporal; processes: Running[]; env: SystemEnv; folder: string };
 
-/** jest's globalSetup: sets TEST_MONGODB_URI, TEST_TEMPORAL_ADDRESS and TEST_API_URL, which the workers of jest inherit. */
+/**
+ * The globalSetup of Jest. It sets TEST_MONGODB_URI, TEST_TEMPORAL_ADDRESS and TEST_API_URL, which the workers of Jest
+ * inherit.
+ */
 export default async function setup(): Promise<void> {
   const report = (line: string): void => void process.stderr.write(`${line}\n`);
   const folder = await mkdtemp(join(tmpdir(), 'support-test-'));
@@ -33,7 +36,8 @@ export default async function setup(): Promise<void> {
   await mkdir(process.env['TEST_PORTS']);
   process.env['TEST_WORKFLOW_BUNDLE'] = join(folder, bundle!);
   process.env['TEST_PROGRAMS'] = programs;
-  // The platform reads majority-committed data; a test that reads more would see a write before the API does.
+  // The platform reads majority-committed data. A test with a weaker read concern would see a write before the API
+  // does.
   process.env['TEST_MONGODB_URI'] = `${mongod.uri}&readConcernLevel=majority`;
   process.env['TEST_TEMPORAL_ADDRESS'] = temporal.address;
   const env = systemEnv('shared');

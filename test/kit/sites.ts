@@ -1,5 +1,6 @@
 /**
- * Loopback sites for crawls: pages by path, each an HTML text or a function of the request. It counts every request.
+ * Loopback sites for crawls, with pages by path, each as HTML text or as a function of the request. A site counts every
+ * request.
  */
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -11,9 +12,12 @@ import { afterEach } from '@jest/globals';
 export type Reply = string | ((request: IncomingMessage, response: ServerResponse) => void);
 export type TestSite = {
   url: string;
-  /** May be changed while the site runs; a missing path is 404, and `*` answers for all paths. */
+  /**
+   * The pages by path, which may be changed while the site runs. A missing path is answered with 404, and `*` stands
+   * for all paths.
+   */
   pages: Record<string, Reply>;
-  /** Requests by path. */
+  /** The number of requests by path. */
   hits: Map<string, number>;
   close(): Promise<void>;
 };
@@ -42,7 +46,10 @@ export async function startSite(pages: Record<string, Reply>): Promise<TestSite>
   });
 }
 
-/** Uses a port that no site of this run has used: a worker keeps the rules and pauses of an origin for an hour. */
+/**
+ * Listens on a port that no site of this run has used, because a worker caches the robots rules and pauses of an origin
+ * for an hour.
+ */
 async function listenAnew(server: Server): Promise<number> {
   for (;;) {
     server.listen(0, '127.0.0.1');
@@ -54,7 +61,7 @@ async function listenAnew(server: Server): Promise<number> {
   }
 }
 
-/** Whether no site of this run had this port; if so, reserves it. */
+/** Reserves a port. Returns false when a site of this run has used it. */
 async function isNew(port: number): Promise<boolean> {
   try {
     await writeFile(join(process.env['TEST_PORTS']!, String(port)), '', { flag: 'wx' });
@@ -65,7 +72,7 @@ async function isNew(port: number): Promise<boolean> {
   }
 }
 
-/** Starts sites; each is closed when the test ends that started it. To be called where hooks may be. */
+/** Starts sites. Each is closed when the test that started it ends. Call this where hooks may be registered. */
 export function sitesOfTest(): (pages: Record<string, Reply>) => Promise<TestSite> {
   const open: TestSite[] = [];
   afterEach(async () => {

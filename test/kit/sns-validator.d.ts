@@ -1,4 +1,4 @@
-/** The part of sns-validator, which ships no types, that test/events/oracles.test.ts uses. */
+/** The part of sns-validator that test/events/oracles.test.ts uses. The package has no types. */
 declare module 'sns-validator' {
   export default class MessageValidator {
     constructor(hostPattern?: RegExp, encoding?: string);

@@ -1,5 +1,5 @@
 /**
- * A local topic of Amazon SNS: it signs messages with a real key, serves the certificate, and accepts confirmations.
+ * A local topic of Amazon SNS. It signs messages with a real key, serves the certificate, and accepts confirmations.
  */
 import { createSign, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -11,16 +11,19 @@ import type { SnsMessage } from '../../providers/mail/snsmessage.ts';
 export type Topic = {
   arn: string;
   url: string;
-  /** Paths that were requested. */
+  /** The requested paths. */
   asked: string[];
-  /** A message in Amazon's format; `change` alters it after it was signed. */
+  /** A signed message in the format of Amazon. `change` alters it after signing. */
   message(fields: Partial<SnsMessage>, change?: Partial<Record<keyof SnsMessage, unknown>>): string;
-  /** The headers of a message. */
+  /** The HTTP headers of a message. */
   headers(body: string): Record<string, string>;
   close(): Promise<void>;
 };
 
-/** The signed fields in order (Amazon's documentation), repeated here on purpose, independent of the product's list. */
+/**
+ * The signed fields in order, according to Amazon's documentation. They are repeated here so that the test does not
+ * depend on the list of the product.
+ */
 const signed = {
   Notification: ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'],
   SubscriptionConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],

@@ -1,6 +1,6 @@
 /**
- * A customer's client for tests: it speaks the frames of docs/chat.md, remembers its position, resumes, and records
- * every fault of the server (an invalid frame, a number out of order).
+ * A chat client for tests. It speaks the frames of docs/chat.md, remembers its position, resumes, and records every
+ * fault of the server (an invalid frame, a number out of order).
  */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
@@ -10,7 +10,7 @@ import { serverFrame, type ServerFrame } from '../../api/chat/contract/chat.ts';
 export type Shown = { id: string; role: string; body: string };
 type FrameOf<T extends ServerFrame['type']> = Extract<ServerFrame, { type: T }>;
 
-/** The types of frames that come from the log, each with a number of its own. */
+/** The types of frames that come from the log. Each frame has its own number. */
 const logged = [
   'ack',
   'typing',
@@ -31,7 +31,7 @@ const logged = [
 
 export type Minted = { token: string; sessionId: string; orgId: string; customerId: string; key: string };
 
-/** A session for a customer of this organization, minted by a backend. */
+/** Mints a session for a customer of this organization, as a backend does. */
 export async function mint(
   api: Api,
   org: TestOrg,
@@ -51,7 +51,7 @@ export async function mint(
 }
 
 export type Query = Record<string, string>;
-/** The address of an organization's chat at an API. */
+/** The WebSocket address of the chat of an organization. */
 export function chatUrl(apiUrl: string, orgId: string, query: Query): string {
   return `${apiUrl.replace(/^http/, 'ws')}/v1/support/chat/ws/${orgId}?${new URLSearchParams(query).toString()}`;
 }
@@ -59,29 +59,29 @@ export function chatUrl(apiUrl: string, orgId: string, query: Query): string {
 export class ChatClient {
   readonly orgId: string;
   readonly credentials: Query;
-  /** Every frame that came, over all connections, in the order of arrival. */
+  /** All received frames over all connections, in the order of arrival. */
   readonly frames: ServerFrame[] = [];
-  /** Protocol faults that this client has noticed. */
+  /** The protocol faults that this client noticed. */
   readonly faults: string[] = [];
-  /** Called with each frame as it comes. */
+  /** Called with each received frame. */
   heard: (frame: ServerFrame) => void = () => undefined;
   convId: string | undefined;
   seq = 0;
-  /** What a page would show: the history as the frames have built it. */
+  /** What a page would show: the history built from the frames. */
   shown = new Map<string, Shown>();
   closed: { code: number; reason: string } | undefined;
   private socket: WebSocket | undefined;
 
   private readonly headers: Query;
 
-  /** `headers`: additional headers of the handshake; by default those of a page on a local development server. */
+  /** `headers` are additional headers of the handshake, by default those of a page on a local development server. */
   constructor(orgId: string, credentials: Query, headers: Query = {}) {
     this.orgId = orgId;
     this.credentials = credentials;
     this.headers = { origin: 'http://localhost:8080', ...headers };
   }
 
-  /** Connects again, and waits for the handshake. `query` is added to the credentials. */
+  /** Connects, and waits for the handshake. `query` is added to the credentials. */
   async connect(apiUrl: string, query: Query = {}): Promise<this> {
     const url = chatUrl(apiUrl, this.orgId, { ...this.credentials, ...query });
     const socket = new WebSocket(url, { headers: this.headers });
@@ -94,17 +94,17 @@ export class ChatClient {
       if (this.socket === socket) this.closed = { code, reason: reason.toString() };
     });
     socket.on('error', () => undefined);
-    // An error comes before the end, and `once` of node:events would throw it.
+    // An error event precedes the close event, and `once` of node:events would throw the error.
     await new Promise((resolve) => void socket.once('open', resolve).once('close', resolve));
     return this;
   }
 
-  /** Reconnects to its conversation from its current position. */
+  /** Reconnects to the conversation at the current position. */
   async resume(apiUrl: string): Promise<this> {
     return this.connect(apiUrl, { conv_id: this.convId!, resume_from: String(this.seq) });
   }
 
-  /** Breaks the connection, like a network failure. */
+  /** Breaks the connection like a network failure. */
   drop(): void {
     this.socket?.terminate();
     this.socket = undefined;
@@ -146,7 +146,7 @@ export class ChatClient {
     const isIt = (frame: ServerFrame): frame is FrameOf<T> => frame.type === type && fits(frame as FrameOf<T>);
     return until(async () => {
       const found = this.frames.find(isIt);
-      // A refused message will never arrive.
+      // A frame cannot arrive after the connection is closed.
       if (!found && this.closed)
         throw new Error(`no ${type}: closed ${JSON.stringify([this.closed, this.frames.at(-1)])}`);
       return found;
@@ -157,12 +157,12 @@ export class ChatClient {
     return this.frames.filter((frame): frame is FrameOf<T> => frame.type === type);
   }
 
-  /** How the connection ended, once it has. */
+  /** Waits until the connection has ended and returns how. */
   async ended(): Promise<{ code: number; reason: string }> {
     return until(async () => this.closed, 'the connection to end');
   }
 
-  /** Resolves when this number has arrived. */
+  /** Resolves when the frame with this number has arrived. */
   async caughtUp(seq: number): Promise<void> {
     await until(async () => this.seq >= seq, `frame ${seq} of ${this.convId}`);
   }
@@ -175,10 +175,10 @@ export class ChatClient {
     }
     const frame = parsed.data;
     this.frames.push(frame);
-    // A welcome sets the position, whatever the client believed.
+    // A welcome frame sets the position, whatever the client assumed.
     if (frame.type === 'welcome') this.seq = frame.seq;
     else if (logged.includes(frame.type) && frame.seq === this.seq + 1) this.seq = frame.seq;
-    // An acknowledgement may be repeated to a client that repeats the message.
+    // An acknowledgement may arrive again when the client repeats the message.
     else if (frame.seq !== this.seq || (logged.includes(frame.type) && frame.type !== 'ack')) {
       this.faults.push(`${frame.type} ${frame.seq} after ${this.seq}`);
     }

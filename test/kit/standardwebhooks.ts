@@ -1,4 +1,4 @@
-/** The two independent verifiers of Standard Webhooks: the libraries of npm and of PyPI. */
+/** The two independent verifiers of Standard Webhooks: the libraries from npm and PyPI. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -16,13 +16,13 @@ secret = asked["secret"] if asked["secret"].startswith("whsec_") else asked["sec
 json.dump(Webhook(secret).verify(asked["body"].encode(), asked["headers"]), sys.stdout)
 `;
 
-/** The payload that the npm library verifies; throws when it refuses the request. */
+/** The payload that the npm library verified. @throws when the library refuses the request. */
 export function verifiedByNpm(secret: string, { body, headers }: Signed): unknown {
   const webhook = secret.startsWith('whsec_') ? new Webhook(secret) : new Webhook(secret, { format: 'raw' });
   return webhook.verify(body, headers as Record<string, string>);
 }
 
-/** The payload that the PyPI library verifies; rejects when it refuses the request. */
+/** The payload that the PyPI library verified. Rejects when the library refuses the request. */
 export async function verifiedByPython(secret: string, { body, headers }: Signed): Promise<unknown> {
   const python = await findStandardWebhooks(() => undefined);
   const child = spawn(python, ['-c', program], { stdio: ['pipe', 'pipe', 'pipe'] });

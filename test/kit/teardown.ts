@@ -1,9 +1,9 @@
-/** Stops what setup.ts started: first the processes drain, then the engines stop. */
+/** Stops what setup.ts started: first the processes, which finish their work, and then the engines. */
 import type { TestRun } from './setup.ts';
 import { rm } from 'node:fs/promises';
 import { removeDataDir } from './processes.ts';
 
-/** jest's globalTeardown. Fails the run when a process did not end cleanly. */
+/** The globalTeardown of Jest. It fails the run when a process did not end cleanly. */
 export default async function teardown(): Promise<void> {
   const run = (globalThis as { testRun?: TestRun }).testRun;
   if (!run) return;

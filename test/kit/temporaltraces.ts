@@ -4,19 +4,19 @@ import type { Client } from '@temporalio/client';
 import { until } from './harness.ts';
 
 type Where = {
-  /** Only workflows of these organizations, or owners. */
+  /** Restricts the search to workflows of these organizations or owners. */
   orgIds?: readonly string[];
   began: Date;
 };
 
 /**
- * The ids of all workflows, open and closed, that contain the text in arguments, results, failures, memo or attributes.
+ * The ids of all open and closed workflows that contain the text in arguments, results, failures, memo or attributes.
  */
 export async function temporalTraces(client: Client, text: string, { orgIds, began }: Where): Promise<string[]> {
   const since = `StartTime >= '${began.toISOString()}'`;
   const own = orgIds ? ` AND Organization IN (${orgIds.map((id) => `'${id}'`).join(', ')})` : '';
   const traces: string[] = [];
-  // A workflow is listed a moment after it has started.
+  // A workflow appears in lists shortly after its start.
   const listed = await until(async () => {
     const found = [];
     for await (const one of client.workflow.list({ query: since + own })) found.push(one);

@@ -1,4 +1,4 @@
-/** For tests of tools in conversations: an organization with its own tool server, and its customers. */
+/** Helpers for tests of tools in conversations: an organization with its own tool server, and its customers. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll } from '@jest/globals';
 import type { Client } from '@temporalio/client';
@@ -19,7 +19,7 @@ export const cancel: TestTool = {
   inputSchema,
   answer: ({ order_number }) => ({ content: [{ type: 'text', text: `Order ${String(order_number)} is cancelled.` }] }),
 };
-/** What a customer writes to have the tool called, and the reply. */
+/** The message of a customer that causes the tool call, and the reply. */
 export const please = 'Please cancel my order A-1042';
 export const done = 'Cancel order:\nOrder A-1042 is cancelled.';
 /** The bearer token of the tool server. */
@@ -28,7 +28,7 @@ export const secret = 'tok-nobody-may-see-this';
 export type Terms = { risk_tier: RiskTier; auth_scope?: AuthScope; timeout_ms?: number };
 export type Approved = { tool: TestTool } & Terms;
 
-/** A server with these approved tools. The caller closes it. */
+/** An organization with a tool server and these approved tools. The caller closes it. */
 export async function openShop(api: Api, approved: readonly Approved[], settings: Record<string, unknown> = {}) {
   const mcp = await startTestMcp(...approved.map(({ tool }) => tool));
   const org = await api.newOrg();
@@ -59,8 +59,8 @@ export async function openShop(api: Api, approved: readonly Approved[], settings
     request,
     events,
     /**
-     * The outcomes of the calls, newest first, once the audit has this many: a customer may hear of an outcome before
-     * the audit does.
+     * The outcomes of the calls, newest first, once the audit has `count` of them. A customer may hear of an outcome
+     * before the audit has it.
      */
     outcomes: (count: number) =>
       until(async () => {
@@ -71,14 +71,14 @@ export async function openShop(api: Api, approved: readonly Approved[], settings
 }
 export type Shop = Awaited<ReturnType<typeof openShop>>;
 
-/** A verified customer who is connected. */
+/** A verified and connected customer. */
 export async function customerOf(api: Api, org: TestOrg, key: string, body: Record<string, unknown> = {}) {
   const session = await api.newSession(org, { key, body });
   const client = await new ChatClient(org.orgId, { sessionToken: session.token }).connect(api.url);
   return { ...session, client };
 }
 
-/** A visitor of a page: anonymous, or with an e-mail address that the page has signed with `embedSecret`. */
+/** A visitor of a page: anonymous, or with an e-mail address that the page signed with `embedSecret`. */
 async function visitorOf(api: Api, org: TestOrg, embedSecret?: string): Promise<ChatClient> {
   const keys = await api.request('GET', `/support/developer-keys/orgs/${org.orgId}/publishable-keys`, {
     token: org.owner.token,
@@ -94,17 +94,17 @@ async function visitorOf(api: Api, org: TestOrg, embedSecret?: string): Promise<
 const outcomesOf = (events: readonly Record<string, unknown>[]) =>
   events.flatMap(({ kind, outcome }) => (kind === 'invocation' ? [outcome] : []));
 
-/** A workflow's whole history as text, with the decoded payloads. */
+/** The whole history of a workflow as text, with decoded payloads. */
 export async function historyText(temporal: Client, workflowId: string): Promise<string> {
   const history = await temporal.workflow.getHandle(workflowId).fetchHistory();
   return JSON.stringify(history, function (this: Record<string, unknown>, name: string, value: unknown) {
-    // A buffer turns itself into numbers before it comes here.
+    // Buffers are already converted by their `toJSON` here, so the original value is read.
     const given = this[name];
     return given instanceof Uint8Array ? Buffer.from(given).toString('utf8') : value;
   });
 }
 
-/** Shops and customers of one file's tests; after them everything is closed. */
+/** The shops and customers of the tests of one file. Everything is closed after these tests. */
 export function shopping(api: Api) {
   const servers: TestMcp[] = [];
   const clients: ChatClient[] = [];

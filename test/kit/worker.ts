@@ -1,6 +1,6 @@
 /**
- * The worker program with the bundle of the test run, so that it starts quickly. With FAULT set, it crashes at that
- * point; see interrupt.ts.
+ * The worker program with the workflow bundle of the test run, so that it starts quickly. With FAULT set, it crashes at
+ * that point (see interrupt.ts).
  */
 import { readFile } from 'node:fs/promises';
 import type { WorkerDeps } from '../../workers/slices/slice.ts';
@@ -17,10 +17,13 @@ import { InboundModel } from '../../models/events/inbound.ts';
 import { MessageModel } from '../../models/chat/message.ts';
 import { TaskModel } from '../../models/tasks/task.ts';
 
-/** In the order in which processing reaches them; chunks are stored while they are written to the index. */
+/**
+ * The faults in the order in which processing a document reaches them. Chunks are stored while they are written to the
+ * index.
+ */
 export type Fault =
   'before claim' | 'claimed' | 'extracted' | 'chunks stored' | 'before index' | 'in the index' | 'published';
-/** In the order in which an answer reaches them. */
+/** The faults in the order in which an answer reaches them. */
 export type AnswerFault =
   | 'answer claimed'
   | 'answer begun'
@@ -30,14 +33,14 @@ export type AnswerFault =
   | 'answer ended'
   | 'escalated'
   | 'before settling';
-/** In the order in which a ticket's event reaches them. */
+/** The faults in the order in which an event of a ticket reaches them. */
 export type DeliveryFault = 'deliveries stored' | 'delivery claimed' | 'delivery sent' | 'delivery settled';
-/** Points in an interview; FAULT_OF names the interview. */
+/** Faults in an interview. FAULT_OF is the id of the interview. */
 export type InterviewFault = 'interview stored' | 'scores stored';
-/** In the order in which an inbound event that resolves a ticket reaches them. */
+/** The faults in the order in which an inbound event that resolves a ticket reaches them. */
 export type InboundFault =
   'event claimed' | 'customer told' | 'ticket resolved' | 'before the event is settled' | 'others settled';
-/** Points in a task's execution. `sent to …`: the service has answered, and nothing is recorded yet. */
+/** Faults in the execution of a task. At `sent to …` the service has answered, and nothing is recorded yet. */
 export type ExecutionFault =
   | 'step claimed'
   | 'sent to linear'
@@ -46,14 +49,14 @@ export type ExecutionFault =
   | 'step settled'
   | 'before the execution ends'
   | 'execution ended';
-/** In the order in which a member's notification reaches them. */
+/** The faults in the order in which the notification of a member reaches them. */
 export type NoticeFault = 'member notified' | 'notice stored' | 'before the occasion is settled' | 'occasion settled';
 type AnyFault = NoticeFault | Fault | AnswerFault | DeliveryFault | InterviewFault | InboundFault | ExecutionFault;
 const fault = process.env['FAULT'] as AnyFault | undefined;
 
 function die(): never {
   process.kill(process.pid, 'SIGKILL');
-  // The signal is delivered before anything else runs; this only says so to the compiler.
+  // The signal ends the process before anything else runs. The throw is only for the compiler.
   throw new Error('killed');
 }
 
@@ -84,7 +87,7 @@ function adapt(deps: WorkerDeps): WorkerDeps {
   };
 }
 
-/** The write that records that a step succeeded. */
+/** The write that records the success of a step. */
 const succeeds = (integration: string): string => `"integration":"${integration}","status":{"$ne":"succeeded"}`;
 
 const points: Partial<Record<AnyFault, () => void>> = {
