@@ -1,14 +1,14 @@
 /**
- * Which tests a change touches, for `npm test -- --changed`. Most tests reach the code through processes and not by
- * imports, so they are chosen by slice. Pure but for `changedFiles`, which asks git.
+ * Selects the tests for `npm test -- --changed`. Most tests reach the code through processes and not by imports, so
+ * they are selected by slice. Everything is pure except `changedFiles`, which calls git.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { importsOf, isIn, sliceOf, type Source } from './house/imports.ts';
 
 /**
- * Tests that run when a file changes that every slice depends on: some of each slice, and the guarantees of all routes.
- * Prefixes of paths.
+ * Path prefixes of the tests that run when a file changes on which every slice depends: some tests of each slice, and
+ * the guarantees of all routes.
  */
 export const smoke: readonly string[] = [
   'test/house/',
@@ -25,7 +25,7 @@ export const smoke: readonly string[] = [
   'test/workflows/histories.test.ts',
 ];
 
-/** Whose changes may change which passages answer a question by its meaning. */
+/** Path prefixes of files whose changes may change which passages answer a question by embeddings. */
 const meaning: readonly string[] = [
   'activities/knowledge/embedding.ts',
   'agent/',
@@ -37,7 +37,10 @@ const meaning: readonly string[] = [
   'workflows/knowledge/embed.ts',
 ];
 
-/** Long test files, and the paths (`*` is one folder) whose changes make them run with `--changed`. `npm test` runs all of them. */
+/**
+ * Long test files, and the path prefixes (`*` is one folder) whose changes make them run with `--changed`. `npm test`
+ * runs all of them.
+ */
 export const narrow: Readonly<Record<string, readonly string[]>> = {
   'test/base/fuzz.test.ts': ['api/*/contract/', 'api/http/openapi.ts', 'test/kit/fuzzing.ts'],
   'test/base/survival.test.ts': ['workflows/start.ts', 'workers/', 'models/base/pending.ts', 'activities/knowledge/'],
@@ -178,26 +181,26 @@ export const narrow: Readonly<Record<string, readonly string[]>> = {
   'test/knowledge/hostile.test.ts': ['clients/files/', 'api/knowledge/routes/documents.ts'],
 };
 
-/** Rooms whose files, where they lie in no slice, belong to the slices of the files that import them. */
+/** Rooms whose files outside of slices belong to the slices of the files that import them. */
 const serving = /^(clients|intelligence|providers)\//;
 
 /** Rooms whose tests are in a folder of the same name. */
 const ownFolder: readonly string[] = ['cli', 'engines'];
-/** Files that no test covers except those of the house. */
+/** Files that only the tests of the house cover. */
 const onlyHouse = ['bench/', 'docs/', '.ci/', '.github/'];
 
-/** At most this many tests, long ones included, run because they use a changed part of the kit. */
+/** The maximum number of tests, long ones included, that run because they use a changed part of the kit. */
 const fewTests = 5;
-/** A part of the kit that more tests use than these is covered by the smoke set. */
+/** A part of the kit that more tests than this use is covered by the smoke set. */
 const manyTests = 20;
-/** A file that serves more slices than these runs the smoke set in place of all of their tests. */
+/** A file that serves more slices than this runs the smoke set instead of all tests of these slices. */
 const manySlices = 4;
 
 const isTest = (path: string): boolean => path.endsWith('.test.ts');
 
 /**
- * The test files to run for these changed paths, sorted. `sources` are all files of the project with what they import;
- * a path that is not among them was removed, or is no TypeScript.
+ * The test files to run for the changed paths, sorted. `sources` are all files of the project with their imports. A
+ * changed path that is missing there was removed or is not TypeScript.
  */
 export function testsFor(changed: readonly string[], sources: readonly Source[]): string[] {
   const graph = graphOf(sources);
@@ -227,12 +230,12 @@ function* testsOf(path: string, tests: readonly string[], graph: Graph): Iterabl
   if (onlyHouse.some((prefix) => path.startsWith(prefix)) || path.endsWith('.md')) return;
   const about = tests.filter((test) => narrow[test]?.some((prefix) => isIn(path, prefix)));
   const wide = (prefixes: readonly string[]): string[] => under(prefixes).filter((test) => !(test in narrow));
-  // Tests of rules are fast, so a distant import is enough for them.
+  // Tests of rules are fast, so an indirect import is enough to run them.
   const distant = reached(path, graph);
   const near = tests.filter(
     (test) => distant.has(test) && (test.startsWith('test/rules/') || graph.imports.get(test)?.includes(path)),
   );
-  // A part of the kit that few tests use was changed for those tests.
+  // A part of the kit that few tests use runs these tests.
   const own = path.startsWith('test/kit/') && near.length <= fewTests;
   const everywhere = path.startsWith('test/kit/') && near.length > manyTests;
   yield* [...about, ...(everywhere ? [] : near.filter((test) => own || !(test in narrow)))];
@@ -250,7 +253,7 @@ function* testsOf(path: string, tests: readonly string[], graph: Graph): Iterabl
   }
 }
 
-/** The slices that a file belongs to: its own, or those that use it. Empty when all slices depend on it. */
+/** The slices of a file: its own, or those that use the file. Empty when all slices depend on it. */
 function slicesOf(path: string, graph: Graph): string[] {
   const own = sliceOf(path);
   if (own !== undefined) return [own];
@@ -259,7 +262,7 @@ function slicesOf(path: string, graph: Graph): string[] {
   return [...new Set(users.flatMap((file) => sliceOf(file) ?? []))];
 }
 
-/** Every file that imports this one, directly or indirectly; the search stops at files where `ends` is true. */
+/** Every file that imports this one directly or indirectly. The search stops at files for which `ends` is true. */
 function reached(path: string, { importers }: Graph, ends: (file: string) => boolean = () => false): Set<string> {
   const found = new Set<string>();
   const queue = [path];
@@ -274,8 +277,8 @@ function reached(path: string, { importers }: Graph, ends: (file: string) => boo
 }
 
 /**
- * The files that differ from `base`, or, without one, from the commit where this branch left main: commits, the working
- * tree, and new files. On main itself: the uncommitted changes, or else the last commit.
+ * The files that differ from `base`: in commits, in the working tree, and new files. The default base is the commit
+ * where this branch left main. On main these are the uncommitted changes, or else the last commit.
  */
 export async function changedFiles(root: string, base?: string): Promise<string[]> {
   const git = async (...args: string[]): Promise<string[]> => {

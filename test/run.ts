@@ -26,20 +26,20 @@ import { readSources } from './house/imports.ts';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** How long the long tests may take together. */
+/** The time limit of all long tests together. */
 const soakMinutes = 10;
 
 type Tally = { passed: number; failed: number };
 
-/** The part of jest's JSON report that is counted. */
+/** The part of Jest's JSON report that is counted. */
 type Report = {
   numPassedTests: number;
   numFailedTests: number;
-  /** Files that could not be run at all; their tests are not among the failed ones. */
+  /** Files that could not be run at all. Their tests are not among the failed ones. */
   numRuntimeErrorTestSuites: number;
   testResults: {
     name: string;
-    /** Of a file that could not be run. */
+    /** The error of a file that could not be run. */
     message: string;
     assertionResults: { fullName: string; status: string; failureMessages: string[] }[];
   }[];
@@ -47,7 +47,7 @@ type Report = {
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** One after another: two of them use every core they find. */
+/** The engines are obtained one after the other, because each uses all cores. */
 async function obtainEngines(): Promise<NodeJS.ProcessEnv> {
   await findMongod(print);
   const testServer = await findTestServer(print);
@@ -67,7 +67,7 @@ async function obtainEngines(): Promise<NodeJS.ProcessEnv> {
   };
 }
 
-/** The failed tests in short, for a reader who sees only the end of a long output. */
+/** Short texts of the failed tests, for a reader who sees only the end of a long output. */
 function failuresOf({ testResults }: Report): string[] {
   return testResults.flatMap(({ name, message, assertionResults }) => {
     const file = relative(root, name);
@@ -77,10 +77,10 @@ function failuresOf({ testResults }: Report): string[] {
   });
 }
 
-/** The beginning of a message on one line, without the colours of a terminal. */
+/** The start of a message on one line, without terminal colours. */
 const inShort = (message: string): string => stripVTControlCharacters(message).replaceAll(/\s+/g, ' ').slice(0, 600);
 
-/** Runs jest to its end, or until its time is up, and counts. A run that left no report counts as one failure. */
+/** Runs Jest until it ends or its time is up, and counts the tests. A run without a report counts as one failure. */
 async function runJest(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -92,7 +92,7 @@ async function runJest(
     const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
     const child = spawn(process.execPath, [jest, '--json', `--outputFile=${outputFile}`, ...args], {
       cwd: root,
-      // The report goes to the file; without this redirection jest would print it, too.
+      // The report goes to a file. Without this redirection Jest would print it, too.
       stdio: ['inherit', 'ignore', 'inherit'],
       env: {
         ...process.env,
@@ -123,7 +123,7 @@ async function runJest(
   }
 }
 
-/** What to run: the checks or not, and the tests as jest is told; no tests when it is told nothing. */
+/** What to run: the checks or not, and the arguments of Jest. Without arguments no tests run. */
 type Plan = { checks: boolean; jest: readonly string[] | undefined; soak: boolean };
 
 async function planFrom(args: readonly string[]): Promise<Plan> {
@@ -139,7 +139,7 @@ async function planFrom(args: readonly string[]): Promise<Plan> {
   return { checks: true, jest: tests.length === 0 ? undefined : ['--runTestsByPath', ...rest, ...tests], soak };
 }
 
-/** Obtains the engines and runs the tests of a plan. Tests of which none ran count as a failure. */
+/** Obtains the engines and runs the tests of a plan. A plan of which no test ran counts as a failure. */
 async function runTests({ jest, soak }: Plan): Promise<Tally> {
   if (jest === undefined) return { passed: 0, failed: 0 };
   const env = await obtainEngines();
@@ -147,7 +147,7 @@ async function runTests({ jest, soak }: Plan): Promise<Tally> {
     ? await runJest(jest, { ...env, TEST_SOAK: '1' }, soakMinutes)
     : await runJest(jest, env);
   if (passed + failed === 0) print('no test ran');
-  // jest also fails for reasons that are no test's: a set-up that threw, a broken configuration, a time that was up.
+  // Jest also fails for reasons outside of tests: a set-up that threw, an invalid configuration, a time that was up.
   return { passed, failed: failed === 0 && (code !== 0 || passed === 0) ? 1 : failed };
 }
 
@@ -155,7 +155,7 @@ async function main(args: readonly string[]): Promise<number> {
   const tally: Tally = { passed: 0, failed: 0 };
   try {
     const plan = await planFrom(args);
-    // The checks keep one processor busy for a while, and the tests wait a good part of their time.
+    // The checks use one processor for a while, and the tests spend much of their time waiting.
     const checking = plan.checks ? runChecks(print) : Promise.resolve([]);
     const [results, tests] = await Promise.all([checking, runTests(plan)]);
     tally.passed = tests.passed + results.filter(({ passed }) => passed).length;

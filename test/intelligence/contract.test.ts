@@ -1,6 +1,6 @@
 /**
- * What every implementation of a job keeps, whoever does it: a model at a loopback endpoint, what runs here, and the fallback of a
- * model that fails. Then what the fallback adds.
+ * Guarantees of every implementation of the jobs: a model at a loopback endpoint, the built-in rules, and the fallback
+ * of a failing model. The last part tests what the fallback adds.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ModelJobs } from '../../intelligence/fallback.ts';
@@ -110,7 +110,7 @@ const task = {
   email_execution_enabled: false,
 } as const;
 
-/** Replies as a model that does each job well. */
+/** Replies of a model that does each job well. */
 function reply({ tools, messages, response_format }: ChatRequest): string | { calls: object[] } {
   const whole = messages.map(({ content }) => content).join('\n');
   if (tools) {
@@ -182,10 +182,10 @@ afterEach(() => {
 });
 
 const offline = createOffline({ embedding: withoutEmbedding });
-/** No endpoint listens there. */
+/** No server listens at this endpoint. */
 const failing = (failed?: (error: unknown) => void) => intelligenceAt('http://127.0.0.1:1/v1', failed);
 
-/** What a customer sees while an answer is written, and how often it began anew. */
+/** Records what a customer sees while an answer is written, and how often the answer was restarted. */
 function watching() {
   const seen = { shown: '', again: 0 };
   const listener: Listener = {
@@ -207,7 +207,7 @@ const implementations: readonly [name: string, jobs: () => ModelJobs, by: string
 ];
 
 describe.each(implementations)('%s', (_, jobsOf, by) => {
-  it('answers in the words of the passages, names those that it used, and shows the whole answer', async () => {
+  it('answer uses the words of the passages, names the used ones, and shows the whole answer', async () => {
     const { seen, listener } = watching();
     const written = await jobsOf().answer(asked, { listener });
     expect(written).toMatchObject({
@@ -218,25 +218,25 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
     expect(seen.shown).toBe(written.text);
   });
 
-  it('answers the same without a listener', async () => {
+  it('answer is the same without a listener', async () => {
     const { listener } = watching();
     expect(await jobsOf().answer(asked)).toEqual(await jobsOf().answer(asked, { listener }));
   });
 
-  it('shows and says nothing where the passages do not answer', async () => {
+  it('answer shows and returns nothing when the passages do not answer', async () => {
     const { seen, listener } = watching();
     const written = await jobsOf().answer(unanswered, { listener });
     expect([written.text, written.used, written.by.generated_by, seen.shown]).toEqual([undefined, [], by, '']);
   });
 
-  it('rewrites a message as one line that can be searched for', async () => {
+  it('rewrite turns a message into one line for the search', async () => {
     const history = [{ role: 'customer', body: 'What does the gold card cost?' }];
     const body = 'And for students?';
     const rewritten = await jobsOf().rewrite({ body, history, read: await offline.read({ body, history }) });
     expect(rewritten).toMatch(/^[^\n]*gold card[^\n]*$/u);
   });
 
-  it('chooses a tool with the arguments that the customer has given, asks for those that are missing, or chooses none', async () => {
+  it('chooseTool returns a tool with the arguments that were given, the missing arguments, or nothing', async () => {
     const choose = async (body: string) => jobsOf().chooseTool(wanting(body));
     expect([
       await choose('What is the delivery status of order A-1042?'),
@@ -245,7 +245,7 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
     ]).toEqual([{ call: { tool, arguments: { order_number: 'A-1042' } } }, { missing: ['order_number'] }, undefined]);
   });
 
-  it('reads what somebody wants of an interview, in their own words', async () => {
+  it('draftInterview reads the fields of an interview in the words of the prompt', async () => {
     const prompt = 'Interview an analyst who knows SQL tomorrow at 3pm, li@example.com, 3 questions';
     const { words, generated_by } = await jobsOf().draftInterview({ prompt });
     expect(words).toMatchObject({ candidate_email: 'li@example.com', question_count: 3, skills: ['SQL'] });
@@ -256,25 +256,25 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
     ]);
   });
 
-  it('writes as many questions as are ordered, each another one, in the categories that are ordered', async () => {
+  it('writeQuestions returns the ordered number of distinct questions in the ordered categories', async () => {
     const { questions, generated_by } = await jobsOf().writeQuestions(order);
     expect([questions.length, new Set(questions.map(({ body }) => body)).size]).toEqual([2, 2]);
     expect([new Set(questions.map(({ category }) => category)), generated_by]).toEqual([new Set(['technical']), by]);
   });
 
-  it('suggests a follow-up to what was said last', async () => {
+  it('suggest returns a follow-up to the last answer', async () => {
     const suggestions = await jobsOf().suggest({ questions: [question], asked: ['q_1'], said: interviewed.said });
     expect(suggestions.filter(({ kind }) => kind === 'follow_up')).toEqual([
       { kind: 'follow_up', body: expect.stringMatching(/\S.{8,}/u) },
     ]);
   });
 
-  it('summarizes an interview beside its questions and answers', async () => {
+  it('summarizeInterview returns a summary with its questions and answers', async () => {
     const { answered, items, summary, generated_by } = await jobsOf().summarizeInterview(interviewed);
     expect([answered, items[0]!.answer, summary.length > 0, generated_by]).toEqual([1, told, true, by]);
   });
 
-  it('scores each criterion from 0 to 10, and nobody who said nothing', async () => {
+  it('score rates each criterion from 0 to 10, and gives no score to a silent candidate', async () => {
     const scored = await jobsOf().score({ interviewed, role: 'Engineer' });
     expect(scored!.scores.map(({ criterion }) => criterion)).toEqual(interviewed.criteria);
     for (const { score } of scored!.scores) expect(score >= 0 && score <= 10).toBe(true);
@@ -283,7 +283,7 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
     expect(await jobsOf().score({ interviewed: { ...interviewed, said: [] }, role: 'Engineer' })).toBeUndefined();
   });
 
-  it('summarizes a meeting', async () => {
+  it('summarizeMeeting returns a summary, key points and action items', async () => {
     const made = await jobsOf().summarizeMeeting({ ...meeting, mode: 'short' });
     expect(made).toEqual({
       summary: expect.stringMatching(/\S/u),
@@ -293,25 +293,25 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
     });
   });
 
-  it('finds a task in the words of the transcript, with its date and whoever takes it on', async () => {
+  it('findTasks quotes the transcript and returns due date and assignee', async () => {
     const { tasks, generated_by } = await jobsOf().findTasks(meeting);
     expect([tasks.length, generated_by]).toEqual([1, by]);
     expect(tasks[0]).toMatchObject({ segment: 's1', assignee: { userId: 'bob' }, due: '2026-11-20' });
     expect(said[1]!.text).toContain(tasks[0]!.quote);
   });
 
-  it('says what a task lacks, and words it', async () => {
+  it('reviewTask says what a task lacks and suggests words for it', async () => {
     const { missing, suggestion, generated_by } = await jobsOf().reviewTask({ task, today: '2026-11-18' });
     expect(missing.map(({ field }) => field)).toEqual(['assigned_to', 'due_date', 'description']);
     expect([suggestion.title, generated_by]).toEqual(['Fix the export', by]);
   });
 
-  it('does not improve on a model', () => expect(jobsOf().mayImprove('model')).toBe(false));
+  it('mayImprove is false for the answer of a model', () => expect(jobsOf().mayImprove('model')).toBe(false));
 });
 
 describe('offers', () => {
   it.each([implementations[1]!, implementations[2]!])(
-    '%s withholds where nothing more may be offered',
+    '%s withholds the answer when no more offers may be made',
     async (_, jobsOf) => {
       expect(await jobsOf().answer(offering)).toMatchObject({ offers: [{ passage: 'gold' }] });
       const withheld = await jobsOf().answer({ ...offering, mayOffer: false });
@@ -319,20 +319,20 @@ describe('offers', () => {
     },
   );
 
-  it('are left to the judgement of a model', async () => {
+  it('the model itself decides whether it makes offers', async () => {
     const { text, offers } = await modelAt(server.baseUrl).answer({ ...offering, mayOffer: false });
     expect([text, offers]).toEqual(['The gold card costs 49 EUR a year.', undefined]);
   });
 });
 
 describe('the fallback', () => {
-  it('reads as what runs here does, and asks no model', async () => {
+  it('the fallback classifies messages by the built-in rules and calls no model', async () => {
     const ask = { body: 'I want to talk to a person', history: [] };
     expect(await intelligenceAt(server.baseUrl).read(ask)).toEqual(await offline.read(ask));
     expect(server.requests).toEqual([]);
   });
 
-  it('does with a model that works what the model does', async () => {
+  it('the fallback returns the result of a model that works', async () => {
     const failures: unknown[] = [];
     const jobs = intelligenceAt(server.baseUrl, (error) => failures.push(error));
     expect(await jobs.answer(asked)).toEqual(await modelAt(server.baseUrl).answer(asked));
@@ -340,26 +340,26 @@ describe('the fallback', () => {
     expect(failures).toEqual([]);
   });
 
-  it('notes in the answer why the model did not write it, and tells of the failure once', async () => {
+  it('the fallback records in the answer why the model did not write it, and reports the failure once', async () => {
     const failures: unknown[] = [];
     const { by } = await failing((error) => failures.push(error)).answer(asked);
     expect(by).toEqual({ generated_by: 'extractive', model_error: expect.stringContaining('language model') });
     expect(failures).toHaveLength(1);
   });
 
-  it('takes back what was shown of an answer that the model did not end', async () => {
+  it('the fallback withdraws what was shown of an answer that the model did not finish', async () => {
     const { seen, listener } = watching();
     server.script({ kind: 'truncate', after: 60 }, { kind: 'status', status: 401 });
     const written = await intelligenceAt(server.baseUrl).answer(asked, { listener });
     expect([seen.again, seen.shown, written.by.generated_by]).toEqual([1, written.text, 'extractive']);
   });
 
-  it('answers at once without the model where that is asked for', async () => {
+  it('the fallback answers at once without the model when that is requested', async () => {
     expect(await intelligenceAt(server.baseUrl).answer(asked, { atOnce: true })).toEqual(await offline.answer(asked));
     expect(server.requests).toEqual([]);
   });
 
-  it('passes an abort on, which is no failure', async () => {
+  it('an abort is passed on and does not count as a failure of the model', async () => {
     const failures: unknown[] = [];
     const leaving = new AbortController();
     server.script({ kind: 'hang' });
@@ -371,7 +371,7 @@ describe('the fallback', () => {
     expect(failures).toEqual([]);
   });
 
-  it('passes on an error of whoever listens, which is no failure either', async () => {
+  it('an error of the listener is passed on and does not count as a failure of the model', async () => {
     const failures: unknown[] = [];
     const listener: Listener = {
       piece: async () => Promise.reject(new Error('not stored')),
@@ -382,7 +382,7 @@ describe('the fallback', () => {
     expect(failures).toEqual([]);
   });
 
-  it('tells which job failed, and what it was for', async () => {
+  it('a reported failure names the job and its context', async () => {
     const failures: unknown[] = [];
     const jobs = withFallback(modelAt('http://127.0.0.1:1/v1'), offline, (...failure) => failures.push(failure));
     await jobs.writeQuestions(order, { about: { org_id: 'org_1' } });
@@ -391,7 +391,7 @@ describe('the fallback', () => {
     ]);
   });
 
-  it('may improve what rules made', () => {
+  it('a server with a model may improve an extractive answer', () => {
     expect([intelligenceAt(server.baseUrl).mayImprove('extractive'), offline.mayImprove('extractive')]).toEqual([
       true,
       false,

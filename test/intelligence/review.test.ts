@@ -1,4 +1,3 @@
-/** What a review finds, suggests, and says of execution. */
 import { describe, expect, it } from '@jest/globals';
 import { findingsOf, type Reviewed } from '../../intelligence/offline/review.ts';
 import { executabilityOf } from '../../models/rules/tasks/review.ts';
@@ -18,7 +17,7 @@ const without = (...fields: (keyof Reviewed)[]): Reviewed =>
 const today = '2026-11-18';
 
 describe('findingsOf', () => {
-  it('of a task that says all: nothing, and the same words', () => {
+  it('a complete task has no findings, and its suggestion has the same words', () => {
     expect(findingsOf(clear, today)).toEqual({
       missing: [],
       vague: [],
@@ -26,13 +25,16 @@ describe('findingsOf', () => {
     });
   });
 
-  it.each(['assigned_to', 'due_date', 'description'] as const)('%s is missing where it is missing', (field) => {
-    const { missing, suggestion } = findingsOf(without(field), today);
-    expect(missing.map((one) => one.field)).toEqual([field]);
-    expect(suggestion.description).toContain('To be settled: ');
-  });
+  it.each(['assigned_to', 'due_date', 'description'] as const)(
+    'a task without %s is reported as lacking this field',
+    (field) => {
+      const { missing, suggestion } = findingsOf(without(field), today);
+      expect(missing.map((one) => one.field)).toEqual([field]);
+      expect(suggestion.description).toContain('To be settled: ');
+    },
+  );
 
-  it('somebody outside is as good as a member', () => {
+  it('an assignee outside of the organization counts as an assignee', () => {
     expect(findingsOf({ ...without('assigned_to'), assignee_email: 'eve@example.com' }, today).missing).toEqual([]);
   });
 
@@ -56,12 +58,12 @@ describe('findingsOf', () => {
     'Ask IT for access',
     'Sign the contract and send it',
     'Deploy version 2',
-  ])('the title %j is not', (title) => {
+  ])('the title %j is not vague', (title) => {
     const { vague } = findingsOf({ ...clear, title }, today);
     expect(vague).toEqual([]);
   });
 
-  it('a day that is over is no due date of an open task', () => {
+  it('a date in the past is not a due date of an open task', () => {
     expect(findingsOf({ ...clear, due_date: '2026-11-17' }, today).vague).toMatchObject([{ field: 'due_date' }]);
     expect(findingsOf({ ...clear, due_date: '2026-11-18' }, today).vague).toEqual([]);
     expect(findingsOf({ ...clear, due_date: '2026-11-17', status: 'completed' }, today).vague).toEqual([]);
@@ -73,11 +75,11 @@ describe('findingsOf', () => {
     ['Could you call the bank?', 'Call the bank'],
     ['TODO: delete the staging database', 'Delete the staging database'],
     ['asap', 'Asap'],
-  ])('words %j as an order: %j', (title, suggested) => {
+  ])('the title %j is reworded as a command: %j', (title, suggested) => {
     expect(findingsOf({ ...clear, title }, today).suggestion.title).toBe(suggested);
   });
 
-  it('gives the words of the meeting with the description', () => {
+  it('the suggested description contains the quote from the meeting', () => {
     const { suggestion } = findingsOf({ ...without('description'), source_quote: 'I will send it.' }, today);
     expect(suggestion.description).toBe(
       'Said in the meeting: “I will send it.”\n\nTo be settled: how to tell that it is done.',
@@ -90,7 +92,7 @@ describe('executabilityOf', () => {
   const linear: Executable = { ...nothing, connections: { linear: 'connected', github: 'broken' } };
   const task = { status: 'pending', execution_status: 'not_started' as const };
 
-  it('without any service it is not possible, and every reason is told', () => {
+  it('a task without any connected service is not executable, and every reason is given', () => {
     const { possible, reasons, steps } = executabilityOf(task, nothing);
     expect([possible, reasons.length, steps.map(({ applies }) => applies)]).toEqual([
       false,
@@ -99,7 +101,7 @@ describe('executabilityOf', () => {
     ]);
   });
 
-  it('with one it is, whatever the others are', () => {
+  it('a task with one connected service is executable, whatever the state of the others', () => {
     const { possible, reasons, steps } = executabilityOf(task, linear);
     expect([possible, reasons]).toEqual([true, []]);
     expect(steps).toMatchObject([
@@ -113,12 +115,12 @@ describe('executabilityOf', () => {
   it.each([
     [{ ...task, execution_status: 'running' as const }, 'executed'],
     [{ ...task, status: 'cancelled' }, 'cancelled'],
-  ])('%j is not, and why', (standing, why) => {
+  ])('the task %j is not executable, with the reason', (standing, why) => {
     const { possible, reasons } = executabilityOf(standing, linear);
     expect([possible, reasons.join(' ')]).toEqual([false, expect.stringContaining(why)]);
   });
 
-  it('what has succeeded is not done again', () => {
+  it('a step that has succeeded is not executed again', () => {
     const steps: Step[] = [{ integration: 'linear', status: 'succeeded', attempts: 1, tries: 1 }];
     const { possible, reasons } = executabilityOf({ ...task, steps }, linear);
     expect([possible, reasons[0]]).toEqual([false, 'It has succeeded already.']);

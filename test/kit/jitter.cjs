@@ -6,7 +6,7 @@
 'use strict';
 const { Socket } = require('node:net');
 
-/** The share of writes that are delayed. The delay is in ms. */
+/** The share of writes that are delayed. */
 const heldBack = 1 / 6;
 const holdMs = () => 5 + Math.random() ** 2 * 120;
 

@@ -1,6 +1,6 @@
 /**
- * A second kind of stream, served by the same code as the chat over real WebSockets: displays that follow a board. It
- * shares nothing with conversations, so what works here works for any slice.
+ * A second kind of stream, served over real WebSockets by the same code as the chat: displays that follow a board. It
+ * shares nothing with conversations, so the guarantees hold for every slice.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
@@ -30,7 +30,7 @@ const clientFrame = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('fail') }),
 ]);
 
-/** What a slice declares for its streams: here, displays with a badge that follow a board. */
+/** The declaration of a slice for its streams: displays with a badge that follow a board. */
 const boardStreams: StreamKind<Display, z.infer<typeof clientFrame>> = {
   path: /^\/boards\/(?<board>\w{1,40})$/,
   metrics: createMetrics().sockets.chat,
@@ -101,7 +101,7 @@ afterAll(async () => {
 });
 
 let made = 0;
-/** A board with a writer of its log, and a badge. */
+/** Creates a board with a writer for its log, and a badge. */
 async function newBoard() {
   const [board, badge] = [`board${(made += 1)}`, `badge${made}`];
   await boards().insertOne({ _id: board });
@@ -112,7 +112,7 @@ async function newBoard() {
 }
 
 type Told = { type: string; seq: number; [member: string]: unknown };
-/** A display's connection, with every frame that arrived and how it ended. */
+/** Connects a display and records every frame and how the connection ended. */
 function connect(path: string, headers: { [name: string]: string } = {}) {
   const socket = new WebSocket(`${url}${path}`, { headers });
   const frames: Told[] = [];
@@ -137,7 +137,7 @@ const follow = async (board: string, badge: string, query = '') => {
 const lines = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => [from + i, from + i]);
 
 describe('a stream that is no conversation', () => {
-  it('gives each follower the frames of its stream in order, and no others', async () => {
+  it('each follower gets the frames of its stream in order, and no others', async () => {
     const [one, other] = [await newBoard(), await newBoard()];
     const displays = [await follow(one.board, one.badge), await follow(one.board, one.badge)];
     const elsewhere = await follow(other.board, other.badge);
@@ -151,7 +151,7 @@ describe('a stream that is no conversation', () => {
     expect(elsewhere.shown()).toEqual([[1, 1]]);
   });
 
-  it('gives a returning follower what it missed, each frame once, then what is new', async () => {
+  it('a returning follower gets each missed frame once, and then new ones', async () => {
     const { board, badge, show } = await newBoard();
     for (let n = 1; n <= 50; n += 1) await show(n);
     const display = await follow(board, badge, '&resume_from=7');
@@ -161,14 +161,14 @@ describe('a stream that is no conversation', () => {
     expect(display.shown()).toEqual(lines(8, 51));
   });
 
-  it('starts at the end when the resume number is not one of this stream', async () => {
+  it('a follower starts at the end when its resume number is not part of the stream', async () => {
     const { board, badge, show } = await newBoard();
     await show(1);
     const display = await follow(board, badge, '&resume_from=40');
     expect(display.frames[0]).toEqual({ type: 'welcome', seq: 1, board });
   });
 
-  it("handles the client's frames, answers an invalid one with its fault, and stays open", async () => {
+  it('an invalid frame of a client is answered with its fault, and the connection stays open', async () => {
     const { board, badge } = await newBoard();
     const { socket, frames, first } = await follow(board, badge);
     for (const frame of [{ type: 'fail' }, { type: 'echo', text: 'x'.repeat(11) }, { type: 'echo', text: 'hello' }]) {
@@ -178,7 +178,7 @@ describe('a stream that is no conversation', () => {
     expect(frames.filter(({ type }) => type === 'error').map(({ code }) => code)).toEqual(['CONFLICT', 'VALIDATION']);
   });
 
-  it('disconnects a reader that is too slow; the others get every frame', async () => {
+  it('a follower that is too slow is disconnected, and the others get every frame', async () => {
     const { board, badge, show } = await newBoard();
     const before = new Set(rawSockets);
     const slow = await follow(board, badge);
@@ -190,7 +190,7 @@ describe('a stream that is no conversation', () => {
     // As much as the network buffers, plus a megabyte.
     await until(async () => {
       await writer.append({ type: 'line', body: { n: (sent += 1), text: 'x'.repeat(500_000) } });
-      // Frames that all arrive at once would make any reader count as slow.
+      // Frames that all arrive at once would make every reader count as slow.
       await until(async () => quick.shown().length === sent, 'the frame to come');
       return connection!.destroyed;
     }, 'the slow reader to be dropped');
@@ -203,21 +203,21 @@ describe('a stream that is no conversation', () => {
 });
 
 describe('a socket', () => {
-  it('has its rate of frames counted from its own start, not by the clock of its process', () => {
+  it('the rate of frames is counted from the start of each socket and not by the clock of the process', () => {
     const before = performance.now();
-    // Constructed as the server of `ws` does.
+    // Constructed in the way of the `ws` server.
     const socket = new LiveSocket(...([null, undefined, {}] as unknown as [null]));
     expect(socket.countedFrom).toBeGreaterThanOrEqual(before);
   });
 });
 
-describe('a stream that is no conversation refuses', () => {
+describe('refusals of a stream', () => {
   it.each([
     ['text that is no JSON', 'hello', 'MALFORMED_JSON'],
     ['a frame of a type that it does not know', JSON.stringify({ type: 'message', body: 'x' }), 'UNKNOWN_TYPE'],
     ['a binary frame', Buffer.from('{}'), 'BINARY_FRAME'],
     ['a frame that is too large', JSON.stringify({ type: 'echo', text: 'x'.repeat(70_000) }), 'TOO_LARGE'],
-  ])('%s: close 4400', async (_, data, code) => {
+  ])('a stream closes the connection with 4400 for %s', async (_, data, code) => {
     const { board, badge } = await newBoard();
     const { socket, state, first, closed } = await follow(board, badge);
     socket.send(data);
@@ -225,7 +225,7 @@ describe('a stream that is no conversation refuses', () => {
     expect([await closed(), state.reason]).toEqual([4400, code]);
   });
 
-  it('a client without access with 4401, and one that asks for an unknown stream with 4404', async () => {
+  it('a client without access is closed with 4401, and one that asks for an unknown stream with 4404', async () => {
     const { badge } = await newBoard();
     const stranger = connect('/boards/nowhere?badge=none');
     const lost = connect(`/boards/nowhere?badge=${badge}`);
@@ -233,7 +233,7 @@ describe('a stream that is no conversation refuses', () => {
     expect([await lost.closed(), lost.state.reason]).toEqual([4404, 'NOT_FOUND']);
   });
 
-  it('more sockets of one credential than allowed, with 4429', async () => {
+  it('more sockets of one credential than allowed are closed with 4429', async () => {
     const { board, badge } = await newBoard();
     await follow(board, badge);
     await follow(board, badge);
@@ -241,7 +241,7 @@ describe('a stream that is no conversation refuses', () => {
     expect([await third.closed(), third.state.reason]).toEqual([4429, 'RATE_LIMITED']);
   });
 
-  it('more sockets of one IP address than allowed, before the handshake, with 429', async () => {
+  it('more sockets of one IP address than allowed are refused with 429 before the handshake', async () => {
     const headers = { 'x-forwarded-for': '203.0.113.7' };
     const { board } = await newBoard();
     for (let n = 0; n < config.socketsPerAddress; n += 1) {
@@ -254,7 +254,7 @@ describe('a stream that is no conversation refuses', () => {
     expect(state.refused).toBe(429);
   });
 
-  it('the sockets of a revoked credential with 4401, and those of a removed stream with 4404', async () => {
+  it('sockets of a revoked credential are closed with 4401, and those of a removed stream with 4404', async () => {
     const [one, other] = [await newBoard(), await newBoard()];
     const [barred, orphan] = [await follow(one.board, one.badge), await follow(other.board, other.badge)];
     const bystander = await follow(one.board, other.badge);
@@ -265,7 +265,7 @@ describe('a stream that is no conversation refuses', () => {
     await until(async () => bystander.shown().length === 1, 'the frame to come');
   });
 
-  it("nothing at a URL that is no stream's: it is an ordinary request", async () => {
+  it('a URL that belongs to no stream is handled as an ordinary request', async () => {
     const { state } = connect('/elsewhere');
     await until(async () => state.refused !== undefined, 'the answer');
     expect(state.refused).toBe(404);

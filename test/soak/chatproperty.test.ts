@@ -1,11 +1,14 @@
-/** Random stories of customers, devices and processes that fall: the seeds that `npm test` leaves out. */
+/** Random stories of customers, devices and crashing processes, with the seeds that `npm test` omits. */
 import { describe, it } from '@jest/globals';
 import { chatStories } from '../kit/chatstory.ts';
 
 const expectOneHistory = chatStories('chatstories');
 
 describe('a conversation under random interleavings', () => {
-  it.each([2, 3, 4, 5, 6, 7])('ends with one history for all (seed %i)', async (seed) => {
-    await expectOneHistory(seed);
-  });
+  it.each([2, 3, 4, 5, 6, 7])(
+    'a conversation under random interleavings and crashes has the same history everywhere (seed %i)',
+    async (seed) => {
+      await expectOneHistory(seed);
+    },
+  );
 });

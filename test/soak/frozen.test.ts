@@ -1,4 +1,7 @@
-/** A worker process that stands still, as on a machine that swaps or sleeps: its pollers swallow work for a minute. */
+/**
+ * A worker process that is frozen, as on a machine that swaps or sleeps. Its pollers receive tasks and lose them for a
+ * minute.
+ */
 import { beforeAll, describe, it } from '@jest/globals';
 import { answering, expectNothingOfSleeper } from '../kit/answering.ts';
 
@@ -10,7 +13,7 @@ beforeAll(async () => {
 
 describe('a worker that stands still while it answers', () => {
   it.each(['between chunks', 'answer unstored'] as const)(
-    '(%s) leaves it to another one, and writes nothing more when it goes on',
+    'an answer of a frozen worker (%s) is taken over, and the worker writes nothing more when it continues',
     async (fault) => {
       await expectNothingOfSleeper(system, orgId, fault, 'SIGSTOP');
     },

@@ -1,4 +1,3 @@
-/** The API against a fuzzer, as each kind of caller: the long pass. */
 import { describe, expect, it } from '@jest/globals';
 import { fuzzAs, type Effort, type Who } from '../kit/fuzzing.ts';
 
@@ -11,7 +10,7 @@ describe('the API answers a fuzzer as its OpenAPI document describes it', () => 
     ['key', { phases: 'fuzzing', examples: 20 }],
     ['session', { phases: 'examples,coverage,fuzzing,stateful', examples: 40, stateful: 25 }],
   ])(
-    'as %s: %j',
+    'a fuzzer finds no answer that contradicts the OpenAPI document, as %s with %j',
     async (who, effort) => {
       expect(await fuzzAs(who, effort, endsMs)).toBe('nothing found');
     },

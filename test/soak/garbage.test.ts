@@ -1,4 +1,4 @@
-/** The long form of `garbage` in test/events/inbound.test.ts; the memory of the API's process is measured besides. */
+/** The long form of `garbage` in test/events/inbound.test.ts. It also measures the memory of the API process. */
 import { expect, it } from '@jest/globals';
 import { startBotFramework } from '../kit/botframework.ts';
 import { sendGarbage, verifyingEnv } from '../kit/garbage.ts';
@@ -6,10 +6,10 @@ import { apiAt } from '../kit/harness.ts';
 import { removeDataDir, startProcess, systemEnv } from '../kit/processes.ts';
 import { watched } from '../../bench/heap.ts';
 
-/** What code that is compiled and caches that fill may still take; a request that left 500 bytes would leave more. */
+/** The growth that compiled code and filled caches may cause. 500 bytes left by each request would exceed it. */
 const growthBytes = 5 * 1024 * 1024;
 
-it('10,000 requests of garbage are refused, and leave nothing in memory', async () => {
+it('10,000 invalid requests are refused and leave nothing in memory', async () => {
   const microsoft = await startBotFramework();
   const { settings, alive } = watched('api/server.ts');
   const env = systemEnv('longgarbage', { ...verifyingEnv(microsoft), ...settings, LOG_LEVEL: 'warn' });
@@ -20,7 +20,7 @@ it('10,000 requests of garbage are refused, and leave nothing in memory', async 
   expect(Object.keys(await sendGarbage(api, 10_000, 3_000))).toEqual(['401', '415']);
   const after = await alive();
   expect(after.heap + after.external - before.heap - before.external).toBeLessThan(growthBytes);
-  // Pages that the allocator keeps come on top.
+  // The allocator keeps additional pages.
   expect(after.resident - before.resident).toBeLessThan(64 * 1024 * 1024);
   await running.stop();
   await microsoft.close();

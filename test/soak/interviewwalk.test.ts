@@ -7,7 +7,7 @@ import { systemEnv } from '../kit/processes.ts';
 const kit = await interviewing(systemEnv('shared'));
 afterAll(() => kit.close());
 
-it('a walk of 1,000 operations finds every interview where the table leads', async () => {
+it('after 1,000 random operations every interview is in the state that the transition table gives', async () => {
   const mine = kit.of(await kit.api.newOrg());
   await Promise.all([11, 12, 13, 14, 15, 16, 17, 18].map((seed) => walk(kit, mine, seed, 125)));
 });

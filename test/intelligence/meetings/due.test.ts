@@ -1,8 +1,7 @@
-/** Until when something is to be done. */
 import { describe, expect, it } from '@jest/globals';
 import { findDue } from '../../../intelligence/offline/meetings/due.ts';
 
-/** A Wednesday. */
+/** This is a Wednesday. */
 const startedAt = new Date('2026-11-18T10:00:00Z');
 
 describe('findDue', () => {
@@ -30,7 +29,7 @@ describe('findDue', () => {
     ['by Friday at 5 pm', '2026-11-20T16:00:00.000Z'],
     ['send Monday’s numbers by Thursday', '2026-11-19'],
     ['from Monday’s call, to be sent by Thursday', '2026-11-19'],
-  ])('%s is %s, of a meeting on a Wednesday in Berlin', (text, due) => {
+  ])('“%s” means %s in a meeting on a Wednesday in Berlin', (text, due) => {
     expect(findDue(text, startedAt, 'Europe/Berlin')?.due).toBe(due);
   });
 
@@ -45,13 +44,13 @@ describe('findDue', () => {
     'on the third page',
     '3 pages for 10 people',
     'soon',
-  ])('%s is no day that it is due', (text) => {
+  ])('“%s” is not a due date', (text) => {
     expect(findDue(text, startedAt, 'UTC')).toBeUndefined();
   });
 });
 
 describe('a day that counts from the meeting', () => {
-  it('is one of its zone', () => {
+  it('a relative date is computed in the time zone of the meeting', () => {
     const late = new Date('2026-11-18T23:30:00Z');
     expect(findDue('by tomorrow', late, 'UTC')!.due).toBe('2026-11-19');
     expect(findDue('by tomorrow', late, 'Europe/Berlin')!.due).toBe('2026-11-20');

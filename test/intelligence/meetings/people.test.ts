@@ -1,4 +1,3 @@
-/** Whom a name means. */
 import { describe, expect, it } from '@jest/globals';
 import { namesOf, someoneNamed } from '../../../intelligence/offline/meetings/people.ts';
 
@@ -27,13 +26,13 @@ describe('someoneNamed', () => {
     ['Eve', undefined],
     ['Speaker 1', undefined],
     ['', undefined],
-  ])('%s is %j', (said, someone) => {
+  ])('the name %s means the member %j', (said, someone) => {
     expect(someoneNamed(said, members)).toEqual(someone);
   });
 });
 
 describe('namesOf', () => {
-  it('gives the longest first, and no word that is written as others are', () => {
+  it('namesOf returns the longest names first and omits lower-case names', () => {
     expect(namesOf([{ name: 'Bob van Dyke (Acme)' }, { name: 'speaker 1' }])).toEqual(['Bob van Dyke', 'Dyke', 'Bob']);
   });
 });

@@ -1,4 +1,3 @@
-/** Summaries and titles that are made of a transcript's own sentences. */
 import { describe, expect, it } from '@jest/globals';
 import { titleOf, utterancesOf } from '../../../intelligence/offline/meetings/digest.ts';
 import { summarizeMeeting } from '../../../intelligence/offline/meetings/summary.ts';
@@ -55,7 +54,7 @@ describe('a short summary', () => {
     ['of signs', [{ ...budget[0]!, text: '… ??? !!!' }]],
     ['of a speaker with full stops', [{ ...budget[0]!, speaker: 'Dr. A. B. Smith' }]],
     ['of hours', Array.from({ length: 400 }, () => budget).flat()],
-  ])('%s has 4 to 6 sentences, however they are counted', (_, said) => {
+  ])('a short summary %s has 4 to 6 sentences, however they are counted', (_, said) => {
     const { short } = summarizeMeeting(said, meeting);
     expect(summaryProblem('short', { summary: short })).toBeUndefined();
     const counted = short.split(/[.!?…]+["'”)]*\s+/u).length;
@@ -64,7 +63,7 @@ describe('a short summary', () => {
     expect(short.split(/\s+/u).length).toBeLessThanOrEqual(shortWords);
   });
 
-  it('of a short meeting quotes who said what tells most, and no greeting where there is more', () => {
+  it('a short summary quotes the most informative speakers, and no greetings when there is more', () => {
     for (const said of [budget, german]) {
       const spoken = normal(said.map(({ text }) => text).join(' '));
       const { short } = summarizeMeeting(said, meeting);
@@ -80,7 +79,7 @@ describe('a short summary', () => {
     );
   });
 
-  it('of a long talk says what each part was about, and with whom', () => {
+  it('a short summary of a long talk says what each part was about, and with whom', () => {
     const about = (speaker: string, thing: string, other: string) =>
       Array.from(
         { length: 60 },
@@ -100,7 +99,7 @@ describe('a short summary', () => {
     );
   });
 
-  it('of fewer than four sentences goes on with what the record knows', () => {
+  it('a short summary of fewer than four sentences is completed with facts about the meeting', () => {
     expect(summarizeMeeting(budget.slice(3, 4), meeting).short).toBe(
       'Ben: The marketing budget is at 120,000 euros, and we have spent 80,000 of it. Ben spoke. The transcript has 1 segment. The meeting began on 2026-11-20.',
     );
@@ -110,19 +109,19 @@ describe('a short summary', () => {
 describe('summaryProblem', () => {
   const of = (summary: string) => summaryProblem('short', { summary });
 
-  it('counts the sentences of a short one', () => {
+  it('summaryProblem counts the sentences of a short summary', () => {
     expect(of('One. Two. Three.')).toContain('3 sentences');
     expect(of('One. Two. Three. Four.')).toBeUndefined();
     expect(of('One. Two. Three. Four. Five. Six. Seven.')).toContain('7 sentences');
     expect(of('  ')).toContain('empty');
   });
-  it('takes a long one of any length', () => {
+  it('summaryProblem accepts a long summary of any length', () => {
     expect(summaryProblem('long', { summary: 'One.' })).toBeUndefined();
   });
 });
 
 describe('a long summary', () => {
-  it('says part by part who said what', () => {
+  it('a long summary says part by part who said what', () => {
     const said = [...budget, ...german];
     const { long: summary } = summarizeMeeting(said, meeting);
     expect(summary).toMatch(/^Ann, Ben, Cara and 2 others spoke\./);
@@ -132,7 +131,7 @@ describe('a long summary', () => {
 });
 
 describe('action items', () => {
-  it('are the tasks that are found in the meeting, in the same order, with who and until when', () => {
+  it('action items are the tasks found in the meeting, in order, with assignee and due date', () => {
     const { action_items } = summarizeMeeting(budget, meeting);
     expect(action_items).toEqual(findTasks(budget, meeting).tasks.map(actionItemOf));
     expect(action_items).toEqual([
@@ -141,7 +140,7 @@ describe('action items', () => {
     ]);
   });
 
-  it('are none of a meeting in another language than English', () => {
+  it('a meeting in another language than English has no action items', () => {
     expect(summarizeMeeting(german, meeting).action_items).toEqual([]);
   });
 });
@@ -150,17 +149,17 @@ describe('a title', () => {
   it.each([
     [budget, 'Quarterly marketing budget'],
     [german, /Umzug/],
-  ])('is a phrase of the transcript', (said, expected) => {
+  ])('a title is a phrase of the transcript', (said, expected) => {
     const title = titleOf(utterancesOf(said))!;
     expect(title).toMatch(expected);
     const spoken = normal(said.map(({ text }) => text).join(' '));
     for (const part of title.split(', ')) expect(spoken).toContain(normal(part));
   });
-  it('is not made of small talk', () => expect(titleOf(utterancesOf([budget[1]!]))).toBeUndefined());
+  it('a title is not made of small talk', () => expect(titleOf(utterancesOf([budget[1]!]))).toBeUndefined());
 });
 
 describe('participants', () => {
-  it('are the speakers in the order in which they first spoke', () => {
+  it('participants are listed in the order in which they first spoke', () => {
     expect(participantsOf(budget).map(({ name, segments }) => [name, segments])).toEqual([
       ['Ann', 5],
       ['Ben', 3],

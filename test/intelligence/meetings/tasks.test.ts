@@ -1,11 +1,14 @@
-/** Tasks in a transcript without a model: single lines, talks in which several sentences make one task, and what is none. */
+/**
+ * Tasks found in a transcript without a model: in single lines and in talks whose sentences form one task, and lines
+ * that contain no task.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { findTasks } from '../../../intelligence/offline/meetings/tasks.ts';
 import { extractionBounds, type PossibleReason } from '../../../models/rules/interviews/found.ts';
 import type { TaskPriority } from '../../../models/rules/base/priority.ts';
 
-/** A Wednesday. */
+/** This is a Wednesday. */
 const startedAt = new Date('2026-11-18T10:00:00Z');
 const members = [
   { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
@@ -32,15 +35,15 @@ const read = (lines: Spoken) =>
     lines.map(([speaker, text], n) => ({ id: `s${n}`, speaker, text, at: new Date(n), is_ai: speaker === 'Lira' })),
     { members, startedAt, zone: 'UTC' },
   );
-/** Others are in the room, so that nobody is meant by being the only one left. */
+/** Further people in the room, so that no task is assigned to the only other person. */
 const others: Spoken = [
   ['Zoe', 'Hm.'],
   ['Yan', 'Hm.'],
 ];
-/** `Ada: some words`, a line each. */
+/** Parses lines of the form `Ada: some words`. */
 const talk = (...lines: string[]): Spoken =>
   lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)] as const);
-/** The titles of the tasks of a talk, each with who is to do it and until when. */
+/** The titles of the tasks found in a talk, each with its assignee and due date. */
 const tasksIn = (...lines: string[]) =>
   read([...talk(...lines), ...others]).tasks.map(({ title, owner, due }) => [title, owner, due?.slice(0, 10)]);
 
@@ -49,11 +52,11 @@ type Line = [speaker: string, text: string, wanted: Wanted | null];
 const lines = JSON.parse(readFileSync(new URL('../../fixtures/tasks/lines.json', import.meta.url), 'utf8')) as Line[];
 
 describe('a line of a transcript', () => {
-  it.each(lines)('%s: %s %j', (speaker, text, wanted) => {
+  it.each(lines)('the line of %s gives the right task or none: %s %j', (speaker, text, wanted) => {
     const { tasks, possible } = read([[speaker, text], ...others]);
     if (wanted === null || wanted.who === null) {
       expect(tasks).toEqual([]);
-      // What has to be done by nobody in particular is left to a person.
+      // A task without an owner is listed as possible, for a person to decide.
       if (wanted !== null)
         expect(possible).toMatchObject([{ speaker, reason: expect.stringMatching(/no_owner|suggestion/) }]);
       return;
@@ -130,16 +133,16 @@ describe('a request and its answer', () => {
       ['Ada: The brochure has a wrong number.', "Bob: My fault. I'll correct it this evening."],
       [['Correct the brochure', 'Bob', '2026-11-18']],
     ],
-  ])('%s', (_, spoken, wanted) => {
+  ])('a request with its answer %s', (_, spoken, wanted) => {
     expect(tasksIn(...spoken)).toEqual(wanted);
   });
 
-  it('in a talk of two is for the other one', () => {
+  it('in a talk of two people a request is the task of the other one', () => {
     const { tasks } = read(talk('Ada: Could you check the invoice?', 'Bob: Hm, let me think.'));
     expect(tasks).toMatchObject([{ title: 'Check the invoice', assignee: { userId: 'bob' } }]);
   });
 
-  it('that is said again is one task, with what the second time adds', () => {
+  it('a task that is said twice is one task with the details of both', () => {
     const { tasks } = read(
       talk("Bob: I'll send the budget sheet.", 'Ada: Great.', 'Ada: So Bob will send the budget sheet by Friday.'),
     );
@@ -161,7 +164,7 @@ describe('what is not firm', () => {
     ['refused', ['Ada: Carol, could you check the invoice?', 'Carol: Not this week, I have the audit.']],
     ['refused', ["Bob: I'll order the chairs tomorrow.", 'Ada: No need, the old ones are fine.']],
     ['uncertain', ["Bob: I'll call the lawyer if they complain again."]],
-  ])('is no task and is listed as possible: %s %j', (reason, spoken) => {
+  ])('an uncertain task is only listed as possible: %s %j', (reason, spoken) => {
     const { tasks, possible } = read([...talk(...spoken), ...others]);
     expect(tasks).toEqual([]);
     expect(possible).toMatchObject([{ reason }]);
@@ -176,11 +179,11 @@ describe('what is not firm', () => {
     ['what somebody says in German', ['Ada: Ich schicke dir das Angebot bis Freitag.', 'Bob: Danke.']],
     ['what somebody says in French', ['Ada: Je vais envoyer le devis demain.', 'Bob: Merci.']],
     ['what somebody says in Spanish', ['Ada: Voy a enviar la oferta mañana.', 'Bob: Gracias.']],
-  ])('is neither a task nor possible when it is %s', (_, spoken) => {
+  ])('%s gives no task and no possible task', (_, spoken) => {
     expect(read([...talk(...spoken), ...others])).toEqual({ tasks: [], possible: [] });
   });
 
-  it('is listed within a bound, the likeliest of it', () => {
+  it('the list of possible tasks is bounded', () => {
     const { possible } = read(
       Array.from({ length: 26 }, (_, n) => {
         const word = String.fromCodePoint(97 + n).repeat(5);
@@ -192,7 +195,7 @@ describe('what is not firm', () => {
 });
 
 describe('a task', () => {
-  it('has its own words of a sentence of two promises', () => {
+  it('each of two promises in one sentence becomes a task with its own words', () => {
     expect(
       read(talk('Ada: I will send the agenda by Friday and Bob will book the room for Monday.')).tasks,
     ).toMatchObject([
@@ -206,7 +209,7 @@ describe('a task', () => {
     ]);
   });
 
-  it('takes its date and how urgent it is from a short sentence after it', () => {
+  it('a task takes its due date and urgency from a short sentence after it', () => {
     expect(
       read(
         talk('Bob: I will update the price list. The deadline is Friday.', 'Ada: Carol will call legal. It is urgent!'),
@@ -214,18 +217,18 @@ describe('a task', () => {
     ).toMatchObject([{ due: '2026-11-20' }, { priority: 'urgent', assignee: { userId: 'carol' } }]);
   });
 
-  it('has no words like “um” and nothing that was only begun in its title', () => {
+  it('the title of a task has no filler words such as “um” and no false starts', () => {
     const { tasks } = read(talk("Bob: Um so I'll I'll uh send the the re report to the bank by Friday."));
     expect(tasks).toMatchObject([{ title: 'Send the report to the bank' }]);
   });
 
-  it('of somebody who is named by their role has their role as its owner', () => {
+  it('a task of a person who is named by role has the role as its owner', () => {
     const { tasks } = read([...talk('Ada: The account manager will send the offer by Friday.'), ...others]);
     expect(tasks).toMatchObject([{ title: 'Send the offer', owner: 'The account manager' }]);
     expect(tasks[0]!.assignee).toBeUndefined();
   });
 
-  it('is never made of what the assistant says, and nobody who stands in no list of members gets one', () => {
+  it('words of the assistant give no task, and a stranger is assigned only by e-mail address', () => {
     const { tasks } = read([
       ['Lira', 'I will send the notes by Friday.'],
       ['Eve Stranger', 'I will send the notes by Monday.'],
@@ -234,7 +237,7 @@ describe('a task', () => {
     expect(tasks.map(({ assignee }) => assignee)).toEqual([undefined, { email: 'eve@partner.example' }]);
   });
 
-  it('of a transcript of any length and form is found in no time that grows with its square', () => {
+  it('tasks are found in linear time in transcripts of any length and form', () => {
     const long = `I will ${'send '.repeat(1_500)}it by ${'and Bob will '.repeat(200)}call`;
     const hard = [
       'the of '.repeat(80),

@@ -1,4 +1,4 @@
-/** The client of GitHub against an emulator of it: how an issue is found again, and what refusals mean. */
+/** The GitHub client against an emulator of GitHub: how an issue is found again, and how refusals are classified. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { githubCall, githubRepository as repository, startGithubService, type Service } from '../../kit/services.ts';
 import { createGithub, GithubError, type Github } from '../../../providers/github/client.ts';
@@ -32,20 +32,20 @@ const since = new Date(0);
 const ask = () => github.repository('ghp_x', repository);
 
 describe('issues', () => {
-  it('are made, changed, read, and found by their mark among many', async () => {
+  it('issues are created, changed, read, and found among many by the mark in their text', async () => {
     const made = await github.createIssue('ghp_x', repository, { title: 'Call', body: 'Text\n<!-- mark-1 -->' });
     expect(made).toMatchObject({ number: expect.any(Number), title: 'Call', state: 'open' });
     for (let at = 0; at < 100; at += 1)
       await githubCall(service, 'POST', `/repos/${repository}/issues`, { title: `Other ${at}` });
     await github.updateIssue('ghp_x', repository, made.number, { state: 'closed', state_reason: 'completed' });
     expect(await github.issue('ghp_x', repository, made.number)).toMatchObject({ state: 'closed' });
-    // It is on the second page.
+    // The issue is on the second page.
     expect((await github.findByMark('ghp_x', repository, 'mark-1', since))?.number).toBe(made.number);
     expect(await github.findByMark('ghp_x', repository, 'mark-2', since)).toBeUndefined();
     expect(await failure(github.issue('ghp_x', repository, 999_999))).toMatchObject({ status: 404, permanent: true });
   });
 
-  it('that are too many to look through are no reason to make another one', async () => {
+  it('when there are too many issues to search, the search fails and no second issue is created', async () => {
     const page = Array.from({ length: 100 }, (_, id) => ({ id, number: id, body: 'x' }));
     service.lasting({ fits: ({ path }) => path.includes('/issues?'), body: page });
     expect(await failure(github.findByMark('ghp_x', repository, 'mark', since))).toMatchObject({ permanent: false });
@@ -72,14 +72,14 @@ describe('a refusal', () => {
     ],
     ['of the content', 422, {}, 'Validation Failed', { permanent: true }],
     ['by an outage', 502, {}, 'Server Error', { permanent: false, unauthorized: false }],
-  ])('%s', async (_, status, headers, message, expected) => {
+  ])('a refusal %s is classified as permanent or temporary', async (_, status, headers, message, expected) => {
     service.fault({ status, headers, body: { message } });
     const error = await failure(ask());
     expect(error).toMatchObject({ status, ...expected });
     expect(error.message).toBe(`GitHub says: ${message}`);
   });
 
-  it('that is no JSON, and an answer that is lost, are told without their bodies', async () => {
+  it('errors without JSON and lost answers are reported without their bodies', async () => {
     service.fault({ status: 500, body: 'plain' });
     expect(await failure(ask())).toMatchObject({ message: 'GitHub says: status 500', permanent: false });
     service.fault({ lose: true });

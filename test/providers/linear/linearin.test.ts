@@ -1,4 +1,7 @@
-/** POST /webhooks/linear: who may send, what is processed, whose it is, and what an issue's move does to a ticket. */
+/**
+ * POST /webhooks/linear: who may send, what is processed, which organization an event belongs to, and how an issue
+ * changes a ticket.
+ */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { conversing } from '../../kit/conversing.ts';
@@ -32,7 +35,7 @@ const issueEvent = (issue: string, state: keyof typeof states, more: Record<stri
   ...more,
 });
 
-/** A ticket of a new customer, and the issue that stands for it. */
+/** A ticket of a new customer with its issue. */
 async function ticket(of: TestOrg = org, body = 'Hello, where is my card?') {
   const customer = await newCustomer(of.orgId);
   await customer.answered(await customer.say(body));
@@ -75,43 +78,43 @@ describe('POST /webhooks/linear', () => {
     ['that is no JSON', '{"type":', { 'linear-signature': '' }],
     ['that is null', 'null', { 'linear-signature': '' }],
     ['that is empty', '', { 'linear-signature': '' }],
-  ])('a request %s: 401', async (_, sent, headers) => {
-    // An empty signature among the cases about the body stands for the right one.
+  ])('a request %s is refused with 401', async (_, sent, headers) => {
+    // An empty signature stands for the right one in the cases about the body.
     const aboutBody = sent !== body && headers['linear-signature'] === '';
     const signed = aboutBody ? { 'linear-signature': hmac(linearSecret, sent) } : headers;
     const { status, body: said } = await sendLinear(api, sent, { headers: signed });
     expect([status, said.code]).toEqual([401, 'UNAUTHENTICATED']);
   });
 
-  it.each([-6, 6, 60 * 24 * 365])('a request of %d minutes from now: 401', async (n) => {
+  it.each([-6, 6, 60 * 24 * 365])('a request dated %d minutes from now is refused with 401', async (n) => {
     expect((await sendLinear(api, minutes(n))).status).toBe(401);
   });
 
-  it('an altered time in the body is an altered body: 401', async () => {
+  it('a request with an altered time in the body is refused with 401', async () => {
     const event = linearEvent({ type: 'Issue', data: { id: 'x' } });
     const altered = event.replace(/"webhookTimestamp":\d+/, `"webhookTimestamp":${Date.now() + 1}`);
     expect((await sendLinear(api, event, { sent: altered })).status).toBe(401);
   });
 
-  it('over a mebibyte is 413, and not verified', async () => {
+  it('a request over a mebibyte is refused with 413 before it is verified', async () => {
     const long = linearEvent({ type: 'Issue', filler: 'x'.repeat(1024 * 1024) });
     expect((await sendLinear(api, long)).status).toBe(413);
   });
 
-  it.each(['linear-signature', 'x-linear-signature'])('takes the signature in %s', async (name) => {
+  it.each(['linear-signature', 'x-linear-signature'])('a signature in the header %s is accepted', async (name) => {
     const event = linearEvent({ type: 'Issue', action: 'create', data: { id: randomUUID(), teamId: team } });
     const { status, body: said } = await sendLinear(api, event, { headers: { [name]: hmac(linearSecret, event) } });
     expect([status, said]).toEqual([200, { received: true, repeated: false }]);
   });
 
-  it('takes both headers when they agree', async () => {
+  it('both signature headers are accepted when they agree', async () => {
     const event = linearEvent({ type: 'Issue', action: 'create', data: { id: randomUUID(), teamId: team } });
     const signed = hmac(linearSecret, event);
     const headers = { 'linear-signature': signed, 'x-linear-signature': signed };
     expect((await sendLinear(api, event, { headers })).status).toBe(200);
   });
 
-  it('a repeat is 200 and known by its delivery id, and a replay under another id by its body', async () => {
+  it('a repeat is recognized by its delivery id, and a replay under another id by its body', async () => {
     const delivery = randomUUID();
     const event = () => linearEvent({ type: 'Issue', action: 'create', data: { id: randomUUID(), teamId: team } });
     const first = event();
@@ -122,7 +125,7 @@ describe('POST /webhooks/linear', () => {
     expect(await InboundModel.countDocuments({ keys: new RegExp(delivery) }, everyRecord)).toBe(1);
   });
 
-  it('an event of a team that nobody connected is 200, and stored without its body', async () => {
+  it('an event of a team that is not connected is answered with 200 and stored without its body', async () => {
     const delivery = randomUUID();
     const event = linearEvent({ type: 'Issue', action: 'create', data: { id: randomUUID(), teamId: randomUUID() } });
     expect((await sendLinear(api, event, { delivery })).status).toBe(200);
@@ -134,7 +137,7 @@ describe('POST /webhooks/linear', () => {
     });
   });
 
-  it('an event that nests 5,000 levels deep is 400 when it is signed, else 401', async () => {
+  it('an event with 5,000 levels is refused with 400 when it is signed, otherwise with 401', async () => {
     const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
     const event = linearEvent({ type: 'Issue', data: { id: randomUUID(), teamId: team } }).replace(
       /}$/,
@@ -147,7 +150,7 @@ describe('POST /webhooks/linear', () => {
 });
 
 describe('whose an event is', () => {
-  it('an organization’s own secret signs for that organization alone, whatever team the event names', async () => {
+  it('an organization’s own secret signs only for that organization, whatever team the event names', async () => {
     const [mine, other] = await Promise.all([api.newOrg(), api.newOrg()]);
     const [myTeam, otherTeam, workspace] = [randomUUID(), randomUUID(), randomUUID()];
     await connectLinear(mine.orgId, { team: myTeam, workspace, secret: 'secret of mine' });
@@ -163,13 +166,13 @@ describe('whose an event is', () => {
     expect((await conversation()).status).toBe('escalated');
     const seen = await api.request('GET', `/support/inbound/orgs/${mine.orgId}`, { token: mine.owner.token });
     expect(seen.body.inbound).toEqual([]);
-    // The other one's signing takes nothing away from the true sender.
+    // An earlier copy signed by the other organization does not make the true event a repeat.
     expect((await sendLinear(api, event, { secret: 'secret of mine' })).body.repeated).toBe(false);
     await arrivedAt(api, mine.orgId, mine.owner.token, 1);
     expect((await conversation()).status).toBe('resolved');
   });
 
-  it('an own secret verifies also when the event names nothing that is known', async () => {
+  it('an organization’s own secret verifies even when the event names nothing known', async () => {
     const mine = await api.newOrg();
     await connectLinear(mine.orgId, { team: randomUUID(), secret: 'a secret of its own' });
     const event = linearEvent({ type: 'Issue', action: 'update', data: { id: 'unknown', teamId: 'unknown' } });
@@ -190,42 +193,45 @@ describe('whose an event is', () => {
 });
 
 describe('Issue.update', () => {
-  it.each(['completed', 'canceled'] as const)('to a state of type %s resolves the ticket once', async (state) => {
-    const { issue, convId, conversation, messages, settled } = await ticket();
-    const twenty = linearEvent(issueEvent(issue, state));
-    const delivery = randomUUID();
-    const replies = await Promise.all(Array.from({ length: 20 }, () => sendLinear(api, twenty, { delivery })));
-    expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
-    expect(replies.filter(({ body: { repeated } }) => repeated === false)).toHaveLength(1);
-    await settledIn(convId, 'resolved', conversation);
-    await settled();
-    // Another event about the same state, after the customer came back, changes nothing.
-    await actOn(org.orgId, convId, 'reopen', { now: new Date() });
-    const again = randomUUID();
-    await sendLinear(
-      api,
-      linearEvent(issueEvent(issue, state, { data: { ...eventData(issue, state), title: 'New' } })),
-      {
-        delivery: again,
-      },
-    );
-    await processed(again);
-    expect((await conversation()).status).toBe('open');
-    const { events } = await conversation();
-    expect(events.filter(({ type }) => type === 'ticket.resolved')).toHaveLength(1);
-    const told = (await messages()).filter(({ sender_id }) => sender_id === 'linear');
-    expect(told.map(({ role, sender_name }) => [role, sender_name])).toEqual([['agent', 'Test Organization']]);
-    expect(told[0]!.body).toContain(state === 'completed' ? 'has finished' : 'has closed');
-  });
+  it.each(['completed', 'canceled'] as const)(
+    'an issue update to a state of type %s resolves the ticket once',
+    async (state) => {
+      const { issue, convId, conversation, messages, settled } = await ticket();
+      const twenty = linearEvent(issueEvent(issue, state));
+      const delivery = randomUUID();
+      const replies = await Promise.all(Array.from({ length: 20 }, () => sendLinear(api, twenty, { delivery })));
+      expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+      expect(replies.filter(({ body: { repeated } }) => repeated === false)).toHaveLength(1);
+      await settledIn(convId, 'resolved', conversation);
+      await settled();
+      // After the customer came back, another event about the same state changes nothing.
+      await actOn(org.orgId, convId, 'reopen', { now: new Date() });
+      const again = randomUUID();
+      await sendLinear(
+        api,
+        linearEvent(issueEvent(issue, state, { data: { ...eventData(issue, state), title: 'New' } })),
+        {
+          delivery: again,
+        },
+      );
+      await processed(again);
+      expect((await conversation()).status).toBe('open');
+      const { events } = await conversation();
+      expect(events.filter(({ type }) => type === 'ticket.resolved')).toHaveLength(1);
+      const told = (await messages()).filter(({ sender_id }) => sender_id === 'linear');
+      expect(told.map(({ role, sender_name }) => [role, sender_name])).toEqual([['agent', 'Test Organization']]);
+      expect(told[0]!.body).toContain(state === 'completed' ? 'has finished' : 'has closed');
+    },
+  );
 
-  it('tells the customer in the language that it writes, and shows the status', async () => {
+  it('a resolution is announced to the customer in the customer’s language, and the status is shown', async () => {
     const { issue, convId, conversation, messages, frames, settled } = await ticket(org, 'Hallo, wo ist meine Karte?');
     await sendLinear(api, linearEvent(issueEvent(issue, 'completed')));
     await settledIn(convId, 'resolved', conversation);
     await settled();
     expect((await messages()).at(-1)!.body).toContain('Unser Team hat Ihr Anliegen erledigt.');
     const types = (await frames()).map(({ type, body: said }) => (type === 'status' ? said['status'] : type));
-    // Between the two the conversation waits for the customer; that is shown when the workflow looks just then.
+    // Between the two the conversation is pending. A client sees that only when the workflow looks at that time.
     expect(types.filter((type) => type !== 'pending').slice(-2)).toEqual(['agent_reply', 'resolved']);
   });
 
@@ -237,7 +243,7 @@ describe('Issue.update', () => {
       { updatedFrom: { stateId: 's-started' } },
       'did not change',
     ],
-  ])('%s leaves the ticket as it is, and says so', async (_, more, reason) => {
+  ])('an issue update %s leaves the ticket unchanged, with the reason', async (_, more, reason) => {
     const { issue, conversation } = await ticket();
     const delivery = randomUUID();
     await sendLinear(api, linearEvent(issueEvent(issue, 'started', more)), { delivery });
@@ -245,10 +251,10 @@ describe('Issue.update', () => {
     expect((await conversation()).status).toBe('escalated');
   });
 
-  it('of a change that was made here changes nothing, also when it comes while the next one is on its way', async () => {
+  it('an event about a change made here changes nothing, even while the next change is in flight', async () => {
     const { issue, conversation } = await ticket();
     const updatedAt = '2026-02-01T00:00:00.000Z';
-    // The move to `completed` was made here; that to `started` is noted, and about to be sent.
+    // The change to `completed` was made here. The change to `started` is noted and about to be sent.
     await noteState(`linear:${issue}`, { stateId: states.started.id, seenAt: new Date(updatedAt) });
     const delivery = randomUUID();
     const data = { ...eventData(issue, 'completed'), updatedAt };
@@ -257,7 +263,7 @@ describe('Issue.update', () => {
     expect((await conversation()).status).toBe('escalated');
   });
 
-  it('that is older than one that was taken in changes nothing', async () => {
+  it('an event that is older than a processed one changes nothing', async () => {
     const { issue, conversation } = await ticket();
     const at = (updatedAt: string, state: keyof typeof states) =>
       linearEvent(issueEvent(issue, state, { data: { ...eventData(issue, state), updatedAt } }));
@@ -278,7 +284,7 @@ const eventData = (issue: string, state: keyof typeof states) => ({
 });
 
 describe.each(['remove', 'delete'])('Issue.%s', (action) => {
-  it('keeps the ticket, and what comes after changes nothing', async () => {
+  it('the deletion of an issue keeps the ticket, and later events change nothing', async () => {
     const { issue, conversation } = await ticket();
     const deliveries = [randomUUID(), randomUUID()];
     await sendLinear(api, linearEvent({ action, type: 'Issue', data: { id: issue, teamId: team } }), {
@@ -290,7 +296,7 @@ describe.each(['remove', 'delete'])('Issue.%s', (action) => {
 });
 
 describe('GET /support/inbound/orgs/{orgId}', () => {
-  it('shows what arrived by provider and status, page by page, without what was sent', async () => {
+  it('the list of inbound events shows provider and status page by page, without the event bodies', async () => {
     const own = await api.newOrg();
     const ownTeam = randomUUID();
     await connectLinear(own.orgId, { team: ownTeam });

@@ -1,4 +1,6 @@
-/** Mail, with a real mail server: what customers are sent when they have left, and what becomes of their answers. */
+/**
+ * Mail with a real mail server: what customers get after they have left the chat, and what happens to their replies.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
@@ -82,7 +84,7 @@ afterAll(async () => {
 });
 
 const began = new Date();
-/** The workflows of the organization that hold this text. */
+/** The workflows of the organization that contain this text. */
 const inTemporal = (text: string): Promise<string[]> =>
   temporalTraces(new Client({ connection: temporal }), text, { orgIds: [org.orgId], began });
 
@@ -90,7 +92,7 @@ const testKey = async () => (await api.newKey(org, { mode: 'test' })).token;
 
 type Customer = TestSession & { email: string; convId: string };
 
-/** A customer who has written in the chat, over REST, and has left. */
+/** A customer who has written in the chat over REST and has left. */
 async function customer(options: { email?: string; mode?: 'live' | 'test' } = {}): Promise<Customer> {
   const email = options.email ?? `${randomUUID()}@customer.example`;
   const minted = await api.newSession(org, {
@@ -109,7 +111,7 @@ async function customer(options: { email?: string; mode?: 'live' | 'test' } = {}
   return { ...minted, email, convId };
 }
 
-/** Its socket, once it shows the conversation. */
+/** The customer's socket, once it shows the conversation. */
 async function connected({ token }: TestSession): Promise<ChatClient> {
   const client = await new ChatClient(org.orgId, { sessionToken: token }).connect(api.url);
   await until(async () => client.convId, 'the conversation to be shown');
@@ -122,7 +124,7 @@ const reply = (convId: string, text: string) =>
     body: { body: text },
   });
 
-/** What the workflow does a minute after a reply. */
+/** Runs what the workflow does a minute after a reply. */
 async function aMinuteLater(convId: string): Promise<void> {
   const ctx = {
     temporal: new Client({ connection: temporal }),
@@ -136,7 +138,7 @@ async function aMinuteLater(convId: string): Promise<void> {
       server: undefined,
       from: readMailbox(env['MAIL_FROM']!)!,
       replyDomain,
-      // Not the deployment's: addresses with either are understood.
+      // This differs from the separator of the deployment. Addresses with either one are understood.
       replySeparator: '-',
       outsidePerDay: 100,
     },
@@ -150,14 +152,14 @@ const deliveriesOf = (convId: string): Promise<Delivery[]> =>
   DeliveryModel.find({ kind: 'email', 'subject.conv_id': convId }, null, everyRecord).sort({ _id: 1 }).lean();
 const mailIn = ({ payload }: Delivery): OutgoingMail => (payload as { mail: OutgoingMail }).mail;
 
-/** The mail that was made last for a conversation, once it was sent or suppressed. */
+/** The last mail of a conversation, once it is sent or suppressed. */
 const sentMail = (convId: string, status: Delivery['status'] = 'delivered', count = 1): Promise<OutgoingMail> =>
   until(async () => {
     const deliveries = await deliveriesOf(convId);
     return deliveries.length === count && deliveries.at(-1)!.status === status && mailIn(deliveries.at(-1)!);
   }, `${count} mail to be ${status}`);
 
-/** A customer who was sent a mail, which it may answer. */
+/** A customer who got a mail and may reply to it. */
 async function mailed(options: Parameters<typeof customer>[0] = {}) {
   const one = await customer(options);
   await reply(one.convId, 'Hello, Anna here. Which card is it?');
@@ -165,7 +167,7 @@ async function mailed(options: Parameters<typeof customer>[0] = {}) {
   return { ...one, mail: await sentMail(one.convId, options.mode === 'test' ? 'suppressed' : 'delivered') };
 }
 
-/** Has a mail arrive as Amazon tells of it; gives what became of it. */
+/** Delivers a mail in the way of Amazon SES and returns the processed record. */
 async function arrives(mail: SesMail): Promise<Inbound> {
   const body = topic.message({ Message: sesNotification(mail), Subject: 'Amazon SES Email Receipt Notification – ü' });
   const { status } = await api.request('POST', '/webhooks/email/inbound', { raw: body, headers: topic.headers(body) });
@@ -200,7 +202,7 @@ const answering = (mail: OutgoingMail, from: string, text: string, head: Record<
   ),
 });
 
-/** The conversation, once nothing is left to show, to start or to plan, so that only what comes next changes it. */
+/** The conversation, once nothing is left to show, start or plan. Then only the next event changes it. */
 const settledConversation = (convId: string) =>
   until(async () => {
     const found = (await ConversationModel.findById(convId).lean())!;
@@ -212,7 +214,7 @@ const settledConversation = (convId: string) =>
 const messagesOf = (convId: string) => MessageModel.find({ conv_id: convId }).sort({ position: 1 }).lean();
 
 describe('a member’s reply to a customer who has left', () => {
-  it('is mailed: read, answered, answered by the agent, in one thread', async () => {
+  it('a member’s reply is mailed to a customer who has left, and all mails and answers form one thread', async () => {
     const { convId, email } = await customer({ email: 'alice@customer.example' });
     await reply(convId, 'Grüezi, Anna here. Which card is it?');
     await reply(convId, 'A photo helps, too.');
@@ -239,7 +241,7 @@ describe('a member’s reply to a customer who has left', () => {
       /Test Person:\nGrüezi, Anna here\. Which card is it\?\n\nTest Person:\nA photo helps, too\./,
     );
 
-    // The customer answers; it wrote with a person before, so a person is called again.
+    // The customer wrote with a person before, so the customer's answer escalates again.
     const inbound = await arrives(answering(mail, email, 'The blue one.'));
     expect(inbound).toMatchObject({ status: 'processed', org_id: org.orgId, mode: 'live' });
     const messages = await messagesOf(convId);
@@ -249,7 +251,7 @@ describe('a member’s reply to a customer who has left', () => {
       'a person to be called',
     );
 
-    // The conversation is ended, and a question is answered by the agent, by mail.
+    // The conversation is resolved. Then the agent answers a question by mail.
     await api.request('POST', `/support/inbox/orgs/${org.orgId}/${convId}/resolve`, {
       token: org.owner.token,
       body: {},
@@ -269,7 +271,7 @@ describe('a member’s reply to a customer who has left', () => {
     expect(await greenMail.mailsOf('alice@customer.example')).toHaveLength(2);
   });
 
-  it('is in one mail, however often the work is done', async () => {
+  it('replies are sent in one mail, however often the work is repeated', async () => {
     const { convId } = await customer();
     await reply(convId, 'One.');
     await Promise.all([aMinuteLater(convId), aMinuteLater(convId)]);
@@ -283,7 +285,7 @@ describe('a member’s reply to a customer who has left', () => {
     expect(in_reply_to).toBe(mailIn((await deliveriesOf(convId))[0]!).message_id);
   });
 
-  it('is not mailed to one who is connected, has been, or has written in the chat', async () => {
+  it('a reply is not mailed to a customer who is connected, was connected since, or has written', async () => {
     const [open, came, wrote] = [await customer(), await customer(), await customer()];
     const socket = await connected(open);
     for (const { convId } of [open, came, wrote]) await reply(convId, 'Are you there?');
@@ -305,7 +307,7 @@ describe('a member’s reply to a customer who has left', () => {
     await socket.close();
   });
 
-  it('in test mode stays here, and shows what would have been sent', async () => {
+  it('in test mode a reply is not mailed, and the suppressed mail can be seen', async () => {
     const { convId, mail } = await mailed({ mode: 'test' });
     const { body } = await api.request('GET', `/support/outbox/orgs/${org.orgId}/deliveries?mode=test`, {
       token: org.owner.token,
@@ -322,7 +324,7 @@ describe('a member’s reply to a customer who has left', () => {
 });
 
 describe('a customer’s mail', () => {
-  it('finds its conversation by the reply address in any case, or by the mail that it answers', async () => {
+  it('a customer’s mail finds its conversation by the reply address or by the mail it answers', async () => {
     const { convId, email, mail } = await mailed();
     const address = mail.reply_to!.address;
     for (const recipients of [[address.toUpperCase()], [address.toLowerCase()], ['other@bank.example']]) {
@@ -333,7 +335,7 @@ describe('a customer’s mail', () => {
     }
   });
 
-  it('is stored with what it quotes and what is attached to it', async () => {
+  it('a customer’s mail is stored with its quotes and attachments', async () => {
     const { convId, email, mail } = await mailed();
     const parts = [
       'Content-Type: text/html; charset=iso-8859-1\r\n\r\n<p>Sch\u00f6ne Gr\u00fc\u00dfe</p><blockquote type="cite">old</blockquote>',
@@ -355,7 +357,7 @@ describe('a customer’s mail', () => {
     ]);
   });
 
-  it('that comes twice is one message', async () => {
+  it('a mail that arrives twice is one message', async () => {
     const { convId, email, mail } = await mailed();
     const twice = answering(mail, email, 'Only once.');
     await arrives(twice);
@@ -413,7 +415,7 @@ describe('a customer’s mail', () => {
       (mail, email) => ({ ...answering(mail, email, 'x'), s3: { bucketName: 'other', objectKey: 'k' } }),
     ],
     ['unreadable', (mail, email) => ({ ...answering(mail, email, 'x'), mail: nested(email) })],
-  ])('changes nothing when it is %s, and is listed with the reason', async (reason, make) => {
+  ])('a mail that is %s changes nothing and is listed with the reason', async (reason, make) => {
     const { convId, email, mail } = await mailed();
     const before = await settledConversation(convId);
     const inbound = await arrives(make(mail, email));
@@ -429,7 +431,7 @@ describe('a customer’s mail', () => {
     });
   });
 
-  it('to an address that was not made here, or made for nobody, belongs to nobody', async () => {
+  it('a mail to a forged or unused reply address belongs to no conversation', async () => {
     const { email, mail } = await mailed();
     const [local = ''] = mail.reply_to!.address.split('@');
     const forged = `${local.slice(0, -3)}${local.endsWith('aaa') ? 'bbb' : 'aaa'}@${replyDomain}`;
@@ -446,7 +448,7 @@ describe('a customer’s mail', () => {
     }
   });
 
-  it('to the reply address of another organization’s customer is not its sender’s', async () => {
+  it('a mail to the reply address of another customer does not belong to its sender', async () => {
     const { mail } = await mailed();
     const stranger = await mailed();
     const inbound = await arrives(answering(mail, stranger.email, 'Mine?'));
@@ -455,14 +457,14 @@ describe('a customer’s mail', () => {
 });
 
 describe('an erased customer', () => {
-  it('leaves no delivery, nothing that arrived, no thread of mails, and its address nowhere', async () => {
+  it('the removal of a customer deletes deliveries, received mails, mail threads and the address', async () => {
     const { mail, email, customerId, convId } = await mailed();
     expect((await arrives(answering(mail, email, 'The teal one.'))).status).toBe('processed');
     const spam = { ...answering(mail, email, 'The teal one again.'), verdicts: { spam: 'FAIL' } };
     expect((await arrives(spam)).status).toBe('ignored');
     const other = await mailed();
     const db = walked(DeliveryModel.db.db!);
-    /** Collections that have this text anywhere. */
+    /** The collections that contain this text. */
     const holding = async (text: string): Promise<string[]> => {
       const names = (await db.listCollections().toArray()).map(({ name }) => name);
       const hits = await Promise.all(
@@ -484,7 +486,7 @@ describe('an erased customer', () => {
     ]);
     expect([left, await holding(email), await holding('The teal one')]).toEqual([[0, 0, 0], [], []]);
     for (const text of [email, 'Alice', 'The teal one']) expect([text, await inTemporal(text)]).toEqual([text, []]);
-    // What it still sends to its reply address belongs to nobody, and others lose nothing.
+    // Later mails to the customer's reply address belong to nobody, and other customers lose nothing.
     const late = await arrives(answering(mail, email, 'Still here?'));
     expect([late.status, late.body]).toEqual(['ignored', '']);
     expect((await arrives(answering(other.mail, other.email, 'And mine?'))).status).toBe('processed');
@@ -492,7 +494,7 @@ describe('an erased customer', () => {
 });
 
 describe('a mail in a bucket', () => {
-  it('is fetched and read, and a bucket without it is said', async () => {
+  it('a mail in a bucket is fetched and read, and a missing one is reported', async () => {
     const { convId, email, mail } = await mailed();
     const sent = answering(mail, email, 'From the bucket.');
     await fetch(`${objects.url}/mails`, { method: 'PUT' });
@@ -557,25 +559,25 @@ describe('POST /webhooks/email/inbound', () => {
       () => topic.message({}),
       { 'x-amz-sns-message-type': 'SubscriptionConfirmation' },
     ],
-  ])('a message %s: 401', async (_, make, headers = {}) => {
+  ])('a message %s is refused with 401', async (_, make, headers = {}) => {
     const { status, body } = await post(make(), headers);
     expect([status, body.code]).toEqual([401, 'UNAUTHENTICATED']);
   });
 
   it.each(['', 'null', '[]', '{}', '"text"', '{"Type":"Notification"}', '\u0000', '{'.repeat(1000)])(
-    '%j: 401',
+    'the body %j is refused with 401',
     async (raw) => {
       const headers = { 'content-type': 'text/plain' };
       expect((await api.request('POST', '/webhooks/email/inbound', { raw, headers })).status).toBe(401);
     },
   );
 
-  it('over a mebibyte is 413', async () => {
+  it('a message over a mebibyte is refused with 413', async () => {
     expect((await post(topic.message({ Message: 'x'.repeat(1024 * 1024) }))).status).toBe(413);
   });
 
   it.each(['1', '2'] as const)(
-    'takes version %s, a repeat once, and fetches the certificate once',
+    'signature version %s is accepted, a repeat is processed once, and the certificate is fetched once',
     async (SignatureVersion) => {
       const body = topic.message({ SignatureVersion, Subject: 'Ünïcode – 日本', Message: '{"größe":"ß"}' });
       expect((await post(body)).body).toEqual({ received: true, repeated: false });
@@ -584,7 +586,7 @@ describe('POST /webhooks/email/inbound', () => {
     },
   );
 
-  it('confirms a subscription once', async () => {
+  it('a subscription is confirmed once', async () => {
     const body = topic.message({ Type: 'SubscriptionConfirmation' });
     const confirmed = () => topic.asked.filter((path) => path.includes('ConfirmSubscription'));
     await Promise.all([post(body), post(body)]);
@@ -606,7 +608,7 @@ describe('PUT /orgs/{orgId}/integrations/email', () => {
     api.request('PUT', `/orgs/${org.orgId}/integrations/email`, { token: org.owner.token, body });
   const own = (password: string) => `smtp://own%40bank.example:${password}@127.0.0.1:${greenMail.smtpPort}`;
 
-  it('refuses what is no server, and what the server refuses, in its words', async () => {
+  it('an invalid mail server is refused, and a refusal by the server is reported in its words', async () => {
     const from = 'Our Bank <own@bank.example>';
     for (const smtp_url of ['http://x.example', 'smtp://x.example?tls=off', 'smtp://x.example/path', ''])
       expect((await put({ smtp_url, from })).status).toBe(400);
@@ -616,7 +618,7 @@ describe('PUT /orgs/{orgId}/integrations/email', () => {
     expect(body.error).toMatch(/535/);
   });
 
-  it('sends by it, in its name, until it is disconnected', async () => {
+  it('mails are sent by the organization’s own server in its name until it is disconnected', async () => {
     const { body } = await put({ smtp_url: own('secret'), from: 'Our Bank <own@bank.example>' });
     expect(body.data.integration).toMatchObject({
       provider: 'email',
@@ -624,12 +626,13 @@ describe('PUT /orgs/{orgId}/integrations/email', () => {
       settings: { from: 'Our Bank <own@bank.example>', server: `smtp://127.0.0.1:${greenMail.smtpPort}` },
     });
     expect(JSON.stringify(body)).not.toContain('secret');
-    // Neither the account that was connected nor the refusal before it, in the server's words, is in a workflow's history.
+    // The history of no workflow contains the connected account or the server's words of the refusal before.
     for (const text of ['own@bank.example', ' 5.7.8 ']) expect([text, await inTemporal(text)]).toEqual([text, []]);
     const { mail } = await mailed();
     expect(mail.from).toEqual({ name: 'Our Bank', address: 'own@bank.example' });
 
-    // The organization can read what its own server sends, so an invitation that went by it proves nothing about the address.
+    // The organization can read mails that its own server sends. So an invitation sent by that server does not verify
+    // the address.
     const email = `${randomUUID()}@customer.example`;
     const asked = { token: org.owner.token, body: { email, role: 'member' } };
     const invited = await api.request('POST', `/orgs/${org.orgId}/members`, asked);
@@ -664,14 +667,14 @@ describe('the candidate of an interview that has a time', () => {
     ...(candidate_email === undefined ? {} : { candidate_email }),
   });
 
-  /** The settled deliveries about an interview, once there are so many. */
+  /** The settled deliveries about an interview, once there are `count` of them. */
   const told = (id: string, count: number): Promise<Delivery[]> =>
     until(async () => {
       const found = await DeliveryModel.find({ about: id }).sort({ 'subject.seq': 1 }).lean<Delivery[]>();
       return found.length >= count && found.every(({ status }) => !['pending', 'retrying'].includes(status)) && found;
     }, `${count} mails about ${id}`);
 
-  /** Text and calendar of the mails in a mailbox; the calendar as its unfolded lines. */
+  /** The text and the calendar of each mail in a mailbox. The calendar is given as unfolded lines. */
   async function read(email: string) {
     const raws = await greenMail.mailsOf(email);
     return Promise.all(
@@ -687,11 +690,11 @@ describe('the candidate of an interview that has a time', () => {
     );
   }
 
-  it('is mailed where and when with a calendar file, each change of it, and that it is cancelled; each once', async () => {
+  it('a candidate is mailed the time with a calendar file, each change and the cancellation, once each', async () => {
     const [email, at] = [`${randomUUID()}@candidate.example`, soon(3)];
     const { interview_id: id, room } = (await interviews(org, 'POST', '', asked(at, email))).body.data;
     await told(id, 1);
-    // What changes neither time nor address is no news.
+    // A change of neither time nor address causes no mail.
     await interviews(org, 'PUT', `/${id}`, { scheduled_at: at, skills: ['SQL'] });
     const later = soon(5);
     await interviews(org, 'PUT', `/${id}`, { scheduled_at: later });
@@ -722,7 +725,7 @@ describe('the candidate of an interview that has a time', () => {
     expect(mails[0]!.text).toMatch(/Hello Ana Lee,[^]*\(UTC\)[^]*“Test Organization” sends you this[^]*a candidate/);
   });
 
-  it('who has another address is called off under the old one; one without an address, and one of test mode, is mailed nothing', async () => {
+  it('a candidate with a new address is cancelled under the old one, and test mode mails nothing', async () => {
     const at = soon(3);
     const { interview_id: id } = (await interviews(org, 'POST', '', asked(at))).body.data;
     const [old, email] = [`${randomUUID()}@candidate.example`, `${randomUUID()}@candidate.example`];
@@ -747,7 +750,7 @@ describe('the candidate of an interview that has a time', () => {
 });
 
 describe('a worker that dies after the server has taken a mail', () => {
-  it('sends it once more, with the same Message-ID', async () => {
+  it('a worker that dies after the server accepted a mail sends it again with the same Message-ID', async () => {
     const { convId } = await customer({ email: 'killed@customer.example' });
     const [served, worker] = running as [Running, Running];
     await worker.stop();
@@ -762,7 +765,7 @@ describe('a worker that dies after the server has taken a mail', () => {
   });
 });
 
-/** Nested deeper than is read. */
+/** Nested deeper than the reader follows. */
 function nested(email: string): string {
   const open = Array.from({ length: 300 }, (_, at) => `--b${at}\nContent-Type: multipart/mixed; boundary=b${at + 1}\n`);
   return mailOf({ From: email, 'Content-Type': 'multipart/mixed; boundary=b0' }, open.join('\n'));

@@ -1,4 +1,4 @@
-/** What is read in a mail, by the process that reads files: the author's words in any form and encoding, and hostile mails. */
+/** Mails read by the file-reading process: the words of the author in any form and encoding, and hostile mails. */
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { createFiles } from '../../../clients/files/files.ts';
@@ -8,7 +8,7 @@ const files = createFiles({ spares: 0 });
 afterAll(() => files.close());
 
 const head = 'From: Alice <alice@customer.example>\r\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\nMessage-ID: <a@b>\r\n';
-/** `body` in Latin-1, one byte a character. */
+/** `body` is in Latin-1, one byte for each character. */
 const read = (type: string, body: string) =>
   files.mail(
     Readable.from([Buffer.from(`${head}${type === '' ? '' : `Content-Type: ${type}\r\n`}\r\n${body}`, 'latin1')]),
@@ -71,7 +71,7 @@ describe('the words of a mail’s author', () => {
     ],
     ['HTML with a closing', 'text/html', '<p>My answer</p><p>Cordialement,<br>Amélie</p>'],
     ['HTML with a script', 'text/html', '<script>alert(1)</script><style>p{}</style><p>My answer</p>'],
-  ])('are found: %s', async (_, type, body) => {
+  ])('the words of a mail’s author are separated from quotes and signature: %s', async (_, type, body) => {
     const { text, full_text } = await read(type, utf8(body));
     expect(text).toBe('My answer');
     expect(full_text).toContain('My');
@@ -85,18 +85,21 @@ describe('the words of a mail’s author', () => {
     ['Latin-1 without a type', '', 'Sch\u00f6ne Gr\u00fc\u00dfe'],
     ['quoted-printable', `${plain}\r\nContent-Transfer-Encoding: quoted-printable`, 'Sch=C3=B6ne Gr=C3=BC=C3=9Fe'],
     ['base64', `${plain}\r\nContent-Transfer-Encoding: base64`, Buffer.from('Schöne Grüße').toString('base64')],
-  ])('are read in %s', async (_, type, body) => {
+  ])('a mail is decoded from %s', async (_, type, body) => {
     const { text, subject } = await read(type, body);
     expect(text).toMatch(/^Schöne Grüße/);
     expect(subject).toBe('Grüße');
   });
 });
 
-/** A mail of this author whose head begins with these lines. */
+/** A mail of this author whose header begins with these lines. */
 const signedBy = async (lines: readonly string[], from = 'alice@customer.example') =>
   (await files.mail(Readable.from([Buffer.from([...lines, `From: ${from}`, 'Subject: x', '', 'x'].join('\r\n'))])))
     .signed_by;
-/** As Amazon SES writes its findings, which do not keep to the grammar: what follows `client-ip` are no methods. */
+/**
+ * Authentication results as Amazon SES writes them. They violate the grammar, because the entries after `client-ip` are
+ * not methods.
+ */
 const found = (dkim: string, envelope = 'alice@customer.example', helo = 'mx.customer.example'): string =>
   `Authentication-Results: amazonses.com;\r\n spf=pass (spfCheck: domain of x designates 192.0.2.1 as permitted sender) client-ip=192.0.2.1; envelope-from=${envelope}; helo=${helo};\r\n ${dkim};\r\n dmarc=none header.from=customer.example;`;
 const signature = (d: string, more = ''): string =>
@@ -115,7 +118,9 @@ describe('what only looks like a closing', () => {
     'LG, Anna',
     'Dear Anna,\nregards to your team for the quick work\nand see you',
     `Regards\n${'a line that is much longer than any line that people write below the closing of a letter '.repeat(2)}`,
-  ])('stays: %j', async (text) => expect((await read(plain, utf8(text))).text).toBe(text.replace(/\s+$/, '')));
+  ])('a line that only looks like a closing is kept: %j', async (text) =>
+    expect((await read(plain, utf8(text))).text).toBe(text.replace(/\s+$/, '')),
+  );
 });
 
 describe('a mail in HTML', () => {
@@ -128,7 +133,7 @@ describe('a mail in HTML', () => {
       'what a style sheet hides',
       '<style>@media (max-width:1px){.b{display:none}} .a, td.preview { display:none }</style><p class="a">Preview</p><p class="b">My answer</p>',
     ],
-  ])('says nothing of %s, in its own words or in all of them', async (_, html) => {
+  ])('hidden parts of an HTML mail are ignored: %s', async (_, html) => {
     const { text, full_text } = await read('text/html', utf8(html));
     expect([text, full_text]).toEqual(['My answer', 'My answer']);
   });
@@ -166,7 +171,9 @@ describe('the signature that speaks for a mail’s author', () => {
       ],
       'customer.example',
     ],
-  ])('is %s', async (_, lines, signer) => expect(await signedBy(lines)).toBe(signer));
+  ])('the signing domain that counts for a mail’s author is %s', async (_, lines, signer) =>
+    expect(await signedBy(lines)).toBe(signer),
+  );
 
   it.each<[string, string[]]>([
     ['a mail that nobody signed', [found('dkim=none')]],
@@ -233,20 +240,20 @@ describe('the signature that speaks for a mail’s author', () => {
       'a mail of a hundred signatures',
       [found(own), ...Array.from({ length: 100 }, () => signature('customer.example'))],
     ],
-  ])('is none for %s', async (_, lines) => expect(await signedBy(lines)).toBe(''));
+  ])('no signing domain counts for %s', async (_, lines) => expect(await signedBy(lines)).toBe(''));
 
   it.each<[string, string, boolean]>([
     ['alice@a.co.uk', 'b.co.uk', false],
     ['alice@shop.a.co.uk', 'mail.a.co.uk', true],
     ['alice@one.github.io', 'two.github.io', false],
     ['alice@bücher.example', 'xn--bcher-kva.example', true],
-  ])('is that of one organization: %s and %s', async (from, domain, aligned) =>
+  ])('the signing domain must belong to the organization of the author: %s and %s', async (from, domain, aligned) =>
     expect(await signedBy([found(`dkim=pass header.i=@${domain}`), signature(domain)], from)).toBe(
       aligned ? domain : '',
     ),
   );
 
-  it('is none where several are named as authors', async () =>
+  it('no signing domain counts for a mail with several authors', async () =>
     expect(await signedBy([found(own), signature('customer.example')], 'alice@customer.example, b@evil.example')).toBe(
       '',
     ));
@@ -255,7 +262,7 @@ describe('the signature that speaks for a mail’s author', () => {
 describe('a hostile mail', () => {
   const quick = async (type: string, body: string) => (await read(type, body)).text;
 
-  it('of 20,000 lines that it quotes', async () => {
+  it('a mail with 20,000 quoted lines is read', async () => {
     expect(await quick(plain, `My answer\n\n${'> q\n'.repeat(20_000)}`)).toBe('My answer');
   });
 
@@ -280,13 +287,13 @@ describe('a hostile mail', () => {
     ],
     ['11 MiB', plain, 'x'.repeat(11 * 1024 * 1024)],
     ['nothing', '', ''],
-  ])('of %s is read within bounds or refused', async (_, type, body) => {
+  ])('a hostile mail of %s is read within bounds or refused', async (_, type, body) => {
     const outcome = await quick(type, body).catch((error: unknown) => error);
     if (outcome instanceof Error) expect(outcome).toBeInstanceOf(Unreadable);
     else expect((outcome as string).length).toBeLessThanOrEqual(64 * 1024);
   });
 
-  it('has one author or none, and no line break in what is taken from its head', async () => {
+  it('a mail has at most one author, and no line break in values from its header', async () => {
     const raw = (from: string) =>
       files.mail(Readable.from([Buffer.from(`From: ${from}\r\nSubject: a\r\n\tb\r\n\r\nx`)]));
     expect((await raw('a@x.example, b@x.example')).from.address).toBe('');

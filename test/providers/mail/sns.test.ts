@@ -1,4 +1,7 @@
-/** Mail that comes by a real topic of SNS: it signs, asks for confirmation and delivers by itself, and its S3 keeps mails. */
+/**
+ * Mail that arrives by a real SNS topic, which signs, asks for confirmation and delivers, and by a real S3 that stores
+ * mails.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { apiAt, until, type Api, type TestOrg } from '../../kit/harness.ts';
@@ -17,7 +20,7 @@ import { replyAddress } from '../../../models/rules/events/replyaddress.ts';
 import { everyRecord } from '../../../models/base/define.ts';
 
 const replyDomain = 'reply.bank.example';
-/** One topic for each version of signatures. */
+/** One topic for each version of SNS signatures. */
 const versions = { one: '1', two: '2' } as const;
 const names = Object.keys(versions) as (keyof typeof versions)[];
 
@@ -26,7 +29,7 @@ let env: SystemEnv;
 let running: Running[];
 let api: Api;
 let org: TestOrg;
-/** Another subscriber, which keeps what a topic sends. */
+/** Another subscriber, which stores what a topic sends. */
 let other: Receiver;
 
 beforeAll(async () => {
@@ -59,7 +62,7 @@ afterAll(async () => {
   await removeDataDir(env);
 });
 
-/** Subscribes an address; gives the subscription's name. */
+/** Subscribes an address and returns the ARN of the subscription. */
 async function subscribe(topic: string, endpoint: string): Promise<string> {
   const fields = { TopicArn: aws.topicArn(topic), Protocol: 'http', Endpoint: endpoint, ReturnSubscriptionArn: 'true' };
   const answer = await aws.sns('Subscribe', fields);
@@ -71,14 +74,14 @@ const isConfirmed = async (subscription: string): Promise<boolean> =>
     await aws.sns('GetSubscriptionAttributes', { SubscriptionArn: subscription }),
   );
 
-/** The subscriptions of a topic, by their addresses. */
+/** The ARN of a topic's subscription with this address. */
 async function subscriptionOf(topic: string, endpoint: string): Promise<string> {
   const listed = await aws.sns('ListSubscriptionsByTopic', { TopicArn: aws.topicArn(topic) });
   const one = listed.split('<member>').find((member) => member.includes(`<Endpoint>${endpoint}</Endpoint>`));
   return /<SubscriptionArn>([^<]+)</.exec(one ?? '')?.[1] ?? '';
 }
 
-/** A customer with a conversation, and the address that answers to its mails go to. */
+/** A customer with a conversation, and the reply address of the mails to this customer. */
 async function customer() {
   const email = `${randomUUID()}@customer.example`;
   const { token: key } = await api.newKey(org, { mode: 'test' });
@@ -95,7 +98,7 @@ async function customer() {
   return { email, convId, address, mail };
 }
 
-/** Has the topic send this; gives the id of the message. */
+/** Publishes this message on the topic and returns the message id. */
 async function publish(topic: string, message: string): Promise<string> {
   const subject = 'Amazon SES Email Receipt Notification';
   const answer = await aws.sns('Publish', { TopicArn: aws.topicArn(topic), Message: message, Subject: subject });
@@ -117,7 +120,7 @@ const said = async (convId: string) =>
 
 const webhook = (): string => `${api.url}/v1/webhooks/email/inbound`;
 
-/** Hands on what a topic has sent, with another body where that is told. */
+/** Passes on what a topic has sent, with another body if one is given. */
 function post({ headers, body }: Received, sent = body) {
   const own = Object.entries(headers).filter(([name]) => name.startsWith('x-amz-') || name === 'content-type');
   return api.request('POST', '/webhooks/email/inbound', {
@@ -127,19 +130,22 @@ function post({ headers, body }: Received, sent = body) {
 }
 
 describe('POST /webhooks/email/inbound, called by SNS', () => {
-  it.each(names)('confirms the subscription, and takes a mail that is in the message (topic %s)', async (topic) => {
-    const subscription = await until(async () => {
-      const arn = await subscriptionOf(topic, webhook());
-      return arn.startsWith('arn:') && (await isConfirmed(arn)) && arn;
-    }, 'the subscription to be confirmed');
-    expect(subscription).toContain(`:${topic}:`);
-    const { convId, address, mail } = await customer();
-    const inbound = await processed(topic, await publish(topic, sesNotification({ recipients: [address], mail })));
-    expect(inbound).toMatchObject({ status: 'processed', org_id: org.orgId, mode: 'test', attempts: 1 });
-    expect(await said(convId)).toEqual(['Hello', 'Die grüne Karte, bitte.']);
-  });
+  it.each(names)(
+    'a subscription is confirmed, and a mail contained in a message is accepted (topic %s)',
+    async (topic) => {
+      const subscription = await until(async () => {
+        const arn = await subscriptionOf(topic, webhook());
+        return arn.startsWith('arn:') && (await isConfirmed(arn)) && arn;
+      }, 'the subscription to be confirmed');
+      expect(subscription).toContain(`:${topic}:`);
+      const { convId, address, mail } = await customer();
+      const inbound = await processed(topic, await publish(topic, sesNotification({ recipients: [address], mail })));
+      expect(inbound).toMatchObject({ status: 'processed', org_id: org.orgId, mode: 'test', attempts: 1 });
+      expect(await said(convId)).toEqual(['Hello', 'Die grüne Karte, bitte.']);
+    },
+  );
 
-  it('fetches a mail from S3, of a bucket that is named in the settings alone', async () => {
+  it('a mail is fetched from S3, but only from a bucket that the settings name', async () => {
     const { convId, address, mail } = await customer();
     const objectKey = 'in/today 1/größe';
     for (const bucket of ['mails', 'others']) await aws.put(bucket, encodeURI(objectKey), mail);
@@ -154,7 +160,7 @@ describe('POST /webhooks/email/inbound, called by SNS', () => {
     expect(await said(convId)).toEqual(['Hello', 'Die grüne Karte, bitte.']);
   });
 
-  it('refuses what was changed on the way, and what is delivered raw', async () => {
+  it('a message that was changed on the way, or delivered raw, is refused', async () => {
     // The other subscriber shows what the topic sends.
     await subscribe('two', other.url);
     const { body: asking } = await until(async () => other.received[0], 'the subscriber to be asked');
@@ -162,7 +168,7 @@ describe('POST /webhooks/email/inbound, called by SNS', () => {
     const subscription = await subscriptionOf('two', other.url);
     const next = async (message: string): Promise<Received> => {
       const seen = other.received.length;
-      // The API is told as well, sooner or later.
+      // The API receives the message as well at some time.
       await processed('two', await publish('two', message));
       return until(async () => other.received[seen], 'the other subscriber to be told');
     };
@@ -181,7 +187,7 @@ describe('POST /webhooks/email/inbound, called by SNS', () => {
       const changed = JSON.stringify({ ...message, [field]: value });
       expect([field, (await post(sent, changed)).status]).toEqual([field, 401]);
     }
-    // As it was sent it is a repeat of what came by itself.
+    // The unchanged message is a repeat of the one that SNS delivered.
     expect(await post(sent)).toMatchObject({ status: 200, body: { repeated: true } });
     expect(await said(convId)).toEqual(['Hello', 'Die grüne Karte, bitte.']);
 
@@ -196,7 +202,7 @@ describe('POST /webhooks/email/inbound, called by SNS', () => {
     expect([refused.status, refused.body.error]).toEqual([401, expect.stringContaining('Raw delivery')]);
   });
 
-  it('confirms no subscription to a topic that the settings do not name', async () => {
+  it('a subscription to a topic that the settings do not name is not confirmed', async () => {
     await aws.sns('CreateTopic', { Name: 'foreign' });
     const answers: number[] = [];
     const onTheWay = await startReceiver(async (asked, response) => {

@@ -1,6 +1,6 @@
 /**
- * Interviews in calls elsewhere with bots of Attendee, against a server that speaks as it does, and what it reports: signed as
- * Attendee signs (by Python), altered, signed with another secret, again, too late, and about interviews of others.
+ * Interviews in external calls with bots of Attendee, against a server with its API. Reports are signed as Attendee
+ * signs them (by Python), altered, signed with another secret, repeated, too late, or about foreign interviews.
  */
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { attendeeSecret, signedByAttendee } from '../../kit/attendee.ts';
@@ -19,13 +19,13 @@ const post = (body: string, headers: Record<string, string> = signedByAttendee(b
   kit.api.request('POST', '/webhooks/attendee', { raw: body, headers });
 const move = (bot: FakeBot, code: string, sub_code?: string) =>
   void bot.changes.push({ code, ...(sub_code === undefined ? {} : { sub_code }) });
-/** The service moves a bot, and says so. */
+/** Changes the state of a bot at the service and reports it. */
 async function report(bot: FakeBot, code: string, sub_code?: string): Promise<void> {
   move(bot, code, sub_code);
   expect((await post(service.attendeeReport(bot))).status).toBe(200);
 }
 const reports = (bot: FakeBot) => kit.db.collection('bot_reports').countDocuments({ bot_id: bot.id });
-/** An interview in a call, with the bot that was sent. */
+/** An interview in a call with the bot that was sent. */
 async function called(member = mine): Promise<{ id: string; bot: FakeBot }> {
   const id = await member.create({ meeting_url: 'https://meet.example/1', candidate_name: 'Ada' });
   expect((await member.call('POST', `/${id}/start`)).status).toBe(200);
@@ -39,7 +39,7 @@ async function called(member = mine): Promise<{ id: string; bot: FakeBot }> {
 }
 
 describe('an interview in a call of Attendee', () => {
-  it('is joined, ended and scored as its service reports', async () => {
+  it('an interview in a call is joined, ended and scored as Attendee reports', async () => {
     const { id, bot } = await called();
     const { questions } = await mine.get(id);
     await report(bot, 'waiting_room');
@@ -57,7 +57,7 @@ describe('an interview in a call of Attendee', () => {
     expect(body.data).toMatchObject({ status: 'completed', qa_summary: { answered: 3, ended_early: false } });
   });
 
-  it('whose bot is not let in says why', async () => {
+  it('an interview whose bot is not admitted to the call says why', async () => {
     const { id, bot } = await called();
     await report(bot, 'fatal_error', 'request_to_join_denied');
     await until(async () => (await mine.get(id)).failure?.reason === 'not_admitted', 'the reason');
@@ -66,7 +66,7 @@ describe('an interview in a call of Attendee', () => {
 });
 
 describe('POST /webhooks/attendee', () => {
-  it('refuses what was altered, signed with another secret or not at all, or is old: 401, and nothing happens', async () => {
+  it('a report that is altered, wrongly signed, unsigned or old is refused with 401 and has no effect', async () => {
     const { id, bot } = await called();
     move(bot, 'joined_recording');
     const body = service.attendeeReport(bot);
@@ -79,7 +79,7 @@ describe('POST /webhooks/attendee', () => {
       post(body, signedByAttendee(body, another)),
       post(body, { 'content-type': 'application/json' }),
       post(old),
-      // The other service's way to sign, with this secret.
+      // The signature scheme of the other service with this secret.
       post(body, service.signed(body)),
     ];
     for (const { status, body: reply } of await Promise.all(refused))
@@ -88,7 +88,7 @@ describe('POST /webhooks/attendee', () => {
     await mine.call('POST', `/${id}/cancel`);
   });
 
-  it('is closed where its secret is not configured: 401', async () => {
+  it('the webhook is closed with 401 where its secret is not configured', async () => {
     const { bot } = await called();
     const body = service.attendeeReport(bot);
     expect(
@@ -96,7 +96,7 @@ describe('POST /webhooks/attendee', () => {
     ).toBe(401);
   });
 
-  it('takes a report once, however often it is sent, and spelled', async () => {
+  it('a report is processed once, however often it is sent and however it is formatted', async () => {
     const { id, bot } = await called();
     move(bot, 'joined_recording');
     const body = service.attendeeReport(bot, 'once');
@@ -108,13 +108,13 @@ describe('POST /webhooks/attendee', () => {
     await mine.call('POST', `/${id}/cancel`);
   });
 
-  it('does nothing for what names a bot or an interview of nobody, or of another organization', async () => {
+  it('a report about an unknown bot or interview, or one of another organization, has no effect', async () => {
     const other = kit.of(await kit.api.newOrg());
     const theirs = await called(other);
     const { id, bot } = await called();
     move(theirs.bot, 'joined_recording');
     move(bot, 'joined_recording');
-    // A bot that is nobody's, sent with what names an interview that has one, under either organization.
+    // An unknown bot in a report that names an interview with a bot, under either organization.
     const stray = (orgId: string, interviewId: string): FakeBot => ({
       ...bot,
       id: 'bot_of_nobody',
@@ -130,7 +130,7 @@ describe('POST /webhooks/attendee', () => {
       expect((await post(body)).status).toBe(200);
     const known = await kit.db.collection('bot_reports').find({ bot_id: 'bot_of_nobody' }).toArray();
     expect(known.map((one) => [one['org_id'], one['interview_id']])).toEqual(known.map(() => ['none', undefined]));
-    // One of theirs moves theirs alone.
+    // A report about a bot of the other organization changes only that organization.
     expect((await post(service.attendeeReport(theirs.bot))).status).toBe(200);
     await other.reached(theirs.id, 'in_progress');
     expect((await mine.get(id)).status).toBe('bot_deployed');

@@ -1,4 +1,4 @@
-/** The two services of meeting bots behind one shape, against a server that speaks as they do. */
+/** Both meeting-bot services behind one interface, against a server with their APIs. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startBotService, type BotService, type FakeBot } from '../../kit/botservice.ts';
 import { BotRefused, type Bot } from '../../../providers/recall/bot.ts';
@@ -38,7 +38,7 @@ const only = (): FakeBot => {
   return [...service.bots.values()][0]!;
 };
 
-/** What each service calls the places of a bot. */
+/** The names that each service uses for the states of a bot. */
 const words = {
   recall: { waiting: 'in_waiting_room', recording: 'in_call_recording', done: 'done', failed: 'fatal', ready: 'ready' },
   attendee: {
@@ -53,7 +53,7 @@ const words = {
 describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
   const word = words[kind];
 
-  it('sends a bot that says who it is, with what names the interview', async () => {
+  it('a bot is sent with its name, a notice and the ids of the interview', async () => {
     const bot = await open(kind).schedule(order());
     expect(bot).toEqual({ kind, id: only().id });
     expect(only()).toMatchObject({
@@ -65,7 +65,7 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     expect(service.requests.every(({ authorization }) => authorization === 'Token key-1')).toBe(true);
   });
 
-  it('sends no second bot when the answer to the first order was lost', async () => {
+  it('no second bot is sent when the answer to the first order was lost', async () => {
     const bot = open(kind);
     service.loseAnswers(1);
     await expect(bot.schedule(order())).rejects.toMatchObject({ name: 'BotRefused', reason: 'service' });
@@ -78,7 +78,7 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     [503, 'service'],
     [507, 'service'],
     [429, 'service'],
-  ])('a %i is a refusal for the reason %s', async (status, reason) => {
+  ])('a %i answer is reported as a refusal with the reason %s', async (status, reason) => {
     service.refusals.push(status);
     const refused = await open(kind)
       .schedule(order())
@@ -88,7 +88,7 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     expect(service.bots.size).toBe(0);
   });
 
-  it('says where the bot is, and why it is not there', async () => {
+  it('the state of a bot says where it is and why it is not in the call', async () => {
     const bot = open(kind);
     const { id } = await bot.schedule(order());
     const seen = async (code: string, sub_code?: string) => {
@@ -109,7 +109,7 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     expect(await bot.get(id)).toEqual({ phase: 'failed', reason: 'gone' });
   });
 
-  it('has a bot leave, wherever it is, and takes one that is gone as left', async () => {
+  it('a bot is removed in every state, and a missing one counts as removed', async () => {
     const bot = open(kind);
     const { id } = await bot.schedule(order());
     await bot.cancel(id);
@@ -122,7 +122,7 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     await bot.cancel(id);
   });
 
-  it('has what a bot recorded deleted once it has ended, and finds the bots of an order', async () => {
+  it('the recording of a bot is deleted once the bot has ended, and the bots of an order are found', async () => {
     const bot = open(kind);
     const { id } = await bot.schedule(order());
     expect([await bot.sent('int_1:1'), await bot.sent('int_2:1')]).toEqual([[id], []]);
@@ -136,11 +136,11 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     service.away(false);
     service.bots.clear();
     expect(await bot.erase(id)).toBe(true);
-    // With a key that the service refuses, nobody knows which bots there are.
+    // When the service refuses the key, it is unknown which bots exist.
     await expect(open(kind, 'another key').sent('int_1:1')).rejects.toThrow('does not list');
   });
 
-  it('gives the transcript when it is written down', async () => {
+  it('the transcript is returned once the service has finished it', async () => {
     const bot = open(kind);
     const { id } = await bot.schedule(order());
     expect(await bot.transcript(id)).toBeUndefined();
@@ -151,7 +151,7 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     expect(await bot.transcript(id)).toEqual([
       { speaker: 'Ada', startMs: 1_500, text: 'I have used SQL.', ...(kind === 'attendee' ? { endMs: 2_500 } : {}) },
     ]);
-    // A pre-signed link is not shown our key.
+    // The API key is not sent to a pre-signed link.
     expect(service.requests.filter(({ path }) => path.startsWith('/files/')).map((one) => one.authorization)).toEqual(
       kind === 'recall' ? [undefined] : [],
     );
@@ -159,12 +159,12 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     expect(await bot.transcript(id)).toEqual([]);
   });
 
-  it('is refused with a wrong key', async () => {
+  it('a wrong API key is refused', async () => {
     await expect(open(kind, 'wrong').schedule(order())).rejects.toMatchObject({ reason: 'refused' });
   });
 });
 
-it('without a key there is no service', () => {
+it('without an API key no meeting-bot service is available', () => {
   expect(openBots({ service: 'recall', apiKey: undefined, apiUrl: service.url }, []).outside).toBeUndefined();
 });
 
@@ -175,15 +175,15 @@ describe('verifiedId', () => {
   const check = (headers: Record<string, string>, text = body) =>
     verifiedId(headers, Buffer.from(text), service.secret, now);
 
-  it.each(['webhook', 'svix'])('takes what was signed, with headers %s-*', (prefix) => {
+  it.each(['webhook', 'svix'])('verifiedId accepts a valid signature in headers %s-*', (prefix) => {
     expect(check(service.signed(body, { id: 'msg_1', at, prefix }))).toBe('msg_1');
   });
-  it('takes one valid signature among several', () => {
+  it('verifiedId accepts one valid signature among several', () => {
     const headers = service.signed(body, { id: 'msg_1', at });
     const several = { ...headers, 'webhook-signature': `v1a,abc v1,AAAA ${headers['webhook-signature']}` };
     expect(check(several)).toBe('msg_1');
   });
-  it('takes nothing that was changed, is older or newer than five minutes, or lacks a part', () => {
+  it('verifiedId refuses a changed request, one more than five minutes off, and one that lacks a part', () => {
     const good = service.signed(body, { id: 'msg_1', at });
     expect(check(good, `${body} `)).toBeUndefined();
     expect(check({ ...good, 'webhook-id': 'msg_2' })).toBeUndefined();
@@ -213,7 +213,7 @@ describe('readReport', () => {
     ['{"event":"account.note","data":{}}', undefined],
     ['[]', undefined],
     ['not json', undefined],
-  ])('%s', (text, expected) => expect(readReport(Buffer.from(text))).toEqual(expected));
+  ])('readReport parses %s', (text, expected) => expect(readReport(Buffer.from(text))).toEqual(expected));
 });
 
 describe('canonicalJson', () => {
@@ -223,13 +223,13 @@ describe('canonicalJson', () => {
     '{"\\ud83d\\ude00":1,"\\uffe6":2,"a😀":3,"a":4,"A":5,"_":6}',
     '[1,2.50,"\u2028"]',
   ];
-  it('is what Python prints, whose order and numbers Attendee signs', () => {
+  it('canonicalJson equals the output of Python, which Attendee signs', () => {
     for (const text of samples.filter((one) => !/2\.50|e-7|1e16/.test(one)))
       expect(canonicalJson(text)).toBe(canonicalByPython(text));
-    // Such spellings never leave Python; they stay as they were written.
+    // Python never writes such numbers. They stay as they were written.
     expect(canonicalJson('[2.50,1e16,-0.5e-7]')).toBe('[2.50,1e16,-0.5e-7]');
   });
-  it('keeps names that mean something to JavaScript', () => {
+  it('canonicalJson keeps names that are special in JavaScript', () => {
     expect(canonicalJson('{"__proto__":{"b":1},"10":1,"9":2}')).toBe('{"10":1,"9":2,"__proto__":{"b":1}}');
   });
 });
@@ -246,11 +246,11 @@ describe('attendeeId', () => {
   const check = (text: string, headers = signedByAttendee(body), secret = attendeeSecret) =>
     attendeeId(headers, Buffer.from(text), secret, now);
 
-  it('takes what was signed, however it is spelled', () => {
+  it('attendeeId accepts a signed report however its JSON is formatted', () => {
     expect(check(body)).toBe('k1');
     expect(check(body.replaceAll(',', ', ').replace('é', '\\u00e9'))).toBe('k1');
   });
-  it('takes nothing that was changed, in any part', () => {
+  it('attendeeId refuses a report with any changed part', () => {
     expect(check(body.replace('ended', 'joining'))).toBeUndefined();
     expect(check(body.replace('2.0', '2.1'))).toBeUndefined();
     expect(check(body.replace('2.0', '2'))).toBeUndefined();
@@ -258,7 +258,7 @@ describe('attendeeId', () => {
     expect(check(`${body}{}`)).toBeUndefined();
     expect(check('')).toBeUndefined();
   });
-  it('takes nothing without a signature, or with that of another secret', () => {
+  it('attendeeId refuses a report without a signature or with that of another secret', () => {
     expect(check(body, {} as never)).toBeUndefined();
     expect(check(body, { 'x-webhook-signature': '' } as never)).toBeUndefined();
     expect(check(body, { 'x-webhook-signature': 'AAAA' } as never)).toBeUndefined();
@@ -266,13 +266,13 @@ describe('attendeeId', () => {
       check(body, signedByAttendee(body), Buffer.from('another secret of ours').toString('base64')),
     ).toBeUndefined();
   });
-  it('takes nothing that is older than a day, or has no id', () => {
+  it('attendeeId refuses a report that is older than a day or has no id', () => {
     const later = new Date(now.getTime() + 86_400_001);
     expect(attendeeId(signedByAttendee(body), Buffer.from(body), attendeeSecret, later)).toBeUndefined();
     const nameless = '{"bot_id":"bot_1","data":{}}';
     expect(check(nameless, signedByAttendee(nameless))).toBeUndefined();
   });
-  it('is not stopped by what is nested without end', () => {
+  it('attendeeId refuses endless nesting without a stack overflow', () => {
     expect(check('['.repeat(200_000))).toBeUndefined();
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     expect(check(deep)).toBeUndefined();
@@ -292,5 +292,7 @@ describe('readAttendeeReport', () => {
     ['{"trigger":"transcript.update","bot_id":"b1","data":{}}', undefined],
     ['{"trigger":"calendar.state_change","calendar_id":"c1","data":{}}', undefined],
     ['null', undefined],
-  ])('%s', (text, expected) => expect(readAttendeeReport(Buffer.from(text))).toEqual(expected));
+  ])('readAttendeeReport parses %s', (text, expected) =>
+    expect(readAttendeeReport(Buffer.from(text))).toEqual(expected),
+  );
 });

@@ -1,4 +1,4 @@
-/** POST /webhooks/slack: what Slack signs, what it wants at once, and what messages, mentions and commands do. */
+/** POST /webhooks/slack: signatures, immediate answers, and the effects of messages, mentions and commands. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createHmac, randomUUID } from 'node:crypto';
 import type { MongoClient, Db } from 'mongodb';
@@ -95,7 +95,7 @@ const command = (fields: Record<string, string> = {}) => ({
   ...fields,
 });
 const commandAnswers = receiversOfTest();
-/** What answers a command: the reply, or what is sent after it where two seconds were not enough on this machine. */
+/** The answer to a command: the reply, or the later message when two seconds were not enough on this machine. */
 async function answerTo(fields: Record<string, string>) {
   const { url, received } = await commandAnswers();
   const { status, body } = await form({ ...fields, response_url: url });
@@ -116,8 +116,8 @@ const threadOf = async (head: string) =>
   }[];
 
 describe('POST /webhooks/slack', () => {
-  it('takes what Slack’s own example signs', () => {
-    // The vector of Slack's documentation of request signing.
+  it('the signature of Slack’s own documentation example is accepted', () => {
+    // The test vector of Slack's documentation of request signing.
     const body =
       'token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c';
     const made = createHmac('sha256', '8f742231b10e8888abcd99yyyzzz85a5').update(`v0:1531420618:${body}`).digest('hex');
@@ -145,36 +145,36 @@ describe('POST /webhooks/slack', () => {
       'without the version',
       () => ({ headers: { 'x-slack-request-timestamp': String(now()), 'x-slack-signature': 'ab' } }),
     ],
-  ])('a request %s: 401', async (_, options) => {
+  ])('a request %s is refused with 401', async (_, options) => {
     const { status, body } = await send('{}', options());
     expect([status, body.code]).toEqual([401, 'UNAUTHENTICATED']);
   });
 
-  it('over a mebibyte is 413', async () => {
+  it('a request over a mebibyte is refused with 413', async () => {
     expect((await send(event({ type: 'message', text: 'x'.repeat(1024 * 1024) }))).status).toBe(413);
   });
 
-  it('answers the challenge as the bare body, and only when it is signed', async () => {
+  it('the challenge is answered as the bare body, and only when it is signed', async () => {
     const challenge = JSON.stringify({ token: 't', challenge: '3eZbrw1a', type: 'url_verification' });
     expect(await send(challenge)).toMatchObject({ status: 200, body: { challenge: '3eZbrw1a' } });
     expect((await send(challenge, { headers: {} })).status).toBe(401);
   });
 
-  it('answers ssl_check unsigned, and does nothing else that such a request asks', async () => {
+  it('ssl_check is answered without a signature, and such a request has no other effect', async () => {
     const before = await db.collection('inbound').countDocuments();
     const fields = { ssl_check: '1', ...command() };
     expect(await form(fields, { headers: {} })).toMatchObject({ status: 200, body: {} });
     expect(await db.collection('inbound').countDocuments()).toBe(before);
   });
 
-  it('an interaction that has no address for an answer is acknowledged, and stored with the reason', async () => {
+  it('an interaction without a response address is acknowledged and stored with the reason', async () => {
     const trigger = randomUUID();
     const payload = JSON.stringify({ type: 'shortcut', team: { id: team }, trigger_id: trigger });
     expect(await form({ payload })).toMatchObject({ status: 200, body: {} });
     expect(await settled(trigger)).toMatchObject({ type: 'interaction', status: 'ignored', org_id: org.orgId });
   });
 
-  it('an event of a workspace that nobody connected is 200, and stored with the reason', async () => {
+  it('an event of a workspace that is not connected is answered with 200 and stored with the reason', async () => {
     const id = `Ev${randomUUID()}`;
     const sent = event({ type: 'app_mention', text: 'hi', ts: ts() }, { team_id: 'T0STRANGE', event_id: id });
     expect((await send(sent)).status).toBe(200);
@@ -183,7 +183,7 @@ describe('POST /webhooks/slack', () => {
   });
 
   it.each(['null', '[]', '1', '"x"', '{}', '{"event":null}', '{"type":"event_callback","event":[]}', 'not json'])(
-    'signed nonsense %s is answered 200, and never fails',
+    'the signed invalid body %s is answered with 200 and does not fail',
     async (body) => {
       expect((await send(body)).status).toBe(200);
     },
@@ -198,7 +198,7 @@ describe('what is signed and has another form than Slack documents', () => {
     [`${name}: {}`, { [name]: {} }],
   ]);
 
-  it('is ignored with the reason, and holds up nothing: the next message of the thread reaches the customer', async () => {
+  it('a signed event of an undocumented form is ignored with the reason and does not block the thread', async () => {
     const { head, history } = await ticket();
     const ids: string[] = [];
     const sendOdd = async (body: (id: string) => string): Promise<void> => {
@@ -236,7 +236,7 @@ describe('what is signed and has another form than Slack documents', () => {
     { response_url: 42 },
     { type: 42, response_url: 'https://hooks.slack.com/x' },
     { message: 'x', type: 'message_action' },
-  ])('as an interaction %j is ignored with the reason', async (inner) => {
+  ])('a signed interaction with the undocumented form %j is ignored with the reason', async (inner) => {
     const trigger = randomUUID();
     const payload = JSON.stringify({ type: 'block_actions', team: { id: team }, trigger_id: trigger, ...inner });
     expect((await form({ payload })).status).toBe(200);
@@ -246,7 +246,7 @@ describe('what is signed and has another form than Slack documents', () => {
     });
   });
 
-  it('nests 5,000 levels deep: 400, also inside a form', async () => {
+  it('a body with 5,000 levels is refused with 400, also inside a form', async () => {
     const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
     const sent = [
       await send(deep),
@@ -259,7 +259,7 @@ describe('what is signed and has another form than Slack documents', () => {
 });
 
 describe('a workspace that shares channels, or belongs to an Enterprise Grid', () => {
-  it('has the events that it is authorized for, whoever wrote', async () => {
+  it('a workspace gets the events that it is authorized for, whoever wrote the message', async () => {
     const id = `Ev${randomUUID()}`;
     const inner = { type: 'app_mention', user: 'U0ELSEWHERE', text: `<@${bot}> gannet card?`, ts: ts() };
     const shared = { team_id: 'T0PARTNER', authorizations: [{ enterprise_id: null, team_id: team, is_bot: true }] };
@@ -271,7 +271,7 @@ describe('a workspace that shares channels, or belongs to an Enterprise Grid', (
     expect(await settled(grid)).toMatchObject({ org_id: org.orgId, status: 'processed' });
   });
 
-  it('has the interactions of its people, also with `team: null`', async () => {
+  it('a workspace gets the interactions of its users, also with `team: null`', async () => {
     const trigger = randomUUID();
     const user = { id: members['kim'], team_id: team };
     const payload = { type: 'shortcut', team: null, user, trigger_id: trigger, is_enterprise_install: true };
@@ -283,7 +283,7 @@ describe('a workspace that shares channels, or belongs to an Enterprise Grid', (
 describe('tokens_revoked', () => {
   const status = async () =>
     (await db.collection('integrations').findOne({ org_id: org.orgId, provider: 'slack' }))!['status'];
-  it('of people changes nothing, and of the bot breaks the connection', async () => {
+  it('revoked user tokens change nothing, and a revoked bot token breaks the connection', async () => {
     const revoke = async (tokens: unknown) => {
       const id = `Ev${randomUUID()}`;
       await send(event({ type: 'tokens_revoked', tokens }, { event_id: id }));
@@ -292,7 +292,7 @@ describe('tokens_revoked', () => {
     const record = { _id: `${org.orgId}:slack` as never };
     for (const tokens of [{ oauth: [members['kim']] }, { oauth: ['U1'], bot: [] }, { bot: ['U0OTHER'] }, null, 42])
       expect([tokens, (await revoke(tokens))!['status'], await status()]).toEqual([tokens, 'ignored', 'connected']);
-    // Of the connection that a grant made; the emulator names its bot.
+    // The bot of a connection made by consent. The emulator names this bot.
     expect((await revoke({ oauth: [], bot: [bot] }))!['status']).toBe('processed');
     expect(await status()).toBe('broken');
     await db.collection('integrations').updateOne(record, { $set: { status: 'connected' } });
@@ -300,7 +300,7 @@ describe('tokens_revoked', () => {
 });
 
 describe('a slash command', () => {
-  it('is answered at once from the knowledge base, once for each trigger', async () => {
+  it('a slash command is answered at once from the knowledge base, once for each trigger', async () => {
     let fields = command();
     const { status, body } = await until(async () => {
       fields = command();
@@ -314,11 +314,11 @@ describe('a slash command', () => {
     expect((await form(fields)).body).toEqual({ response_type: 'ephemeral', text: 'This command was taken before.' });
   });
 
-  it('without a question says what to do', async () => {
+  it('a slash command without a question is answered with instructions', async () => {
     expect((await form(command({ text: '  ' }))).body.text).toContain('Write your question');
   });
 
-  it('says that nothing is known, and invents nothing', async () => {
+  it('a slash command about an unknown topic gets no invented answer', async () => {
     const { body } = await answerTo(command({ text: 'Do zeppelins land here?' }));
     expect(body.text).not.toContain('gannet');
     expect(body.text).not.toContain('Sources');
@@ -327,7 +327,7 @@ describe('a slash command', () => {
 
 describe('an interaction', () => {
   const answers = receiversOfTest();
-  /** Has somebody press or choose something; gives what Slack is sent for that person. */
+  /** Sends an interaction and returns the message that Slack gets for this person. */
   async function interact(what: Record<string, unknown>): Promise<Record<string, unknown>> {
     const { url, received } = await answers();
     const trigger_id = randomUUID();
@@ -338,7 +338,7 @@ describe('an interaction', () => {
     return received[0]!.event as Record<string, unknown>;
   }
 
-  it('with what this system does not offer is answered to that person alone, and changes no message', async () => {
+  it('an unsupported interaction is answered only to its user and changes no message', async () => {
     expect(await interact({ type: 'block_actions', actions: [{ action_id: 'approve' }] })).toEqual({
       response_type: 'ephemeral',
       replace_original: false,
@@ -346,7 +346,7 @@ describe('an interaction', () => {
     });
   });
 
-  it('with a message, by a shortcut, asks the knowledge base what the message asks', async () => {
+  it('a message shortcut asks the knowledge base the question of the message', async () => {
     const message = { text: `<@${bot}> What does the gannet card cost?`, ts: ts() };
     const answer = await interact({ type: 'message_action', callback_id: 'ask', message });
     expect(answer).toMatchObject({ response_type: 'ephemeral' });
@@ -355,7 +355,7 @@ describe('an interaction', () => {
 });
 
 describe('a mention', () => {
-  it('is answered in its thread, once for any number of repeats', async () => {
+  it('a mention is answered in its thread, once for any number of repeats', async () => {
     const head = (await slackCall(system.slack(), 'chat.postMessage', { channel, text: 'a question' })).ts as string;
     const id = `Ev${randomUUID()}`;
     const body = event(
@@ -370,7 +370,7 @@ describe('a mention', () => {
     expect(thread.map(({ text }) => text)).toEqual(['a question', expect.stringContaining('costs 12 euros a year')]);
   });
 
-  it('cannot make the answer call everybody', async () => {
+  it('a mention cannot make the answer notify everybody', async () => {
     const id = `Ev${randomUUID()}`;
     const asked = `<@${bot}> <!channel> <!everyone> what does the gannet card cost?`;
     await send(event({ type: 'app_mention', user: members['kim'], text: asked, ts: ts() }, { event_id: id }));
@@ -380,7 +380,7 @@ describe('a mention', () => {
   });
 });
 
-/** A customer who waits for a person, in live mode, with its ticket in the channel. */
+/** A customer in live mode who waits for a person, with a ticket in the channel. */
 async function ticket() {
   const set = await system.api().request('PUT', `/support/config/orgs/${org.orgId}`, {
     token: org.owner.token,
@@ -407,7 +407,7 @@ async function ticket() {
 }
 
 describe('the thread of a ticket', () => {
-  it('opens with what the customer wrote, harmlessly, and its events follow in order', async () => {
+  it('the thread of a ticket opens with the customer’s words without markup, and events follow in order', async () => {
     const { head, convId } = await ticket();
     const thread = await until(async () => {
       const seen = await threadOf(head);
@@ -422,7 +422,7 @@ describe('the thread of a ticket', () => {
     await until(async () => (await threadOf(head)).at(-1)!.text.startsWith('Resolved.'), 'the end in the thread');
   });
 
-  it('takes a person’s message to the customer, once, under the person’s name', async () => {
+  it('a person’s message in the thread reaches the customer once, under the person’s name', async () => {
     const { head, history } = await ticket();
     const [at, id] = [ts(), `Ev${randomUUID()}`];
     const text = 'Hello &amp; welcome, see <https://example.com/a|our page>.';
@@ -438,7 +438,7 @@ describe('the thread of a ticket', () => {
     ]);
   });
 
-  it('maps a person to the member with the same address', async () => {
+  it('a Slack user is matched to the member with the same e-mail address', async () => {
     const person = await system.api().join(org);
     const { head, history } = await ticket();
     const profile = { display_name: 'robin', email: person.email.toUpperCase() };
@@ -460,7 +460,7 @@ describe('the thread of a ticket', () => {
     ['a removal', () => ({ subtype: 'message_deleted', deleted_ts: '1.1' }), 'removals'],
     ['a message to the bot', () => ({ user: members['kim'], text: `<@${bot}> what now?` }), 'speaks to the bot'],
     ['an empty message', () => ({ user: members['kim'], text: '' }), 'no text'],
-  ])('does not take %s to the customer', async (_, inner, reason) => {
+  ])('the thread does not pass %s on to the customer', async (_, inner, reason) => {
     const { head, history } = await ticket();
     const id = `Ev${randomUUID()}`;
     await send(event({ type: 'message', ts: ts(), thread_ts: head, ...inner() }, { event_id: id }));
@@ -468,7 +468,7 @@ describe('the thread of a ticket', () => {
     expect((await history()).filter(({ role }) => role === 'agent')).toEqual([]);
   });
 
-  it('a message elsewhere reaches nobody, and nothing of it is kept', async () => {
+  it('a message outside of ticket threads reaches nobody and is not stored', async () => {
     const id = `Ev${randomUUID()}`;
     const inner = { type: 'message', user: members['kim'], text: 'lunch?', ts: ts(), thread_ts: '1.000001' };
     await send(event(inner, { event_id: id }));
@@ -477,7 +477,7 @@ describe('the thread of a ticket', () => {
 });
 
 describe('another organization of the same workspace', () => {
-  it('gets no event of it, whatever it connects', async () => {
+  it('another organization that connects the same workspace gets none of its events', async () => {
     const other = await system.api().newOrg();
     await system.connectSlack(other, channel);
     const id = `Ev${randomUUID()}`;
@@ -491,9 +491,9 @@ describe('another organization of the same workspace', () => {
 });
 
 describe('test mode', () => {
-  it('sends nothing: the answer of a mention is a suppressed delivery with its exact request', async () => {
+  it('in test mode the answer to a mention is a suppressed delivery with its exact request', async () => {
     const own = await system.api().newOrg();
-    // This workspace is theirs for the time of this test.
+    // During this test the workspace belongs to the new organization.
     await db.collection('integrations').updateMany({ provider: 'slack' }, { $unset: { events_of: '' } });
     await system.connectSlack(own, channel);
     const [id, at] = [`Ev${randomUUID()}`, ts()];
@@ -523,7 +523,7 @@ describe('test mode', () => {
 });
 
 describe('an erased customer', () => {
-  it('leaves no link and nothing that arrived about it', async () => {
+  it('the removal of a customer deletes thread links and received events', async () => {
     const { head, customerId } = await ticket();
     const id = `Ev${randomUUID()}`;
     await send(

@@ -1,4 +1,6 @@
-/** Tokens of Slack that end, for many processes at once: each is renewed once, and nobody is given one that has ended. */
+/**
+ * Expiring Slack tokens used by many processes at once. Each token is renewed once, and no process gets an expired one.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pino from 'pino';
 import { modelsIn } from '../../kit/database.ts';
@@ -35,7 +37,7 @@ beforeEach(async () => {
   now = start;
   orgId = newId('org');
   renewals = [];
-  // Each renewal gives the next token, and takes each refresh token once.
+  // Each renewal returns the next token and accepts each refresh token once.
   service.choosing((sent) => {
     if (sent.path !== '/api/oauth.v2.access') return undefined;
     renewals.push(sent);
@@ -56,7 +58,7 @@ beforeEach(async () => {
   await connectIntegration(orgId, 'slack', { account: 'Demo', settings: {}, sealed }, start);
 });
 
-/** What a process of its own uses, which has read the connection long before. */
+/** Simulates separate processes that have read the connection long before. */
 async function processes(count: number): Promise<() => Promise<string[]>> {
   const read = await findIntegration(orgId, 'slack');
   const deps: SlackTokenDeps = {
@@ -71,7 +73,7 @@ async function processes(count: number): Promise<() => Promise<string[]>> {
 }
 
 describe('a token of Slack that ends', () => {
-  it('is used as it is until it is due; then one renews it, and the others need not wait', async () => {
+  it('a Slack token is used until it is due, then one process renews it and the others do not wait', async () => {
     const use = await processes(6);
     now = new Date(start.getTime() + hours(10) - 1);
     expect(new Set(await use())).toEqual(new Set(['token-0']));
@@ -84,7 +86,7 @@ describe('a token of Slack that ends', () => {
     expect(new Set(await use())).toEqual(new Set(['token-1']));
   });
 
-  it('that has ended is waited for by all while one renews it', async () => {
+  it('while one process renews an expired Slack token, all others wait for it', async () => {
     const use = await processes(6);
     now = new Date(start.getTime() + hours(13));
     expect(new Set(await use())).toEqual(new Set(['token-1']));
@@ -93,7 +95,7 @@ describe('a token of Slack that ends', () => {
     expect(renewals).toHaveLength(2);
   });
 
-  it('is renewed by another once the time of one who died meanwhile is over', async () => {
+  it('when a process dies while it renews a token, another one renews it after the lease ends', async () => {
     const use = await processes(1);
     now = new Date(start.getTime() + hours(11));
     expect(await integrationTurns(`${orgId}:slack`, () => now).claim()).toBe(true);
@@ -102,7 +104,7 @@ describe('a token of Slack that ends', () => {
     expect(await use()).toEqual(['token-1']);
   });
 
-  it('is not written over what was connected meanwhile', async () => {
+  it('a renewed token does not overwrite a connection that was made meanwhile', async () => {
     const use = await processes(1);
     const sealed = sealCredentials(
       { org_id: orgId, provider: 'slack' },

@@ -1,4 +1,4 @@
-/** POST /webhooks/teams: who may speak, whose tenant it is, and how a question is answered. */
+/** POST /webhooks/teams: who may send, which organization a tenant belongs to, and how a question is answered. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { appId, appPassword, startBotFramework, type BotFramework } from '../../kit/botframework.ts';
@@ -30,7 +30,7 @@ afterAll(async () => {
   await microsoft.close();
 });
 
-/** A live organization that knows this. */
+/** A live organization with this document. */
 async function connectable(content: string): Promise<TestOrg> {
   const made = await api.newOrg();
   await api.goLive(made);
@@ -69,7 +69,7 @@ async function bot(
   return post(JSON.stringify(sent), `Bearer ${await microsoft.token({ serviceurl: service(), ...claims }, options)}`);
 }
 
-/** Connects a tenant with a code that is sent from it. */
+/** Connects a tenant by sending the code from that tenant. */
 async function connect(of: TestOrg, tenant: string): Promise<Reply> {
   const { status, body } = await api.request('PUT', `/orgs/${of.orgId}/integrations/teams`, { token: of.owner.token });
   expect(status).toBe(200);
@@ -94,12 +94,12 @@ describe('a token of the Bot Framework', () => {
     ['for no service', { serviceurl: undefined }, {}],
     ['on another channel', {}, {}, { channelId: 'directline' }],
     ['whose message names another service', {}, {}, { serviceUrl: 'https://evil.example/' }],
-  ])('%s: 401', async (_, claims, options, more = {}) => {
+  ])('a Bot Framework token %s is refused with 401', async (_, claims, options, more = {}) => {
     const { status, body } = await bot(activity(question, 'x', more), options, claims);
     expect([status, body.code]).toEqual([401, 'UNAUTHENTICATED']);
   });
 
-  it('without a signature, or with a part of one: 401', async () => {
+  it('a Bot Framework token without a complete signature is refused with 401', async () => {
     const body = JSON.stringify(activity(question, 'x'));
     const [head = '', payload = ''] = (await microsoft.token({ serviceurl: service() })).split('.');
     const none = Buffer.from('{"alg":"none","kid":"teams"}').toString('base64url');
@@ -114,13 +114,13 @@ describe('a token of the Bot Framework', () => {
     for (const authorization of [undefined, ...wrong]) expect((await post(body, authorization)).status).toBe(401);
   });
 
-  it('that expired four minutes ago is good: clocks differ', async () => {
+  it('a token that expired four minutes ago is accepted, because clocks differ', async () => {
     expect((await bot(activity(question, randomUUID()), { seconds: -240 })).status).toBe(200);
   });
 });
 
 describe('an HMAC', () => {
-  it('of another body or secret: 401', async () => {
+  it('an HMAC of another body or secret is refused with 401', async () => {
     const body = JSON.stringify(activity(question, 'x'));
     const other = randomBytes(32).toString('base64');
     for (const authorization of [
@@ -134,14 +134,14 @@ describe('an HMAC', () => {
     for (const raw of ['', 'null', '[]', '{']) expect((await post(raw, hmac(raw))).status).toBe(401);
   });
 
-  it('over 256 KiB is 413', async () => {
+  it('a request over 256 KiB is refused with 413', async () => {
     const body = JSON.stringify(activity('x'.repeat(300_000), 'x'));
     expect((await post(body, hmac(body))).status).toBe(413);
   });
 });
 
 describe('a tenant', () => {
-  it('is connected by a code that is sent from it, once', async () => {
+  it('a tenant is connected once by a code that is sent from that tenant', async () => {
     const tenant = randomUUID();
     const other = await api.newOrg();
     const { body } = await api.request('PUT', `/orgs/${other.orgId}/integrations/teams`, { token: other.owner.token });
@@ -153,12 +153,12 @@ describe('a tenant', () => {
     });
     expect(await stands(other)).toMatchObject({ status: 'connected', account: tenant, receives_events: true });
     expect((await webhook(activity(`connect ${code}`, randomUUID()))).body.text).toMatch(/was used/);
-    // Whoever comes second gets nothing of it.
+    // The organization that comes second does not get the tenant.
     expect((await connect(org, tenant)).body.text).toMatch(/Another organization/);
     expect((await stands(org)).status).toBe('disconnected');
   });
 
-  it('is connected by nobody who is no admin any more when the code comes', async () => {
+  it('a tenant is not connected when the person who requested the code is no longer an admin', async () => {
     const admin = await api.join(org, 'admin');
     const begun = async () =>
       (await api.request('PUT', `/orgs/${org.orgId}/integrations/teams`, { token: admin.token })).body.data
@@ -177,7 +177,7 @@ describe('a tenant', () => {
     expect(await stands(org)).toEqual(before);
   });
 
-  it('that nobody connected is answered so, and stays with nobody', async () => {
+  it('a tenant that is not connected is told so, and belongs to no organization', async () => {
     const { status, body } = await webhook(activity(question, randomUUID()));
     expect([status, body]).toEqual([
       200,
@@ -191,14 +191,14 @@ describe('a question', () => {
   beforeAll(async () => {
     await connect(org, tenant);
   });
-  /** Asks as the answer says to where this machine took longer than Teams waits. */
+  /** Asks again when the answer says so, because this machine may take longer than Teams waits. */
   const asks = (from: string): Promise<Reply> =>
     until(async () => {
       const reply = await webhook(activity(question, from));
       return reply.body.text !== 'This took too long; please ask again.' && reply;
     }, 'an answer within four seconds');
 
-  it('to an outgoing webhook is answered at once, by the organization of its tenant alone', async () => {
+  it('a question to an outgoing webhook is answered at once, only by the organization of its tenant', async () => {
     const { status, body } = await asks(tenant);
     expect([status, body.type]).toEqual([200, 'message']);
     expect(body.text).toMatch(/^The gannet card costs 12 EUR a year\.[^]*\n\nhelp\.md$/);
@@ -208,7 +208,7 @@ describe('a question', () => {
     expect((await asks(theirs)).body.text).not.toContain('12 EUR');
   });
 
-  it('to the bot is answered once in its conversation, with the bot’s own token', async () => {
+  it('a question to the bot is answered once in its conversation, with the token of the bot', async () => {
     const asked = activity(question, tenant);
     expect((await bot(asked)).body).toEqual({});
     expect((await bot(asked)).status).toBe(200);
@@ -229,7 +229,7 @@ describe('a question', () => {
     });
   });
 
-  it('of another kind than a message changes nothing', async () => {
+  it('an activity that is not a message changes nothing', async () => {
     expect((await bot(activity('', tenant, { type: 'conversationUpdate' }))).status).toBe(200);
     const { body } = await webhook(activity('', tenant));
     expect(body.text).toBe('Write your question behind my name.');

@@ -1,4 +1,4 @@
-/** Ticket events as a receiver gets them: signed, in order, once, and the same bytes at each attempt. */
+/** Ticket events as a receiver gets them: signed, in order, once, and with the same bytes at each attempt. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { createHmac, randomBytes } from 'node:crypto';
@@ -20,18 +20,18 @@ const newReceiver = receiversOfTest();
 
 const idOf = ({ headers }: Received) => headers['webhook-id'];
 const typesOf = (received: readonly Received[]) => received.map(({ event }) => event.type);
-/** Answers the first requests in this way, and takes the others. */
+/** Answers the first requests with these answers, and accepts the others. */
 const first = (...answers: Answer[]): Answer => {
   const left = [...answers];
   return (received, response) => (left.shift() ?? status(204))(received, response);
 };
-/** No further attempt is made by itself while a test lasts. */
+/** No further attempt starts by itself during a test. */
 const later = { 'retry-after': '3600' };
 // oxlint-disable-next-line typescript/no-explicit-any -- what a reply holds
 type Found = any;
 
 describe('a ticket’s events', () => {
-  it('arrive in order, signed, with all that is known, and are recorded as delivered', async () => {
+  it('the events of a ticket arrive in order, signed and with all details, and are recorded as delivered', async () => {
     const receiver = await newReceiver();
     const org = await newOrg(receiver.url);
     const { convId, ticketId, customerId, email } = await newTicket(org, { name: 'Ada Example' });
@@ -71,7 +71,7 @@ describe('a ticket’s events', () => {
     expect(body.destinations).toEqual([expect.objectContaining({ kind: 'webhook', mode: 'live', status: 'active' })]);
   });
 
-  it('are sent when the agent calls a person, and for each further escalation anew', async () => {
+  it('events are sent when the agent escalates, and again for each further escalation', async () => {
     const receiver = await newReceiver();
     const org = await newOrg(receiver.url);
     const session = await api.newSession(org, { key: org.key });
@@ -87,7 +87,7 @@ describe('a ticket’s events', () => {
     expect(new Set(receiver.received.map(idOf)).size).toBe(4);
   });
 
-  it('are signed with a secret that is plain text by its bytes', async () => {
+  it('a secret that is plain text signs events by its bytes', async () => {
     const receiver = await newReceiver();
     const secret = `no base64 at all: ${randomBytes(8).toString('hex')}`;
     const org = await newOrg(receiver.url, { secret });
@@ -100,9 +100,9 @@ describe('a ticket’s events', () => {
     await expect(verifiedByPython(secret, { ...created!, headers })).rejects.toThrow();
   });
 
-  it('wait for the one before in their ticket, and for no other ticket', async () => {
+  it('an event waits for the previous one of its ticket, and for no other ticket', async () => {
     const failing = new Set<unknown>();
-    // A ticket has no id before it is there: whatever comes first fails.
+    // A ticket has no id before it exists, so every first event fails.
     const receiver = await newReceiver(status(500, later, 'Not today.'));
     const org = await newOrg(receiver.url);
     const other = await newConversation(org);
@@ -131,7 +131,7 @@ describe('a ticket’s events', () => {
     const ofTicket = receiver.received.filter(({ event }) => event.data.ticket.ticket_id === ticket.ticket_id);
     expect(ofTicket.slice(-3).map(({ event }) => event.data.ticket.event_seq)).toEqual([1, 2, 3]);
     expect(ofTicket.slice(0, -3).every(({ event }) => event.data.ticket.event_seq === 1)).toBe(true);
-    // The same event each time, byte for byte.
+    // Each attempt sends the same event, byte for byte.
     const created = ofTicket.filter(({ event }) => event.data.ticket.event_seq === 1);
     expect(new Set(created.map(idOf)).size).toBe(1);
     expect(new Set(created.map(({ body }) => body)).size).toBe(1);
@@ -139,7 +139,7 @@ describe('a ticket’s events', () => {
 });
 
 describe('an attempt', () => {
-  /** An organization whose first event was answered like this, and that delivery. */
+  /** An organization whose first event got this answer, and the delivery of that event. */
   async function answered(answer: Answer) {
     const receiver = await newReceiver(first(answer));
     const org = await newOrg(receiver.url);
@@ -150,7 +150,7 @@ describe('an attempt', () => {
   const tryNow = async (org: Found, delivery: Found) =>
     outbox(org, 'POST', `/deliveries/${delivery.delivery_id}/redeliver`);
 
-  it('that fails is made again after five seconds', async () => {
+  it('a failed attempt is repeated after five seconds', async () => {
     const { receiver, org } = await answered(status(503, {}, 'x'.repeat(5_000)));
     const [{ attempts }] = await deliveries(org, all(2, 'delivered'));
     expect(attempts).toMatchObject([{ status_code: 503 }, { status_code: 204 }]);
@@ -162,7 +162,7 @@ describe('an attempt', () => {
     );
   });
 
-  it('is made as late as Retry-After asks', async () => {
+  it('the next attempt is as late as Retry-After asks', async () => {
     const { delivery } = await answered(status(429, later));
     expect(delivery).toMatchObject({ status: 'retrying', attempts: [{ status_code: 429 }] });
     const wait = Date.parse(delivery.next_attempt_at) - Date.parse(delivery.attempts[0].at);
@@ -170,7 +170,7 @@ describe('an attempt', () => {
     expect(wait).toBeLessThan(1.3 * 3_600_000);
   });
 
-  it('that is redirected has failed, and nothing is asked for there', async () => {
+  it('a redirected attempt has failed, and the redirect is not followed', async () => {
     const elsewhere = await newReceiver();
     const { org, delivery } = await answered(status(308, { ...later, location: elsewhere.url }));
     expect(delivery).toMatchObject({
@@ -182,7 +182,7 @@ describe('an attempt', () => {
     expect(elsewhere.received).toEqual([]);
   });
 
-  it('goes to the address that is saved then, signed with the secret of that address alone', async () => {
+  it('an attempt goes to the current address and is signed only with the secret of that address', async () => {
     const { org, delivery } = await answered(status(500, later));
     const moved = await newReceiver();
     const fresh = newSecret();
@@ -194,12 +194,12 @@ describe('an attempt', () => {
     expect(verifiedByNpm(fresh, again!)).toMatchObject({ type: expect.any(String) });
   });
 
-  it('after a change of the secret is signed with both', async () => {
+  it('after a change of the secret an attempt is signed with both secrets', async () => {
     const { receiver, org, delivery } = await answered(status(500, later));
     receiver.answer = status(204);
     const fresh = newSecret();
     await configure(org, { outbox_webhook_secret: fresh });
-    // Saved again it is no change: it does not sign twice.
+    // Saving the same secret again is no change and adds no signature.
     await configure(org, { outbox_webhook_secret: fresh });
     await tryNow(org, delivery);
     await deliveries(org, all(2, 'delivered'));
@@ -212,7 +212,7 @@ describe('an attempt', () => {
     expect([again!.body, idOf(again!)]).toEqual([receiver.received[0]!.body, idOf(receiver.received[0]!)]);
   });
 
-  it('that waits when the destination is taken away is given up', async () => {
+  it('a delivery that waits is given up when its destination is removed', async () => {
     const { org, delivery } = await answered(status(500, later));
     await configure(org, { outbox_providers: [], outbox_webhook_url: null });
     await tryNow(org, delivery);
@@ -222,26 +222,26 @@ describe('an attempt', () => {
 });
 
 describe('a receiver that does not answer', () => {
-  it('is sent to again from the queue of slow ones, and from the usual one once it answered', async () => {
+  it('a receiver that does not answer moves to the slow queue, and back after it has answered', async () => {
     const receiver = await newReceiver(first(hang));
     const org = await newOrg(receiver.url);
     const { ticketId, convId } = await newTicket(org);
     const { workflow } = new Client({ connection });
     const [created] = await deliveries(org, all(2, 'delivered'));
     expect(created.attempts).toMatchObject([{ error: 'The server did not answer in time.' }, { status_code: 204 }]);
-    /** Where the latest run of the ticket's workflow looked for events, and where it sent. */
+    /** The task queues on which the latest run of the ticket's workflow looked for events and sent them. */
     const queues = async () => {
       const events = (await workflow.getHandle(`ticket:${ticketId}`).fetchHistory()).events ?? [];
       const activities = events.flatMap(({ activityTaskScheduledEventAttributes: activity }) => activity ?? []);
       const of = (name: string) =>
         activities.flatMap(({ activityType, taskQueue }) => (activityType?.name === name ? [taskQueue?.name] : []));
-      // A start that took long is repeated, and is one more look.
+      // A slow start may be repeated and then looks once more.
       return { looked: [...new Set(of('sendEvents'))], sent: of('sendSome') };
     };
     const { looked, sent } = await queues();
     expect([looked, sent.slice(0, 2)]).toEqual([['shared-deliveries'], ['shared-deliveries', 'shared-slowdeliveries']]);
     expect(sent.slice(2)).not.toContain('shared-slowdeliveries');
-    // What happens while it is open is the same workflow's.
+    // The same workflow also handles events that arrive while it is running.
     await until(
       async () => (await workflow.getHandle(`ticket:${ticketId}`).describe()).status.name === 'COMPLETED',
       'the workflow of both events to end',
@@ -254,7 +254,7 @@ describe('a receiver that does not answer', () => {
 });
 
 describe('a receiver that answers 410', () => {
-  it('is disabled, its members told once; saved again it gets what it missed, each ticket in order', async () => {
+  it('a receiver that answers 410 is disabled, and saving it again sends the missed events', async () => {
     const receiver = await newReceiver(status(410));
     const org = await newOrg(receiver.url);
     const since = new Date().toISOString();
@@ -270,7 +270,7 @@ describe('a receiver that answers 410', () => {
     expect(list.body.destinations).toEqual([
       expect.objectContaining({ status: 'disabled', last_error: expect.stringContaining('410') }),
     ]);
-    // What is told of the conversations besides is not this test's.
+    // Notifications about the conversations are not part of this test.
     const about = { org_id: org.orgId, conv_id: { $exists: false } };
     const told = await db().collection('notifications').find(about).toArray();
     expect(told).toEqual([expect.objectContaining({ user_id: org.owner.userId, kind: 'destination_disabled' })]);
@@ -294,7 +294,7 @@ describe('a receiver that answers 410', () => {
 });
 
 describe('test mode', () => {
-  it('sends nothing, and keeps the request exactly as it would have been', async () => {
+  it('test mode sends nothing and stores the exact request', async () => {
     const receiver = await newReceiver();
     const org = await newOrg(receiver.url, { live: false });
     await newTicket(org);
@@ -310,7 +310,7 @@ describe('test mode', () => {
 });
 
 describe('POST /support/outbox/orgs/{orgId}/test', () => {
-  it('sends an event of the type test', async () => {
+  it('POST …/test sends an event of the type test', async () => {
     const receiver = await newReceiver();
     const org = await newOrg(receiver.url);
     const sent = await outbox(org, 'POST', '/test');
@@ -325,7 +325,7 @@ describe('POST /support/outbox/orgs/{orgId}/test', () => {
     await deliveries(org, all(2, 'delivered'), '&event_type=test');
   });
 
-  it('is refused while there is no address or no secret: 409', async () => {
+  it('POST …/test is refused with 409 while the address or the secret is missing', async () => {
     const org = await api.newOrg();
     const { token } = org.owner;
     const path = `/support/outbox/orgs/${org.orgId}/test`;
@@ -337,7 +337,7 @@ describe('POST /support/outbox/orgs/{orgId}/test', () => {
 });
 
 describe('POST …/deliveries/{id}/redeliver', () => {
-  it('sends a delivered one again: the same id and body, signed anew', async () => {
+  it('redeliver sends a delivered event again with the same id and body and a new signature', async () => {
     const receiver = await newReceiver();
     const org = await newOrg(receiver.url);
     await newTicket(org);
@@ -351,13 +351,13 @@ describe('POST …/deliveries/{id}/redeliver', () => {
     const repeated = receiver.received[2]!;
     expect([idOf(repeated), repeated.body]).toEqual([found.event_id, receiver.received[0]!.body]);
     verifiedByNpm(fresh, repeated);
-    // A secret that was taken away signs nothing more.
+    // A secret that was removed signs nothing any more.
     expect(() => verifiedByNpm(org.secret, repeated)).toThrow();
   });
 });
 
 describe('POST …/recover', () => {
-  it('leaves out what was made before, and what did not fail', async () => {
+  it('recover omits deliveries that are older or did not fail', async () => {
     const receiver = await newReceiver(first(status(410)));
     const org = await newOrg(receiver.url);
     await newTicket(org);
@@ -375,7 +375,7 @@ describe('POST …/recover', () => {
 });
 
 describe('GET …/deliveries', () => {
-  it('is filtered and paged, the newest first', async () => {
+  it('the list of deliveries is filtered and paginated, newest first', async () => {
     const receiver = await newReceiver();
     const org = await newOrg(receiver.url);
     const { convId } = await newTicket(org);
@@ -401,7 +401,7 @@ describe('GET …/deliveries', () => {
     expect((await outbox(org, 'GET', '/deliveries?cursor=abc')).status).toBe(400);
   });
 
-  it('shows nobody else’s, and a key only its mode’s', async () => {
+  it('deliveries of other organizations are hidden, and a key sees only its mode', async () => {
     const receiver = await newReceiver();
     const [org, other] = await Promise.all([newOrg(receiver.url), newOrg(receiver.url)]);
     await newTicket(org);
@@ -428,7 +428,7 @@ describe('GET …/deliveries', () => {
 });
 
 describe('the removal of a customer', () => {
-  it('removes its deliveries, and those that wait are not sent', async () => {
+  it('the removal of a customer deletes its deliveries and cancels those that wait', async () => {
     const receiver = await newReceiver(status(500));
     const org = await newOrg(receiver.url);
     const one = await newTicket(org);
