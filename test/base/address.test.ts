@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { IncomingMessage } from 'node:http';
 import { addressOf, networkOf } from '../../api/http/address.ts';
 
-describe('the address by which limits count', () => {
+describe('networkOf', () => {
   it.each([
     ['an IPv4 address', '192.0.2.7', '192.0.2.7'],
     ['an IPv4 address in IPv6 clothes', '::ffff:192.0.2.7', '192.0.2.7'],
@@ -17,7 +17,7 @@ describe('the address by which limits count', () => {
   });
 });
 
-describe('the address of a caller', () => {
+describe('addressOf', () => {
   const from = (forwarded: string | undefined) =>
     ({
       headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },

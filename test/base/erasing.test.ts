@@ -100,7 +100,7 @@ async function nothingLeft(word: string, ids: readonly string[]): Promise<void> 
 /** The number of stored answers that name the id. */
 const answersAbout = (id: string) => db().collection('idempotency').countDocuments({ about: id });
 
-describe('a deletion leaves no copy', () => {
+describe('deletions', () => {
   it('the deletion of a task leaves no copy of its data', async () => {
     const word = newWord();
     const { task_id: id } = await ok('POST', `/orgs/${org.orgId}/tasks`, {
@@ -233,7 +233,7 @@ describe('a deletion leaves no copy', () => {
   });
 });
 
-describe('what Temporal keeps of an activity that failed', () => {
+describe('the stored failure of an activity', () => {
   it('Temporal stores the name, code and place of a failure, but never its message', () => {
     class Refused extends Error {
       override readonly name = 'MongoServerError';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { fuzzAs, type Effort, type Who } from '../kit/fuzzing.ts';
 
-describe('the API answers a fuzzer as its OpenAPI document describes it', () => {
+describe('the API under a fuzzer', () => {
   it.each<[who: Who, effort: Effort]>([
     ['owner', { phases: 'examples,fuzzing,stateful', examples: 2, stateful: 5 }],
     // An owner and a key have the same bodies and queries.

@@ -202,7 +202,7 @@ describe('private addresses', () => {
     expect(await reasonOf(http.request(base.replace('127.0.0.1', 'evil.example')))).toBe('blocked_address');
   });
 
-  it('an allowed entry with a port allows that port only', async () => {
+  it('an egress entry with a port allows only that port', async () => {
     const [first, second] = [await serve((_, reply) => reply.end('1')), await serve((_, reply) => reply.end('2'))];
     const http = client({ egressAllow: [new URL(first).host] });
     expect((await http.request(first)).body.toString()).toBe('1');
@@ -470,7 +470,7 @@ describe('size', () => {
   });
 
   it.each(['identity', 'gzip'])(
-    'an endless body (%s) ends at the limit, and its connection is closed',
+    'an endless body (%s) is refused at the size limit, and its connection is closed',
     async (encoding) => {
       let closed = false;
       const chunk = encoding === 'gzip' ? gzipSync(Buffer.alloc(65_536, 'a')) : Buffer.alloc(65_536, 'a');
@@ -490,7 +490,7 @@ describe('size', () => {
   );
 
   it.each([undefined, 'gzip'])(
-    'an endless body (%s) is cut at the limit when the caller asks for that',
+    'an endless body (%s) is truncated at the size limit when the caller asks for that',
     async (encoding) => {
       let closed = false;
       const text = Buffer.alloc(65_536, 'a');
@@ -526,7 +526,7 @@ describe('size', () => {
     expect(error.bytes).toBeLessThanOrEqual(2_000_000 + 65_536);
   });
 
-  it('nested encodings, and encodings that were not offered, are refused', async () => {
+  it('nested content encodings and encodings that the client did not offer are refused', async () => {
     const twice = gzipSync(gzipSync('x'));
     const base = await serve((request, reply) => {
       reply.writeHead(200, { 'content-encoding': decodeURIComponent(request.url!.slice(1)) }).end(twice);
@@ -669,7 +669,7 @@ describe('bad servers', () => {
     ['sends a negative length', 'protocol', (socket) => socket.end(`${ok}content-length: -1\r\n\r\n`)],
     ['sends a huge header', 'protocol', (socket) => socket.end(`${ok}x: ${'a'.repeat(100_000)}\r\n\r\n`)],
     ['floods headers', 'protocol', (socket) => socket.end(`${ok}${'x-a: b\r\n'.repeat(20_000)}\r\n`)],
-  ])('a server that %s gives the error %s', async (_, reason, answer) => {
+  ])('a server that %s causes the error %s', async (_, reason, answer) => {
     const http = client({ limits: { headersTimeoutMs: 20_000 } });
     expect(await reasonOf(http.request(await serveRaw(answer)))).toBe(reason);
     // The client still works afterwards.
@@ -677,7 +677,7 @@ describe('bad servers', () => {
     expect((await http.request(base)).body.toString()).toBe('fine');
   });
 
-  it('a closed port gives the error connection; a name without an address gives no_host', async () => {
+  it('a closed port causes the error connection, and a name without an address no_host', async () => {
     const server = createTcpServer();
     const port = await listen(server);
     await new Promise((resolve) => server.close(resolve));
@@ -688,7 +688,7 @@ describe('bad servers', () => {
   });
 
   it.each(['EAI_AGAIN', 'EAI_FAIL', 'ESERVFAIL', 'ETIMEOUT'])(
-    'a name server that fails with %s gives the error dns, which is temporary',
+    'a name server that fails with %s causes the temporary error dns',
     async (code) => {
       const http = client({ lookup: (_, __, answer) => answer(Object.assign(new Error(code), { code }), []) });
       const error = await failure(http.request('http://slow.example/'));
@@ -738,7 +738,7 @@ describe('follow', () => {
     ['gopher://127.0.0.1:6379/_FLUSHALL', 'bad_url'],
     ['http://user:pass@example.com/', 'bad_url'],
     ['http://127.0.0.1:6379:x/', 'bad_url'],
-  ])('a redirect to %s ends at that hop: %s', async (location, reason) => {
+  ])('a redirect to %s is refused with the reason %s', async (location, reason) => {
     const base = await redirecting({ '/a': '/b', '/b': location });
     const { lookup } = names({ 'evil.example': [['127.0.0.1']] });
     const error = await failure(client({ lookup }).follow(`${base}/a`));

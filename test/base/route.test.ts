@@ -213,7 +213,7 @@ describe('maxBytes', () => {
   });
 });
 
-describe('the limit of a list', () => {
+describe('the limit parameter of a list', () => {
   it.each([
     ['1', 200, '1'],
     ['100', 200, '100'],

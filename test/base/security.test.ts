@@ -89,7 +89,7 @@ async function forgeries(): Promise<Record<string, string>> {
   };
 }
 
-describe('no credential, or a malformed one', () => {
+describe('missing and malformed credentials', () => {
   it.each(guarded.map((route) => [label(route), route] as const))(
     '%s refuses missing and malformed credentials with 401',
     async (_, route) => {
@@ -153,7 +153,7 @@ describe('the wrong kind of credential', () => {
   );
 });
 
-describe('a route that takes signatures', () => {
+describe('a signed route', () => {
   it('a signed route refuses a key, a login and a session token in place of a signature with 401', async () => {
     for (const route of of('signature'))
       for (const token of [key, mine.owner.token, session])
@@ -191,12 +191,12 @@ describe('a session', () => {
     expect([401, 403]).not.toContain((await call(route, mine.orgId, session)).status);
   });
 
-  it.each(taken)('%s refuses the token of a revoked session: 401', async (_, route) => {
+  it.each(taken)('%s refuses the token of a revoked session with 401', async (_, route) => {
     expect((await call(route, mine.orgId, endedSession)).status).toBe(401);
   });
 });
 
-describe('another organization’s credential', () => {
+describe('credentials of another organization', () => {
   const withOrg = guarded.filter((route) => route.path.includes('{orgId}'));
   it.each(withOrg.map((route) => [label(route), route] as const))(
     '%s answers a credential of another organization with 404, as for a missing organization',

@@ -48,7 +48,7 @@ const working = (id: string): Work => ({ workflow: 'work', id, queue: 'conversat
 const pendingOf = async (convId: string) =>
   (await findConversation(orgId, convId))?.pending?.map(({ workflow_id }) => workflow_id);
 
-describe('an act that concerns several workflows', () => {
+describe('an act on several workflows', () => {
   it('an act stores an intent for each of its workflows, starts all and settles each separately', async () => {
     const convId = await begin();
     const ctx = starter(async (id) => {

@@ -119,7 +119,7 @@ describe('a field that does not fit its schema', () => {
   });
 });
 
-describe('the place of a fault', () => {
+describe('the path of a fault', () => {
   const nested = z.strictObject({
     name: z.string().min(1),
     skills: z
@@ -211,7 +211,7 @@ describe('a Problem', () => {
   });
 });
 
-describe('JSON that is sent', () => {
+describe('JSON request values', () => {
   const schemas = [
     ...routes.flatMap(({ method, path, params, query, body }) =>
       Object.entries({ params, query, body }).flatMap(([place, schema]) =>

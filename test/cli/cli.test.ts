@@ -180,7 +180,7 @@ describe('support-platform register, login, logout', () => {
     expect(await cli(['keys', 'list'], { env })).toMatchObject({ code: 1 });
   });
 
-  it('a password typed at a terminal is not echoed', async () => {
+  it('a password typed at a terminal is not shown', async () => {
     const { code, stdout } = await start(
       'python3',
       ['-c', onTerminal, org.owner.email, password, process.execPath, main, 'login'],
@@ -363,7 +363,7 @@ describe('support-platform docs, ask, gaps', () => {
     expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('opening.txt: already there') });
   });
 
-  it('a file that cannot be read fails with a reason for its owner', async () => {
+  it('docs add reports a file that cannot be read with a reason for its owner', async () => {
     const ended = await withKey('docs', 'add', join(root, 'test', 'fixtures', 'encrypted.docx'));
     expect(ended).toMatchObject({
       code: 1,

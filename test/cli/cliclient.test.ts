@@ -55,7 +55,7 @@ async function against(answers: Answer[], method: Method, options: RequestOption
   }
 }
 
-describe('a request that may be repeated', () => {
+describe('safe requests', () => {
   it.each([
     ['429', status(429, { 'retry-after': '2' }), 2000],
     ['503', status(503, { 'retry-after': '1' }), 1000],
@@ -102,7 +102,7 @@ describe('a request that may be repeated', () => {
   });
 });
 
-describe('a request that may not be repeated', () => {
+describe('unsafe requests', () => {
   it.each([
     ['a POST that happens once', 'POST', { once: true }],
     ['a DELETE', 'DELETE', {}],

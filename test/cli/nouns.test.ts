@@ -53,7 +53,7 @@ function of(own: TestOrg, token?: string) {
   return { say, json, fails: async (args: string[]) => (await login, cli(args, env)) };
 }
 
-describe('a described command', () => {
+describe('a command defined by a table', () => {
   it.each(described)(
     'the route of the command %s exists, accepts what it sends, and returns what it shows',
     (_, one) => {
@@ -109,7 +109,7 @@ describe('the help of each command', () => {
   });
 });
 
-describe('what is typed', () => {
+describe('arguments of commands', () => {
   it.each([
     ['a number that is none', ['deliveries', 'list', '--limit', 'many'], 'Give a whole number'],
     ['a choice that is none', ['tasks', 'create', 'A', '--priority', 'soon'], 'Allowed choices'],

@@ -499,7 +499,7 @@ describe('run.mjs', () => {
     expect([Buffer.concat(output).toString(), code]).toEqual([`${folder} a --b\n`, 3]);
   });
 
-  describe('the packages it installs', () => {
+  describe('the packages that run.mjs installs', () => {
     /** A project with one entry for users and one for developers, and an npm that logs its arguments. */
     beforeEach(async () => {
       for (const name of ['engines', 'bin', 'test']) await mkdir(join(folder, name));
@@ -528,18 +528,18 @@ case "$*" in *--include=dev*) mkdir -p "$FOLDER/node_modules/typescript";; esac
       return calls.split('\n').filter(Boolean);
     }
 
-    it('a start installs none for development, and a later test adds them without removing what is there', async () => {
+    it('a start installs no development packages, and a later test adds them', async () => {
       expect(await callsOf('engines/start.ts')).toEqual([expect.stringMatching(/^ci .*--omit=dev/)]);
       expect(await callsOf('engines/start.ts')).toEqual([]);
       expect(await callsOf('test/run.ts')).toEqual([expect.stringMatching(/^install --no-save .*--include=dev/)]);
     });
 
-    it('a start after a test installs nothing and removes nothing', async () => {
+    it('a start after a test run neither installs nor removes packages', async () => {
       await callsOf('test/run.ts');
       expect(await callsOf('engines/start.ts')).toEqual([]);
     });
 
-    it('a start after the lock file has changed keeps the development packages of an earlier test', async () => {
+    it('a start after a change of the lock file keeps the development packages of an earlier test', async () => {
       await callsOf('test/run.ts');
       await writeFile(join(folder, 'package-lock.json'), '{"packages":{"":{}}}');
       expect(await callsOf('engines/start.ts')).toEqual([expect.stringMatching(/^install --no-save .*--include=dev/)]);

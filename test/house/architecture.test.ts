@@ -176,10 +176,13 @@ describe('import directions', () => {
     expect(await importViolations(root)).toEqual([]);
   });
 
-  it.each(forbidden)('the file %s with the source %s is refused', async (file, source, named) => {
-    const found = await inProject([[file, source]], importViolations);
-    expect(found).toEqual([expect.stringContaining(`${file} may not import ${named}`)]);
-  });
+  it.each(forbidden)(
+    'the forbidden import of the file %s with the source %s is reported',
+    async (file, source, named) => {
+      const found = await inProject([[file, source]], importViolations);
+      expect(found).toEqual([expect.stringContaining(`${file} may not import ${named}`)]);
+    },
+  );
 
   it.each(backwards)(
     'the file %s with the source %s is refused because it imports a later slice',

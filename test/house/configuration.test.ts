@@ -49,7 +49,7 @@ describe('docs/configuration.md', () => {
 });
 
 describe('readConfig', () => {
-  it('returns a frozen configuration when only DATA_DIR is set', () => {
+  it('readConfig returns a frozen configuration when only DATA_DIR is set', () => {
     const config = readConfig({ DATA_DIR: folder });
     expect(config).toMatchObject({
       port: 3000,

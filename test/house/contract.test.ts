@@ -181,10 +181,10 @@ describe('every request', () => {
   });
 });
 
-describe('outside /v1', () => {
+describe('pages outside of /v1', () => {
   const get = (path: string) => fetch(`${process.env['TEST_API_URL']}${path}`);
 
-  it('the start page links to all pages, and shows the first calls for a caller without an organization', async () => {
+  it('the start page links to all pages and shows the first calls of a new user', async () => {
     const page = await get('/');
     const html = await page.text();
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);

@@ -152,7 +152,7 @@ describe('source files', () => {
   });
 });
 
-describe('the checks above', () => {
+describe('the checks of this file', () => {
   const small: Tree = { files: new Set(['docs/a.md', 'api/app.ts']), folders: new Set(['docs/', 'api/']) };
 
   it.each([

@@ -103,8 +103,8 @@ export function wordyDocx(words: number): Buffer {
 }
 
 /**
- * An XLSX with one sheet: `sheetData` holds `rows`, with `before` and `after` around it. `sheet` replaces the whole
- * part; `styles` are cell formats.
+ * An XLSX with one sheet. Its `sheetData` holds `rows`, between `before` and `after`. `sheet` replaces the whole part,
+ * and `styles` are cell formats.
  */
 export const makeXlsx = ({
   rows = '',

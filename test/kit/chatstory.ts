@@ -151,7 +151,8 @@ class Device {
   }
 
   /**
-   * Sends the same message by REST, through any process, at the same time: 202, or nothing when that process crashes.
+   * Sends the same message by REST through any process at the same time. The answer is 202, or nothing when that
+   * process crashes.
    */
   async post(url: string, { body, client_message_id }: Device['said'][number]): Promise<void> {
     const { orgId, token } = this.minted;

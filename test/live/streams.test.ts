@@ -136,7 +136,7 @@ const follow = async (board: string, badge: string, query = '') => {
 };
 const lines = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => [from + i, from + i]);
 
-describe('a stream that is no conversation', () => {
+describe('a stream of another kind than conversations', () => {
   it('each follower gets the frames of its stream in order, and no others', async () => {
     const [one, other] = [await newBoard(), await newBoard()];
     const displays = [await follow(one.board, one.badge), await follow(one.board, one.badge)];

@@ -11,7 +11,7 @@ beforeAll(async () => {
   orgId = await system.newOrg();
 });
 
-describe('a worker that stands still while it answers', () => {
+describe('a frozen worker', () => {
   it.each(['between chunks', 'answer unstored'] as const)(
     'an answer of a frozen worker (%s) is taken over, and the worker writes nothing more when it continues',
     async (fault) => {

@@ -3,7 +3,7 @@ import { fuzzAs, type Effort, type Who } from '../kit/fuzzing.ts';
 
 const endsMs = 300_000;
 
-describe('the API answers a fuzzer as its OpenAPI document describes it', () => {
+describe('the API under a fuzzer', () => {
   it.each<[who: Who, effort: Effort]>([
     ['owner', { phases: 'examples,coverage', examples: 1 }],
     ['owner', { phases: 'fuzzing,stateful', examples: 20, stateful: 50 }],

@@ -49,7 +49,7 @@ describe('findDue', () => {
   });
 });
 
-describe('a day that counts from the meeting', () => {
+describe('relative dates', () => {
   it('a relative date is computed in the time zone of the meeting', () => {
     const late = new Date('2026-11-18T23:30:00Z');
     expect(findDue('by tomorrow', late, 'UTC')!.due).toBe('2026-11-19');

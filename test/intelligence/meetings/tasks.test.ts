@@ -150,7 +150,7 @@ describe('a request and its answer', () => {
   });
 });
 
-describe('what is not firm', () => {
+describe('uncertain tasks', () => {
   it.each<[PossibleReason, string[]]>([
     ['no_owner', ['Ada: The privacy page has to be updated by Monday.']],
     ['no_owner', ['Ada: Everyone needs to fill in the survey by Friday.', 'Bob: Okay, sure.']],

@@ -149,7 +149,7 @@ describe('POST /webhooks/linear', () => {
   });
 });
 
-describe('whose an event is', () => {
+describe('the organization of an event', () => {
   it('an organization’s own secret signs only for that organization, whatever team the event names', async () => {
     const [mine, other] = await Promise.all([api.newOrg(), api.newOrg()]);
     const [myTeam, otherTeam, workspace] = [randomUUID(), randomUUID(), randomUUID()];

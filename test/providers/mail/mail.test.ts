@@ -456,7 +456,7 @@ describe('a customer’s mail', () => {
   });
 });
 
-describe('an erased customer', () => {
+describe('the removal of a customer', () => {
   it('the removal of a customer deletes deliveries, received mails, mail threads and the address', async () => {
     const { mail, email, customerId, convId } = await mailed();
     expect((await arrives(answering(mail, email, 'The teal one.'))).status).toBe('processed');
@@ -653,7 +653,7 @@ describe('PUT /orgs/{orgId}/integrations/email', () => {
   });
 });
 
-describe('the candidate of an interview that has a time', () => {
+describe('the candidate of a scheduled interview', () => {
   const soon = (hours: number): string =>
     `${new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 17)}00.000Z`;
   const basic = (at: string): string => at.replaceAll(/[-:]|\.000/g, '');
@@ -749,7 +749,7 @@ describe('the candidate of an interview that has a time', () => {
   });
 });
 
-describe('a worker that dies after the server has taken a mail', () => {
+describe('a worker that dies while it sends a mail', () => {
   it('a worker that dies after the server accepted a mail sends it again with the same Message-ID', async () => {
     const { convId } = await customer({ email: 'killed@customer.example' });
     const [served, worker] = running as [Running, Running];

@@ -107,7 +107,7 @@ const signature = (d: string, more = ''): string =>
 const own = 'dkim=pass header.i=@customer.example';
 const evil = 'dkim=pass header.i=@evil.example';
 
-describe('what only looks like a closing', () => {
+describe('lines that look like a closing', () => {
   it.each([
     'Yours is broken, mine is not',
     'My set:\nLG TV',
@@ -139,7 +139,7 @@ describe('a mail in HTML', () => {
   });
 });
 
-describe('the signature that speaks for a mail’s author', () => {
+describe('the signing domain of a mail', () => {
   it.each<[string, string[], string]>([
     ['its own', [found(own), signature('customer.example')], 'customer.example'],
     [

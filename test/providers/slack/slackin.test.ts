@@ -190,7 +190,7 @@ describe('POST /webhooks/slack', () => {
   );
 });
 
-describe('what is signed and has another form than Slack documents', () => {
+describe('signed bodies of undocumented form', () => {
   const fields = ['text', 'user', 'channel', 'ts', 'thread_ts', 'subtype', 'bot_id'] as const;
   const odd: [string, Record<string, unknown>][] = fields.flatMap((name) => [
     [`${name}: null`, { [name]: null }],
@@ -522,7 +522,7 @@ describe('test mode', () => {
   });
 });
 
-describe('an erased customer', () => {
+describe('the removal of a customer', () => {
   it('the removal of a customer deletes thread links and received events', async () => {
     const { head, customerId } = await ticket();
     const id = `Ev${randomUUID()}`;

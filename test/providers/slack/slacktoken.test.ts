@@ -72,7 +72,7 @@ async function processes(count: number): Promise<() => Promise<string[]>> {
   return () => Promise.all(Array.from({ length: count }, use));
 }
 
-describe('a token of Slack that ends', () => {
+describe('an expiring Slack token', () => {
   it('a Slack token is used until it is due, then one process renews it and the others do not wait', async () => {
     const use = await processes(6);
     now = new Date(start.getTime() + hours(10) - 1);

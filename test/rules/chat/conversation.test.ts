@@ -126,7 +126,7 @@ describe('the preview of a message', () => {
   });
 });
 
-describe('what a question may search', () => {
+describe('searchedSegments', () => {
   it.each([
     ['the signed product, whatever a page says later', 'retail', 'business', ['retail']],
     ['what the page says, when the session names nothing', undefined, 'business', ['business']],
@@ -138,7 +138,7 @@ describe('what a question may search', () => {
   });
 });
 
-describe('what the agent is told of a situation', () => {
+describe('situationOf', () => {
   const session = { productType: 'retail', plan: 'gold', desk: 7 };
   it.each([
     ['nothing, when nobody said anything', undefined, undefined, undefined, undefined],

@@ -149,7 +149,7 @@ describe('createReplyStream', () => {
 
 // An algorithm that restarts at each opening bracket takes minutes or hours for these texts, so Jest's timeout fails
 // it.
-describe('a text made to be slow', () => {
+describe('hostile texts', () => {
   const length = 200_000;
   const repeated = (part: string): string => part.repeat(Math.ceil(length / part.length));
   const slow = [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { keptUntil } from '../../../models/rules/chat/retention.ts';
 
-describe('the end of a test record', () => {
+describe('the expiry of a test record', () => {
   it.each([
     ['2026-01-01T00:00:00.000Z', 0, '2026-02-01T00:00:00.000Z'],
     ['2026-01-01T23:59:59.999Z', 0, '2026-02-01T00:00:00.000Z'],

@@ -14,7 +14,7 @@ describe('options', () => {
   });
 });
 
-describe('waits', () => {
+describe('wait times', () => {
   it.each([
     [undefined, 0, false],
     [0, 0, false],

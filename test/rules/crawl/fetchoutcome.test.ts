@@ -11,7 +11,7 @@ import {
   type FetchOutcome,
 } from '../../../models/rules/crawl/fetchoutcome.ts';
 
-describe('what became of addresses', () => {
+describe('the outcomes of addresses', () => {
   const indexed: FetchOutcome = { outcome: 'indexed' };
   const left = (why: CrawlReason, to?: string): FetchOutcome => ({
     outcome: reasonRow(why).kind,
@@ -108,7 +108,7 @@ describe('what became of addresses', () => {
   );
 });
 
-describe('a set that is to replace another', () => {
+describe('isWholeSet', () => {
   it.each([
     [0, 0, 0, false],
     [1, 0, 0, true],
@@ -126,7 +126,7 @@ describe('a set that is to replace another', () => {
   );
 });
 
-describe('where a page was before', () => {
+describe('the former addresses of a page', () => {
   const from = (url: string, to: string) => ({ url: `https://a/${url}`, to: `http://www.a/${to}` });
   const formers = formerAddresses([
     from('old', 'new'),
@@ -141,7 +141,7 @@ describe('where a page was before', () => {
   ])('the content of %s was indexed before at %j', (key, expected) => expect(formers(key)).toEqual(expected));
 });
 
-describe('pages that answer and have become duplicates', () => {
+describe('duplicate pages', () => {
   const outcomesOf = (read: number, copies: number) =>
     new Map<string, FetchOutcome>([
       ...Array.from({ length: read }, (_, n): [string, FetchOutcome] => [`a/read-${n}`, { outcome: 'indexed' }]),

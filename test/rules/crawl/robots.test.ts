@@ -202,7 +202,7 @@ describe('robotsPolicy', () => {
   ])('the robots.txt status %s leads to the policy %s', (status, policy) => expect(robotsPolicy(status)).toBe(policy));
 });
 
-describe('beside a walk along all rules', () => {
+describe('compared with a check of all rules', () => {
   it('the fast lookup decides as a comparison with all rules does', () => {
     let state = 5;
     const roll = (n: number): number => {
@@ -235,7 +235,7 @@ describe('beside a walk along all rules', () => {
   });
 });
 
-describe('beside another reader', () => {
+describe('compared with robots-parser', () => {
   it('the parser decides as robots-parser does wherever that library follows RFC 9309', () => {
     let state = 11;
     const roll = (n: number): number => {

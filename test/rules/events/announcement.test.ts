@@ -64,7 +64,7 @@ describe('audienceOf', () => {
   });
 });
 
-describe('the words', () => {
+describe('the text of an announcement', () => {
   const told: Happening = {
     event: 'task_assigned',
     event_id: 'evt_1',

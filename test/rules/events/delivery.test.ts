@@ -4,7 +4,7 @@ import { maxExternalIdLength, maxNameLength } from '../../../models/rules/access
 import { maskHeaders, maskUrl } from '../../../models/rules/events/delivery.ts';
 import { descriptionOf, eventBody, maxBodyBytes, type EventData } from '../../../models/rules/events/ticketevent.ts';
 
-describe('an address that is shown', () => {
+describe('maskUrl', () => {
   it.each([
     ['https://example.com/hooks/tickets', 'https://example.com/hooks/tickets'],
     ['https://example.com/hooks?token=abc&a=b', 'https://example.com/hooks?token=***&a=***'],
@@ -17,7 +17,7 @@ describe('an address that is shown', () => {
   });
 });
 
-describe('headers that are shown', () => {
+describe('maskHeaders', () => {
   it('shown request headers keep signatures and mask credentials', () => {
     const open = { 'webhook-id': 'evt_1', 'webhook-signature': 'v1,abc', 'content-type': 'application/json' };
     const secret = { Authorization: 'Bearer x', cookie: 'a=b', 'X-Api-Key': 'k', 'x-auth-token': 't' };

@@ -110,7 +110,7 @@ describe('reply addresses', () => {
   );
 });
 
-describe('a mail that is sent', () => {
+describe('outgoing mail', () => {
   it.each(languages)('a mail in language %s says who wrote what, and how to answer', (language) => {
     const told = [
       { sender: 'Anna', body: ' Hello.\n', sources: [] },
@@ -163,7 +163,7 @@ describe('a mail that is sent', () => {
   });
 });
 
-describe('a mail that comes', () => {
+describe('incoming mail', () => {
   const person: MailHead = {
     headers: [],
     from: 'alice@customer.example',

@@ -281,7 +281,7 @@ describe('a stored secret', () => {
   });
 });
 
-describe('what saving settings makes of the outbox', () => {
+describe('outboxAfter', () => {
   const now = new Date('2026-11-22T10:00:00Z');
   const hour = 3_600_000;
   const later = (hours: number) => new Date(now.getTime() + hours * hour);

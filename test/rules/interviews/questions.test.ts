@@ -212,7 +212,7 @@ describe('questionsFor', () => {
     expect(made.filter((body) => body.includes('“Go”'))).toEqual([expect.stringContaining('does not mention “Go”')]);
   });
 
-  it('does not take an everyday word of a resume for a skill', () => {
+  it('an everyday word of a resume is not taken for a skill', () => {
     const made = questionsFor({ ...order, resume: 'Managed every release and helped five teams go live on time' });
     expect(bodies(made).join('\n')).toContain('does not mention “Go”');
   });

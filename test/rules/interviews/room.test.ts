@@ -44,7 +44,7 @@ describe('followUp', () => {
   ])('the follow-up fits the answer %j', (answer, question) => expect(followUp(answer)).toBe(question));
 });
 
-describe('followUp in another language', () => {
+describe('followUp in other languages', () => {
   it.each([
     ['de', 'Es war gut.', 'Können Sie dafür ein konkretes Beispiel nennen?'],
     [
@@ -72,7 +72,7 @@ describe('followUp in another language', () => {
   );
 });
 
-describe('the words of a room', () => {
+describe('the texts of a room', () => {
   it.each(interviewLanguages)('all texts of an interview room exist in %s and differ from each other', (language) => {
     const { we: _we, own: _own, ...asked } = followUps[language];
     const said = [notices, endings]

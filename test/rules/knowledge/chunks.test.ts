@@ -196,7 +196,7 @@ function generate(seed: number): Block[] {
   });
 }
 
-describe('over 100 generated documents', () => {
+describe('toChunks over 100 generated documents', () => {
   const documents = Array.from({ length: 100 }, (_, seed) => generate(seed));
   const cut = documents.map((blocks) => toChunks(blocks));
   const tokens = (value: string): string[] => value.match(/w\d+/g) ?? [];

@@ -145,7 +145,7 @@ describe('detectFileType', () => {
   });
 });
 
-describe('text or binary', () => {
+describe('detectUtf16 and looksBinary', () => {
   it.each<[string, Buffer, string | undefined, boolean]>([
     ['ASCII', Buffer.from('hello\tworld\r\n'), undefined, false],
     ['an empty file', Buffer.alloc(0), undefined, false],

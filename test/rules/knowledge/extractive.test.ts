@@ -201,7 +201,7 @@ describe('extract', () => {
     },
   );
 
-  describe('of a table', () => {
+  describe('extract from a table', () => {
     const plans: Source = {
       id: 'plans',
       heading: 'Plans',
@@ -262,7 +262,7 @@ describe('extract', () => {
     });
   });
 
-  describe('when two documents disagree', () => {
+  describe('extract from documents that disagree', () => {
     const old = { id: 'old', source_id: 'old', name: 'fees-2025.md', heading: 'Fees', dated: new Date(1) };
     const fresh = { id: 'new', source_id: 'new', name: 'fees-2026.md', heading: 'Fees', dated: new Date(2) };
     it.each([
@@ -308,7 +308,7 @@ describe('extract', () => {
     });
   });
 
-  describe('a follow-up', () => {
+  describe('extract for a follow-up', () => {
     const question = 'What does the heron card cost?';
     const heron: Source = {
       id: 'heron',
@@ -349,7 +349,7 @@ describe('extract', () => {
     });
   });
 
-  describe('by meaning', () => {
+  describe('with embeddings', () => {
     const question = 'Wann ist geöffnet?';
     it('the sentence with the closest vector is chosen when no word is shared', () => {
       const closeness = new Map([['Our branches open at nine.', 0.6]]);

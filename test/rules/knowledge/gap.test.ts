@@ -5,7 +5,7 @@ import { gapGroup, gapReason, nearestGroup } from '../../../models/rules/knowled
 const at = (angle: number): Float32Array =>
   Float32Array.from([Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)]);
 
-describe('questions without an answer', () => {
+describe('unanswered questions', () => {
   it('an unanswered question joins the nearest group by embeddings, if one is near enough', () => {
     const known = [
       { group: 'cash', vector: at(0) },

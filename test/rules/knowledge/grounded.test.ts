@@ -14,7 +14,7 @@ const cited = [
 ];
 const held = (text: string, told: string[] = []) => holdAgainst(text, { cited, told });
 
-describe('a sentence stays when its numbers and names stand in the passages', () => {
+describe('sentences that are kept', () => {
   it.each([
     'The gold card is 59 EUR a year.',
     'Die Karte kostet 59,00 € im Jahr, ab 12.000 Euro Umsatz nichts.',
@@ -34,7 +34,7 @@ describe('a sentence stays when its numbers and names stand in the passages', ()
   });
 });
 
-describe('a sentence is dropped', () => {
+describe('sentences that are dropped', () => {
   it.each([
     ['with another number', 'The gold card costs 49 EUR a year.'],
     ['with a number that only the customer said', 'Yes, it costs 30 EUR.'],
@@ -49,7 +49,7 @@ describe('a sentence is dropped', () => {
   });
 });
 
-describe('what is left', () => {
+describe('the remaining text', () => {
   it('after a sentence is dropped, the other sentences keep their lines', () => {
     const text =
       'The gold card costs 59 EUR. It has a bonus of 1,000 EUR. It arrives soon.\n\n- Call us.\n- Win 5,555 EUR.';

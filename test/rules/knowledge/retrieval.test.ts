@@ -126,7 +126,7 @@ describe('judge', () => {
   });
 });
 
-describe('by meaning', () => {
+describe('with embeddings', () => {
   // Two vector parts of equal weight with a usual cosine of 0.1. `above` is then the cosine in tenths, minus one.
   const scale: Scale = {
     calibration: { weights: { intercept: -4, above: 2, share: 1, foreign: 0 }, answer: 0.5, offer: 0.2 },

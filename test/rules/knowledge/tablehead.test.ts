@@ -4,7 +4,7 @@ import { fitsHead, isRemark, isValue, tableHead } from '../../../models/rules/kn
 const grid = (text: string): string[][] => text.split('\n').map((line) => line.split('|'));
 const namesOf = (text: string): string[] | undefined => tableHead(grid(text))?.names;
 
-describe('a row of names', () => {
+describe('a header row', () => {
   it.each([
     ['values stand below', 'Card|Fee\nGold|10 EUR\nDebit|0'],
     ['a question over yes and no', 'Product|Is it free?\nSauna|no\nPool|yes'],
@@ -57,7 +57,7 @@ describe('a row of names', () => {
   );
 });
 
-describe('a first row of a spreadsheet', () => {
+describe('the first row of a spreadsheet', () => {
   const likelyNames = (text: string): string[] | undefined => tableHead(grid(text), { likely: true })?.names;
 
   it.each([
@@ -87,7 +87,7 @@ describe('a first row of a spreadsheet', () => {
   );
 });
 
-describe('two rows of names', () => {
+describe('two header rows', () => {
   const names = ['Tariff', 'Domestic Call', 'Domestic SMS', 'Abroad Call', 'Abroad SMS'];
   it.each([
     ['cells left free', 'Tariff|Domestic||Abroad|\n|Call|SMS|Call|SMS\nMini|0.05|0.02|0.5|0.2'],
@@ -121,7 +121,7 @@ it.each([
   ['30 days after the end of the month in which it was made', false],
 ])('the cell %s is a value: %s', (cell, expected) => expect(isValue(cell)).toBe(expected));
 
-describe('rows under a head', () => {
+describe('rows below a header', () => {
   const head = tableHead(grid('Item|Price\nTandem|5\nScooter|3'));
   if (!head) throw new Error('the table has a head');
   it.each([

@@ -13,7 +13,7 @@ import { readTables, type Outcome } from '../../kit/reading.ts';
 const embedding = { local: undefined };
 const intentOf = (text: string) => readByWords(text).intent;
 
-describe('by words alone', () => {
+describe('classification by words', () => {
   let tables: Record<string, Outcome>;
   beforeAll(async () => void (tables = await readTables(embedding)));
 
@@ -104,7 +104,7 @@ describe('by words alone', () => {
   });
 });
 
-describe('a message that leans on the one before', () => {
+describe('a follow-up message', () => {
   const asked = { role: 'customer', body: 'What does the gold card cost?' };
   const read = async (text: string, history: { role: string; body: string }[]) =>
     (await readMessage({ embedding }, text, history)).searched;
@@ -128,7 +128,7 @@ describe('a message that leans on the one before', () => {
   });
 });
 
-describe('what a message asks', () => {
+describe('the questions of a message', () => {
   it('a sentence that joins two questions is split, and only specific parts are kept', () => {
     const [{ readings }] = readByWords('How do I freeze my card, and what does a new card by post cost?').askings;
     expect(readings.map(({ questions }) => questions)).toEqual([

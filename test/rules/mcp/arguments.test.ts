@@ -11,7 +11,7 @@ const given = (name: string, property: object, message: string) =>
     { reads: true },
   );
 
-describe('an argument of several types', () => {
+describe('arguments of several types', () => {
   it.each<[string, object, string, unknown]>([
     ['order_id', { anyOf: [{ type: 'string' }, { type: 'null' }] }, 'order A-1042', 'A-1042'],
     ['order_id', { anyOf: [{ type: 'integer' }, { type: 'string' }] }, 'order 1042', 1042],
@@ -54,7 +54,7 @@ describe('an argument of several types', () => {
   });
 });
 
-describe('an argument of any words', () => {
+describe('free-text arguments', () => {
   const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
   const withAnswer = (answer?: string) =>
     argumentsFrom(`When does the branch open?\n${answer ?? ''}`, schema, { answer }, { reads: true });
@@ -71,7 +71,7 @@ describe('an argument of any words', () => {
   );
 });
 
-describe('a customer is asked only for arguments that an answer can give', () => {
+describe('canBeAsked', () => {
   const words = { type: 'string' };
   const number = { type: 'number' };
   it.each<[boolean, Record<string, object>]>([

@@ -22,7 +22,7 @@ const said = (told: string, more: Partial<ArgumentGrounds> = {}): ArgumentGround
 const borne = (given: Record<string, unknown>, grounds: ArgumentGrounds, risk_tier: RiskTier = 'safe_write') =>
   borneArguments(given, { input_schema: schemaOf(...Object.keys(given)), risk_tier }, grounds);
 
-describe('an argument that the customer has said', () => {
+describe('arguments that the customer said', () => {
   it.each<[string, string, unknown]>([
     ['a code', 'cancel A-1042 please', 'A-1042'],
     ['a code, put together', 'cancel order a 1042', 'A1042'],
@@ -49,7 +49,7 @@ describe('an argument that the customer has said', () => {
   });
 });
 
-describe('an argument that nobody has said', () => {
+describe('arguments that nobody said', () => {
   it.each<[string, string, unknown]>([
     ['a code', 'cancel my order', 'A-1042'],
     ['a code with another digit', 'cancel A-10425', 'A-1042'],
@@ -76,7 +76,7 @@ describe('an argument that nobody has said', () => {
   });
 });
 
-describe('what a tool has answered', () => {
+describe('values from tool results', () => {
   const grounds = said('cancel my last order', { results: ['Orders: A-7, A-77 (last)'] });
   it.each<[RiskTier, boolean]>([
     ['read_public', true],

@@ -79,7 +79,7 @@ describe('the steps of an execution', () => {
   );
 });
 
-describe('what steps amount to', () => {
+describe('executionOutcome', () => {
   const subsets = stepStatuses.reduce<StepStatus[][]>(
     (sets, one) => [...sets, ...sets.map((set) => [...set, one])],
     [[]],
@@ -97,7 +97,7 @@ describe('what steps amount to', () => {
   );
 });
 
-describe('waits', () => {
+describe('wait times', () => {
   const usual = { retryAfterMs: undefined, unanswered: false, random: 0 };
   it.each(stepIntegrations)('the waits between attempts of the %s step grow and are finite', (integration) => {
     const tries = Array.from({ length: maxTries(integration) }, (_, at) => at + 1);
@@ -115,7 +115,7 @@ describe('waits', () => {
   });
 });
 
-describe('how a task reads elsewhere', () => {
+describe('the text of a task in other services', () => {
   const told = {
     task_id: 'task_1',
     title: 'Call <!channel> the bank',
