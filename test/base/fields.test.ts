@@ -71,7 +71,7 @@ describe('the type of a record', () => {
 });
 
 describe('a record that is created', () => {
-  it('a new record with valid fields is accepted', () => expect(faultsOf(page)).toEqual([]));
+  it('a new record with valid fields is accepted unchanged', () => expect(faultsOf(page)).toEqual([]));
 
   it.each<[fault: string, change: Record<string, unknown>, field: string]>([
     ['lacks a required field', { url: undefined }, 'url'],

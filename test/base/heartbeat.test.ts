@@ -22,6 +22,6 @@ it.each<[string, number | undefined, number, number]>([
   ['not more often where it is noticed sooner', 5_000, 15_500, 15],
   ['an eighth of the time where it may be noticed later', 40_000, 15_500, 3],
   ['one a second without a limit', undefined, 2_500, 2],
-])('the heartbeats of an activity are: %s', async (_label, timeoutMs, worksMs, expected) => {
+])('an activity sends heartbeats as often as its timeout needs: %s', async (_label, timeoutMs, worksMs, expected) => {
   expect(await beats(timeoutMs, worksMs)).toBe(expected);
 });

@@ -225,7 +225,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 `;
 
 describe('support-platform org', () => {
-  it('one of several organizations must be chosen, and one command each goes live and back', async () => {
+  it('one of several organizations must be chosen, and going live and back takes one command each', async () => {
     const owner = await api.newUser();
     const env = await login('orgs', owner.email);
     expect(await cli(['docs', 'list'], { env })).toMatchObject({

@@ -52,7 +52,7 @@ type Line = [speaker: string, text: string, wanted: Wanted | null];
 const lines = JSON.parse(readFileSync(new URL('../../fixtures/tasks/lines.json', import.meta.url), 'utf8')) as Line[];
 
 describe('a line of a transcript', () => {
-  it.each(lines)('the line of %s gives the right task or none: %s %j', (speaker, text, wanted) => {
+  it.each(lines)('the line “%s: %s” gives the task %j', (speaker, text, wanted) => {
     const { tasks, possible } = read([[speaker, text], ...others]);
     if (wanted === null || wanted.who === null) {
       expect(tasks).toEqual([]);

@@ -415,7 +415,7 @@ describe('a customer’s mail', () => {
       (mail, email) => ({ ...answering(mail, email, 'x'), s3: { bucketName: 'other', objectKey: 'k' } }),
     ],
     ['unreadable', (mail, email) => ({ ...answering(mail, email, 'x'), mail: nested(email) })],
-  ])('a mail that is %s changes nothing and is listed with the reason', async (reason, make) => {
+  ])('a mail with the problem “%s” changes nothing and is listed with the reason', async (reason, make) => {
     const { convId, email, mail } = await mailed();
     const before = await settledConversation(convId);
     const inbound = await arrives(make(mail, email));
@@ -725,7 +725,7 @@ describe('the candidate of a scheduled interview', () => {
     expect(mails[0]!.text).toMatch(/Hello Ana Lee,[^]*\(UTC\)[^]*“Test Organization” sends you this[^]*a candidate/);
   });
 
-  it('a candidate with a new address is cancelled under the old one, and test mode mails nothing', async () => {
+  it('a new address of a candidate sends a cancellation to the old one, and test mode mails nothing', async () => {
     const at = soon(3);
     const { interview_id: id } = (await interviews(org, 'POST', '', asked(at))).body.data;
     const [old, email] = [`${randomUUID()}@candidate.example`, `${randomUUID()}@candidate.example`];

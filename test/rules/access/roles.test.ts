@@ -25,7 +25,7 @@ describe('hasRole', () => {
     member: ['member'],
   };
   it.each(roles.flatMap((role) => roles.map((needed) => [role, needed] as const)))(
-    'the role %s is compared with the required role %s as the table says',
+    'the role %s satisfies the required role %s exactly when the table says so',
     (role, needed) => {
       expect(hasRole(role, needed)).toBe(table[role].includes(needed));
     },

@@ -155,11 +155,8 @@ describe('duplicate pages', () => {
     [3, 3, 0],
     [1, 2, 2],
     [2, 20, 20],
-  ])(
-    'of %i pages with %i duplicates, %i count as missing, because a site with one text everywhere is in maintenance',
-    (read, copies, lost) => {
-      expect(missingPages(outcomesOf(read, copies), { has: () => true }).length).toBe(lost);
-      expect(missingPages(outcomesOf(read, copies), { has: () => false })).toEqual([]);
-    },
-  );
+  ])('with %i indexed pages and %i duplicates, %i duplicates count as missing pages', (read, copies, lost) => {
+    expect(missingPages(outcomesOf(read, copies), { has: () => true }).length).toBe(lost);
+    expect(missingPages(outcomesOf(read, copies), { has: () => false })).toEqual([]);
+  });
 });

@@ -42,7 +42,7 @@ function crawl(maxPages: number, linksOf: (path: string) => string[]): string[] 
   return read;
 }
 
-/** A site of thirty real pages in three levels. The start page and every second page also link to `trap`. */
+/** A site of thirty real pages in three levels. Every page also has the links of `trap`. */
 function siteWith(trap: (path: string) => string[]): (path: string) => string[] {
   return (path) => {
     const real = /^\/(?:guide-\d(?:\/topic-\d)?)?$/.test(path);

@@ -161,7 +161,7 @@ describe('hostile files', () => {
     expect(compared).toBe(0);
   });
 
-  it('an address is compared with at most some hundred rules that have wildcards', () => {
+  it('an address is compared with at most 500 rules that have wildcards', () => {
     const lines = Array.from({ length: 20_000 }, (_, n) => `Disallow: /p*${n}z`).join('\n');
     const robots = parseRobots(`User-agent: *\n${lines}\nAllow: /p*19999z`, 'x');
     // The later rules are not compared. Every address that fits their text before the first wildcard counts as

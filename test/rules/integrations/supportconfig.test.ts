@@ -299,9 +299,12 @@ describe('outboxAfter', () => {
     ['the destinations', { outbox_providers: [] }, 4],
     ['the secret', { outbox_webhook_secret: 'second' }, 4],
     ['another field', { kb_segment_strict: true }, 3],
-  ])('a change of %s sets the outbox version, and a new version retries failed deliveries', (_, patch, version) => {
-    expect(outboxAfter(current, patch, now).outbox_version).toBe(version);
-  });
+  ])(
+    'a change that concerns the outbox starts a new version, which retries failed deliveries: %s',
+    (_, patch, version) => {
+      expect(outboxAfter(current, patch, now).outbox_version).toBe(version);
+    },
+  );
 
   it('the replaced webhook secret stays valid beside the new one for a day', () => {
     const state = outboxAfter(current, { outbox_webhook_secret: 'second' }, now);
@@ -343,7 +346,7 @@ describe('outboxAfter', () => {
     ['no address', { outbox_webhook_url: null }, null],
     ['no secret any more', { outbox_webhook_url: url, outbox_webhook_secret: null }, null],
     ['a secret before its address', { outbox_webhook_secret: 'second' }, null],
-  ])('the origin that the webhook secret is meant for is updated by: %s', (_, patch, origin) => {
+  ])('the origin that the webhook secret belongs to follows a change: %s', (_, patch, origin) => {
     expect(outboxAfter(current, patch, now).outbox_webhook_origin).toBe(origin);
   });
 

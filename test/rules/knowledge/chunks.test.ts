@@ -30,7 +30,9 @@ describe('sentences', () => {
     ['料金は百円です。次の文です。', ['料金は百円です。', '次の文です。']],
     ['', []],
     [' \n ', []],
-  ])('sentences are split correctly in %j', (source, expected) => expect(sentences(source)).toEqual(expected));
+  ])('the text %j is split at the ends of its sentences', (source, expected) =>
+    expect(sentences(source)).toEqual(expected),
+  );
 
   it('a text of abbreviations only is split into sentences in linear time', () => {
     // An algorithm that rescans the text at each abbreviation takes minutes, so Jest's timeout fails it.
@@ -106,7 +108,7 @@ describe('toChunks', () => {
       ],
     ],
     ['a cell is one line', [row('', ['a', 'x\ny'], ['', 'z'])], [['', 'a: x y; z']]],
-  ])('a document is split into the expected chunks: %s', (_label, blocks, expected) => {
+  ])('a document is split into chunks by its structure: %s', (_label, blocks, expected) => {
     const chunks = toChunks(blocks);
     expect(chunks.map((chunk) => [chunk.heading, chunk.text])).toEqual(expected);
     expect(chunks.map(({ ordinal }) => ordinal)).toEqual(expected.map((_, at) => at));

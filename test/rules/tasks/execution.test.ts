@@ -38,12 +38,15 @@ describe('the steps of an execution', () => {
     (['linear', 'github', 'slack'] as const).flatMap((integration) =>
       integrationStatuses.map((status) => [integration, status] as const),
     ),
-  )('the %s step with a %s connection is planned accordingly', (integration, status) => {
-    const connections = { ...all.connections, [integration]: status };
-    const expected = { connected: 'running', broken: 'failed', disconnected: 'skipped' }[status];
-    const planned = planSteps([], { ...all, connections }).find((one) => one.integration === integration);
-    expect([planned!.status, planned!.error !== undefined]).toEqual([expected, status !== 'connected']);
-  });
+  )(
+    'the %s step with a %s connection runs, fails or is skipped, depending on the connection',
+    (integration, status) => {
+      const connections = { ...all.connections, [integration]: status };
+      const expected = { connected: 'running', broken: 'failed', disconnected: 'skipped' }[status];
+      const planned = planSteps([], { ...all, connections }).find((one) => one.integration === integration);
+      expect([planned!.status, planned!.error !== undefined]).toEqual([expected, status !== 'connected']);
+    },
+  );
 
   it.each([
     [true, true, 'running'],
@@ -85,7 +88,7 @@ describe('executionOutcome', () => {
     [[]],
   );
   it.each(subsets.map((set) => [set.join(', ') || 'none', set] as const))(
-    'an execution with steps that are %s has the expected outcome',
+    'an execution with the steps %s runs while a step runs, and fails when a step failed or none succeeded',
     (_, set) => {
       const expected = set.includes('running')
         ? 'running'

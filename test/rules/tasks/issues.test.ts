@@ -18,7 +18,7 @@ describe('differing', () => {
     expect(differing(facts, undefined, now)).toEqual({ news: facts, held: false });
   });
 
-  it('fields that changed are sent, except those that are in flight', () => {
+  it('only a changed field is sent, even while an earlier value of it is in flight', () => {
     const known = { ...facts, sending: { title: 'Call the bank' } };
     expect(differing({ ...facts, title: 'Write to the bank' }, known, now)).toEqual({
       news: { title: 'Write to the bank' },
@@ -52,7 +52,7 @@ describe('differing', () => {
 describe('noteOf', () => {
   const lost = { ...facts, sending: { status: 'completed' as const, title: 'Sent' } };
 
-  it('a value in flight without an answer is recorded as the issue’s when another value follows it', () => {
+  it('an unanswered value counts as known to the issue when another value is sent after it', () => {
     const known = { ...lost, ...noteOf({ status: 'pending' }, lost) };
     expect(known).toEqual({ ...facts, status: 'completed', sending: { status: 'pending' } });
     expect(changeByGithub({ title: facts.title, state: 'closed' }, known).moves).toBe(false);
@@ -91,13 +91,13 @@ describe('changeByStanding', () => {
     ['a move', { state: started }, { status: 'in_progress' }],
     ['a move within one status', { state: { id: 's3', type: 'backlog' } }, {}],
     ['a state of a type that is not known here', { state: { id: 's4', type: 'waiting' } }, {}],
-  ])('the current state of an issue changes the task for: %s', (_, change, news) =>
+  ])('a comparison with the current issue finds the right change of the task: %s', (_, change, news) =>
     expect(changeByStanding({ ...stands, ...change }, { ...facts, sending: { priority: 1 } }, 's1').facts).toEqual(
       news,
     ),
   );
 
-  it('the state of an issue does not replace a task status that the issue was known to have', () =>
+  it('an issue state that was known before does not change the status of the task', () =>
     expect(changeByStanding(stands, { ...facts, status: 'in_progress' }, 's1').facts).toEqual({}));
 
   it('the current state of an issue changes only the fields of the task that differ', () => {
