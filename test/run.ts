@@ -1,9 +1,9 @@
 /**
  * `npm test`: obtains what the tests need, runs the checks and all tests, and ends with one line
- * `N passed, N failed`. Other arguments go to jest, and then only the tests they select run:
- *   --changed[=COMMIT]  the checks, and the tests that the changes since then touch (see changed.ts)
- *   --soak              the long tests of test/soak/ in place of all others (`npm run soak`)
- * It must not pass when nothing ran.
+ * `N passed, N failed`. Other arguments are passed to Jest and select the tests that run:
+ *   --changed[=COMMIT]  runs the checks, and the tests affected by the changes since that commit (see changed.ts)
+ *   --soak              runs the long tests of test/soak/ instead of all others (`npm run soak`)
+ * A run without any test counts as failed.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

@@ -5,7 +5,7 @@ import { fuzzAs, type Effort, type Who } from '../kit/fuzzing.ts';
 describe('the API under a fuzzer', () => {
   it.each<[who: Who, effort: Effort]>([
     ['owner', { phases: 'examples,fuzzing,stateful', examples: 2, stateful: 5 }],
-    // An owner and a key have the same bodies and queries.
+    // An owner and a key send the same bodies and queries, so a shorter run is enough for the key.
     ['key', { phases: 'fuzzing', examples: 2 }],
     ['session', { phases: 'examples,coverage,fuzzing', examples: 2 }],
   ])('a fuzzer finds no answer that contradicts the OpenAPI document, as %s with %j', async (who, effort) => {

@@ -20,7 +20,7 @@ const ctx = {
   secrets: createSecretBox([randomBytes(32)]),
 } as Context;
 
-/** Simulates a process that has stopped and does not renew its lease. */
+/** Simulates a stopped process. Its clock stands still, so a renewed lease ends when the first one does. */
 const stopped: Context = { ...ctx, clock: () => new Date(start) };
 
 let request: { credential: string; route: string; key: string; fingerprints: string[] };

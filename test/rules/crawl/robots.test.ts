@@ -203,7 +203,7 @@ describe('robotsPolicy', () => {
 });
 
 describe('compared with a check of all rules', () => {
-  it('the fast lookup decides as a comparison with all rules does', () => {
+  it('the fast lookup of robots.txt rules decides as a comparison with all rules does', () => {
     let state = 5;
     const roll = (n: number): number => {
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

@@ -80,7 +80,7 @@ describe('next', () => {
 });
 
 describe('docs/interviews.md', () => {
-  it('docs/interviews.md shows exactly this table of operations', async () => {
+  it('docs/interviews.md shows exactly the table of operations', async () => {
     const text = await readFile(new URL('../../../docs/interviews.md', import.meta.url), 'utf8');
     const rows = text
       .split('\n')
