@@ -606,7 +606,7 @@ describe('time', () => {
     expect(await reasonOf(http.follow(base, { maxRedirects: 100_000 }))).toBe('timed_out');
   });
 
-  it.each(['before', 'during'] as const)('the caller can abort a request %s it runs', async (when) => {
+  it.each(['before', 'during'] as const)('the caller can abort a request %s its run', async (when) => {
     let reached = false;
     let closed = false;
     const base = await serve((request) => {

@@ -92,7 +92,7 @@ describe('npm run demo', () => {
     });
   });
 
-  it('the demo counts an answer with the right source but without the expected words as wrong', () => {
+  it('the demo counts an answer without the expected words as wrong, even with the right source', () => {
     const answer = {
       answer: 'It costs\n2 EUR.',
       sources: [{ type: 'document' as const, id: 'doc_1', name: 'fees.xlsx', score: 1 }],

@@ -40,7 +40,7 @@ describe('models/rules/base/holdings.ts', () => {
   const modelOf = (collection: string) =>
     Object.values(mongoose.models).find((model) => model.collection.collectionName === collection)!;
 
-  it('every collection is listed with the kinds of records that it holds data of', () => {
+  it('holdings lists every collection with the kinds of records whose data it contains', () => {
     const collections = Object.values(mongoose.models).map((model) => model.collection.collectionName);
     expect(Object.keys(holdings).toSorted()).toEqual(collections.toSorted());
   });

@@ -101,7 +101,7 @@ describe('groups', () => {
     ['line ends of old', 'User-agent: *\rDisallow: /', false],
     ['a page in its place', '<!doctype html><title>Not found: /</title><p>Disallow: /', true],
     ['nothing', '', true],
-  ])('the crawler obeys the right group of a robots.txt file: %s', (_label, text, expected) =>
+  ])('the crawler obeys the robots.txt group for its name, or else the one for all: %s', (_label, text, expected) =>
     expect(allowed(text, '/page')).toBe(expected),
   );
 

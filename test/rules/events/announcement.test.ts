@@ -28,23 +28,26 @@ const expected: Record<Announced, { concerned: string[]; notified: boolean }> = 
 };
 
 describe('audienceOf', () => {
-  it.each(announced)('the event %s reaches the right people with each of 512 settings', (event) => {
-    const { concerned, notified } = expected[event];
-    const wrong: unknown[] = [];
-    for (const notify_on of subsets)
-      for (const slack of [true, false])
-        for (const email of [true, false]) {
-          const wanted = notify_on.includes(event);
-          const found = audienceOf({ slack, email, notify_on }, { event }, people, anybody);
-          const right = {
-            slack: slack && wanted,
-            mailed: email && wanted ? concerned : [],
-            notified: notified ? concerned : [],
-          };
-          if (JSON.stringify(found) !== JSON.stringify(right)) wrong.push([slack, email, notify_on, found]);
-        }
-    expect(wrong).toEqual([]);
-  });
+  it.each(announced)(
+    'the event %s is announced exactly to the people concerned, with each of 512 settings',
+    (event) => {
+      const { concerned, notified } = expected[event];
+      const wrong: unknown[] = [];
+      for (const notify_on of subsets)
+        for (const slack of [true, false])
+          for (const email of [true, false]) {
+            const wanted = notify_on.includes(event);
+            const found = audienceOf({ slack, email, notify_on }, { event }, people, anybody);
+            const right = {
+              slack: slack && wanted,
+              mailed: email && wanted ? concerned : [],
+              notified: notified ? concerned : [],
+            };
+            if (JSON.stringify(found) !== JSON.stringify(right)) wrong.push([slack, email, notify_on, found]);
+          }
+      expect(wrong).toEqual([]);
+    },
+  );
 
   const all = { slack: true, email: true, notify_on: notifyEvents };
   it('people who are not members are left out, and a person with two roles is told once', () => {

@@ -363,7 +363,7 @@ describe('extract', () => {
       ['We are there from nine to four.', 0.5],
       ['Our branches open at nine.', 0.6],
     ]);
-    it('the first passage stays first, and a slightly closer sentence of another follows it', () => {
+    it('the first passage is quoted first, and a slightly closer sentence of another passage after it', () => {
       const answer = extract(question, [first, transfers], { closeness: near });
       expect(answer?.used).toEqual(['first', 'transfers']);
       expect(answer?.text).toMatch(

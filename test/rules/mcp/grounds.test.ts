@@ -99,10 +99,13 @@ describe('an e-mail', () => {
     ['another one that was written, for a write that nobody sees', 'safe_write', 'bob@customers.example', false],
     ['another one that was written, where somebody agrees', 'customer_confirm', 'bob@customers.example', true],
     ['one that nobody wrote, where somebody agrees', 'customer_confirm', 'eve@customers.example', false],
-  ])('an e-mail argument is accepted only as the rules say: %s (%s, %s): %s', (_, tier, value, stands) => {
-    const grounds = said('it is for bob@customers.example', own);
-    expect(borne({ email: value }, grounds, tier).missing).toEqual(stands ? [] : ['email']);
-  });
+  ])(
+    'the origin of an e-mail argument and the tool decide whether it is accepted: %s (%s, %s): %s',
+    (_, tier, value, stands) => {
+      const grounds = said('it is for bob@customers.example', own);
+      expect(borne({ email: value }, grounds, tier).missing).toEqual(stands ? [] : ['email']);
+    },
+  );
 
   it('an e-mail address from a tool result is never accepted as an argument', () => {
     const grounds = said('look me up', { results: ['owner: bob@customers.example'] });
