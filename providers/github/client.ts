@@ -1,6 +1,6 @@
 /**
- * GitHub's REST API, as far as tasks need it: a repository and its issues, over the outbound client. GitHub has no key for a
- * new issue, so that whoever repeats an attempt looks for what the issue's text is marked with.
+ * The part of GitHub's REST API that tasks need: repositories and issues. GitHub takes no idempotency key for a new
+ * issue. So a retry first searches the issues for a marker in their text.
  */
 import { askService } from '../../clients/http/askservice.ts';
 import type { Http, HttpResponse } from '../../clients/http/http.ts';
@@ -8,7 +8,6 @@ import { headerOf } from '../../clients/http/exchange.ts';
 import { ServiceError } from '../../clients/http/serviceerror.ts';
 import type { HttpMethod } from '../../models/rules/base/http.ts';
 
-/** A request that GitHub refused, or did not answer. */
 export class GithubError extends ServiceError {
   override readonly name = 'GithubError';
 }
@@ -17,7 +16,7 @@ export type GithubRepository = {
   id: number;
   full_name: string;
   owner: { login: string };
-  /** Whether the repository takes issues. */
+  /** False when issues are turned off in the repository. */
   has_issues?: boolean;
   archived?: boolean;
 };
@@ -29,7 +28,7 @@ export type GithubIssue = {
   body: string | null;
   state: 'open' | 'closed';
   state_reason?: string | null;
-  /** Pull requests are listed as issues. */
+  /** GitHub also lists pull requests as issues; only those have this field. */
   pull_request?: unknown;
 };
 export type GithubIssueText = { title: string; body: string };
@@ -42,12 +41,14 @@ export type Github = ReturnType<typeof createGithub>;
 
 const github = { service: 'GitHub', Failure: GithubError };
 const perPage = 100;
-/** A page of issues whose texts are as long as GitHub allows. */
+/** Large enough for one page of issues with texts of GitHub's maximum length. */
 const maxReplyBytes = 10 * 1024 * 1024;
-/** So many issues changed since then are looked through. */
+/** The search for a marker reads at most this many pages. */
 const maxPages = 20;
 
-/** `url`: of the API, without `/` at its end. Tokens are passed with each call, so that one client serves all organizations. */
+/**
+ * `url`: the API's URL without a trailing `/`. Each call takes its token, so that one client serves all organizations.
+ */
 export function createGithub({ http, url }: { http: Http; url: string }) {
   async function ask<T>(
     token: string,
@@ -69,7 +70,7 @@ export function createGithub({ http, url }: { http: Http; url: string }) {
 
   return {
     url,
-    /** The name of the token's account; undefined for a token that acts for no person. */
+    /** The name of the account that owns the token. Undefined for a token that belongs to no user. */
     async login(token: string, signal?: AbortSignal): Promise<string | undefined> {
       try {
         return (await ask<{ login: string }>(token, 'GET', '/user', undefined, signal)).login;
@@ -78,11 +79,11 @@ export function createGithub({ http, url }: { http: Http; url: string }) {
         throw error;
       }
     },
-    /** `name`: `owner/name`. */
+    /** `name` has the form `owner/name`. */
     async repository(token: string, name: string, signal?: AbortSignal): Promise<GithubRepository> {
       return ask(token, 'GET', `/repos/${name}`, undefined, signal);
     },
-    /** The request by which `createIssue` makes an issue, without the token. */
+    /** The request that `createIssue` sends, without the token. */
     request: (repository: string, issue: GithubIssueText) => ({
       url: `${url}/repos/${repository}/issues`,
       headers,
@@ -109,8 +110,8 @@ export function createGithub({ http, url }: { http: Http; url: string }) {
       return ask(token, 'PATCH', `/repos/${repository}/issues/${number}`, change, signal);
     },
     /**
-     * The issue whose text has this in it, among those made or changed since then. The list is asked and not the search, which
-     * learns of an issue only after a while.
+     * The issue whose text contains the marker, among issues changed since `since`. This reads the list of issues,
+     * because GitHub's search index lags behind.
      */
     async findByMark(
       token: string,
@@ -128,7 +129,7 @@ export function createGithub({ http, url }: { http: Http; url: string }) {
         if (found) return found;
         if (issues.length < perPage) return undefined;
       }
-      // To make another one now could make it twice.
+      // Creating the issue now could create a duplicate.
       throw new GithubError('GitHub has too many issues that changed lately to tell whether this one was made.');
     },
   };
@@ -157,7 +158,7 @@ function refusalOf({ status, headers: replied }: HttpResponse, said: unknown): G
   });
 }
 
-/** GitHub says with 403, too, that it is asked too often. */
+/** GitHub reports rate limiting with status 429 or 403. */
 const isLimited = (status: number, replied: HttpResponse['headers'], message: string): boolean =>
   status === 429 ||
   (status === 403 &&
@@ -165,7 +166,7 @@ const isLimited = (status: number, replied: HttpResponse['headers'], message: st
       headerOf(replied, 'x-ratelimit-remaining') === '0' ||
       /rate limit/i.test(message)));
 
-/** How long GitHub asks to wait: in seconds, or until a time by its own clock. */
+/** How long GitHub asks to wait. GitHub gives seconds, or a time on its own clock. */
 function waitOf(replied: HttpResponse['headers']): number | undefined {
   const seconds = Number(headerOf(replied, 'retry-after'));
   if (seconds > 0) return seconds * 1000;

@@ -1,4 +1,4 @@
-/** Connects to GitHub with a token and a repository. */
+/** Connects an organization to GitHub with a token and a repository. */
 import { ConnectionRefused, refusing, type Connector } from '../base/connector.ts';
 import type { Github, GithubRepository } from './client.ts';
 import { candidateCredentials } from '../../models/integrations/candidate.ts';
@@ -8,7 +8,7 @@ import { githubExternal } from './rules.ts';
 export type GithubCredentials = { token: string };
 type Candidates = GithubCredentials & { webhook_secret?: string };
 
-/** Whose token it is, and the repository as the token sees it. */
+/** The token's account, and the repository as read with the token. @throws ConnectionRefused */
 async function look(
   github: Github,
   token: string,

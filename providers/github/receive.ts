@@ -1,6 +1,6 @@
 /**
- * Events of GitHub's issues. They move what is linked to the issue. An event only says that something happened: how the issue
- * stands is asked of GitHub, so that events that come late, or in another order, do nothing wrong.
+ * Handles events of GitHub's issues and updates the records linked to the issue. An event only says that something
+ * happened; the issue's current state is read from GitHub. So late or reordered events do no harm.
  */
 import { z } from 'zod';
 import type { Handled, Starter } from '../base/handled.ts';
@@ -15,7 +15,7 @@ import { credentialsOf, findIntegration } from '../../models/integrations/integr
 import { findLink, noteRemoved, type Link, type LinkKind } from '../../models/events/link.ts';
 import { githubIssueExternal, numberOfIssue } from './rules.ts';
 
-/** What an issue's state means for what is linked to it. It may be called again for the same event. */
+/** How a linked record follows the state of its issue. Each function may be called again for the same event. */
 export type GithubPort = {
   stands(link: Link, issue: GithubIssue, deps: GithubDeps): Promise<Handled>;
   removed(link: Link, deps: GithubDeps): Promise<Handled>;
@@ -25,7 +25,7 @@ export type GithubDeps = Starter & {
   secrets: SecretBox;
   clock: () => Date;
   log: Logger;
-  /** Of parts of the system that come after this one. */
+  /** The handlers for each kind of linked record. */
   githubPorts?: Readonly<Partial<Record<LinkKind, GithubPort>>>;
 };
 
@@ -53,7 +53,7 @@ export async function handleGithub(inbound: Inbound, deps: GithubDeps, signal: A
   return handled;
 }
 
-/** Null when it is not there any more. @throws GithubError */
+/** Null when the issue no longer exists. @throws GithubError */
 async function issueAt(link: Link, deps: GithubDeps, signal: AbortSignal): Promise<GithubIssue | 'unasked' | null> {
   const integration = await findIntegration(link.org_id, 'github');
   const sealed = integration?.sealed;

@@ -1,11 +1,11 @@
-/** Rules of GitHub: how a repository is named. Pure. */
+/** Rules of GitHub: names of repositories and ids of links. Pure. */
 
-/** `owner/name`, as GitHub allows them. */
+/** A repository's name in the form `owner/name`, with the characters that GitHub allows. */
 export const repositoryName = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})\/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/;
 
-/** Whose the events of a repository are. */
+/** The key by which the owner of a repository's events is found. */
 export const githubExternal = (repositoryId: number): string => `repository:${repositoryId}`;
 
-/** What stands for an issue in links; `repositoryId`: the id that a repository keeps when it is renamed. */
+/** The id of an issue in links. `repositoryId` stays the same when the repository is renamed. */
 export const githubIssueExternal = (repositoryId: string, number: number): string => `${repositoryId}#${number}`;
 export const numberOfIssue = (external: string): number => Number(external.slice(external.indexOf('#') + 1));

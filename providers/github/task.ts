@@ -1,6 +1,6 @@
 /**
- * A task and the issue of GitHub that stands for it follow each other. What the issue is known to say is kept with its link, so that
- * only what changed here is sent, and what came from there does not go back.
+ * Keeps a task and its GitHub issue in step. The link stores the last known content of the issue. So only changes made
+ * here are sent, and changes that came from GitHub are not sent back.
  */
 import { GithubError } from './client.ts';
 import type { GithubCredentials } from './connect.ts';
@@ -47,7 +47,7 @@ export const carryToGithub: Carry = async ({ link, known, task, told, deps, sign
   return held;
 };
 
-/** What events of a task's issue do to the task. */
+/** How events of a linked issue change the task. */
 export const taskGithubPort: GithubPort = {
   async stands(link, issue, deps) {
     const news = changeByGithub(issue, link.known);

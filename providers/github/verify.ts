@@ -1,7 +1,8 @@
 /**
- * Webhooks of GitHub: who signed one, and whose it is. Each is signed with a secret that an organization gave when it connected
- * its repository. The body is looked into before that only for the repository by which the secrets to try are found. GitHub
- * signs no time: what an event does is decided by how the issue stands when it is processed, so that an old one does nothing.
+ * Verifies webhooks of GitHub and finds the organization they belong to. Each webhook is signed with a secret that the
+ * organization gave when it connected its repository. Before verification the body is read only to find the secrets to
+ * try. GitHub signs no time, so an event is always applied with the issue's current state, and a replayed one does
+ * nothing.
  */
 import { githubExternal, githubIssueExternal } from './rules.ts';
 import type { Arrival, OwnedBy } from '../base/arrival.ts';
@@ -11,7 +12,7 @@ import { listOwn, signingPlace, type Integration } from '../../models/integratio
 import { findLink } from '../../models/events/link.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** `id`: the organization whose secret signed. */
+/** `id`: the organization whose secret made the signature. */
 export type GithubSender = { id: string; event: unknown; name: string; delivery?: string };
 
 const numberMember = (value: unknown, name: string): number | undefined => {
@@ -19,7 +20,7 @@ const numberMember = (value: unknown, name: string): number | undefined => {
   return Number.isSafeInteger(found) && (found as number) > 0 ? (found as number) : undefined;
 };
 
-/** What stands for the event's issue in links. */
+/** The id in links of the issue that the event is about. */
 function issueIn(event: unknown): string | undefined {
   const repository = numberMember(member(event, 'repository'), 'id');
   const number = numberMember(member(event, 'issue'), 'number');
@@ -28,7 +29,7 @@ function issueIn(event: unknown): string | undefined {
 
 /** @throws Problem UNAUTHENTICATED; UNSUPPORTED_MEDIA_TYPE for a form. */
 export async function verifyGithub({ headers, body }: SignedRequest, secrets: SecretBox): Promise<GithubSender> {
-  // GitHub's own default; the repository by which secrets are found lies in a form's field then.
+  // Forms are GitHub's default. The repository, by which secrets are found, is then inside a form field.
   if (isForm(headers))
     throw new Problem('UNSUPPORTED_MEDIA_TYPE', {
       message: 'Set the content type of this webhook in GitHub to application/json; a form is not read.',
@@ -61,24 +62,24 @@ async function signerOf(secrets: SecretBox, given: string, body: Buffer, event: 
     try {
       return sealed !== undefined && isHmac(given, secrets.open(sealed, signingPlace(own)), [body]);
     } catch {
-      // Sealed with another key than this process has.
+      // The secret was encrypted with a key that this process does not have.
       return false;
     }
   });
-  // Of organizations that share a repository and a secret, the one that made the issue.
+  // When several organizations share a repository and a secret, the one that created the issue gets the event.
   const found = signed.find(({ org_id }) => org_id === link?.org_id) ?? signed[0];
   if (!found) throw unsigned('This signature is not made with the secret of a connected repository.');
   return found.org_id;
 }
 
-/** What a verified request is, and whose. */
+/** The verified request in the form in which it is stored, with the organization it belongs to. */
 export async function githubArrival(sender: GithubSender, body: Buffer, ownedBy: OwnedBy): Promise<Arrival> {
   const { id, event, name, delivery } = sender;
   const action = textMember(event, 'action');
   return {
     provider: 'github',
     sender: id,
-    // The header is not signed: a request that was recorded and sent again under another id is known by its body.
+    // The header is not signed. A request replayed under another id is recognized by the hash of its body.
     keys: [...(delivery === undefined ? [] : [delivery.slice(0, 200)]), sha256(body)],
     owner: await ownedBy(id),
     lane: `github:${issueIn(event) ?? 'repository'}`,

@@ -1,16 +1,15 @@
 /**
- * Linear's GraphQL API, as far as tickets and tasks need it. Our own documents over the outbound client: Linear's library
- * fetches whole models with hundreds of fields, and would connect without the checks of clients/http.
+ * The part of Linear's GraphQL API that tickets and tasks need. Linear's own library is not used: it fetches models
+ * with hundreds of fields, and its connections would bypass the checks in clients/http.
  */
 import { askService } from '../../clients/http/askservice.ts';
 import type { Http } from '../../clients/http/http.ts';
 import { headerOf } from '../../clients/http/exchange.ts';
 import { ServiceError, type ServiceFailure } from '../../clients/http/serviceerror.ts';
 
-/** A request that Linear refused, or did not answer. */
 export class LinearError extends ServiceError {
   override readonly name = 'LinearError';
-  /** The schema there does not know a field that was sent. */
+  /** Whether Linear's schema does not know a field that was sent. */
   readonly unknownField: boolean;
 
   constructor(message: string, { unknownField = false, ...about }: ServiceFailure & { unknownField?: boolean } = {}) {
@@ -33,7 +32,7 @@ export type LinearIssue = {
   state: LinearState;
 };
 export type NewIssue = {
-  /** Chosen by the caller: creating it again gives the issue that is there. */
+  /** The caller may choose the id; creating an issue with an existing id returns that issue. */
   id?: string;
   teamId: string;
   title: string;
@@ -46,7 +45,7 @@ export type NewIssue = {
   assigneeId?: string;
 };
 
-/** What of an issue is changed; what is missing stays. */
+/** The fields of an issue that change; a missing field stays unchanged. */
 export type IssueChange = Partial<Pick<NewIssue, 'title' | 'description' | 'priority'>> & {
   stateId?: string;
   dueDate?: string | null;
@@ -54,7 +53,7 @@ export type IssueChange = Partial<Pick<NewIssue, 'title' | 'description' | 'prio
 
 const issueFields = 'id identifier url updatedAt title priority dueDate state { id name type }';
 
-/** Every document that is sent, by name. */
+/** Every GraphQL document that is sent, by name. */
 export const documents = {
   account:
     'query Account($team: String!) { viewer { id name } organization { id name urlKey } team(id: $team) { id key name } }',
@@ -79,10 +78,10 @@ export type Linear = ReturnType<typeof createLinear>;
 
 const linear = { service: 'Linear', Failure: LinearError };
 const maxReplyBytes = 1024 * 1024;
-/** Pages of 250 issues, as many as Linear gives at once, that are looked through for a mark. */
+/** The search for a marker reads at most this many pages of 250 issues, Linear's largest page. */
 const markedPages = 4;
 
-/** `url`: of the GraphQL endpoint. Keys are passed with each call, so that one client serves all organizations. */
+/** `url`: the GraphQL endpoint. Each call takes its API key, so that one client serves all organizations. */
 export function createLinear({ http, url }: { http: Http; url: string }) {
   async function ask<T>(
     key: string,
@@ -104,7 +103,7 @@ export function createLinear({ http, url }: { http: Http; url: string }) {
 
   return {
     url,
-    /** Whose key this is, its workspace and the team. @throws LinearError, also when there is no such team. */
+    /** The key's account, its workspace and the team. @throws LinearError, also when the team does not exist. */
     async account(key: string, teamId: string, signal?: AbortSignal): Promise<LinearAccount> {
       return ask<LinearAccount>(key, 'account', { team: teamId }, signal);
     },
@@ -112,7 +111,7 @@ export function createLinear({ http, url }: { http: Http; url: string }) {
       const { workflowState } = await ask<{ workflowState: LinearState | null }>(key, 'state', { id }, signal);
       return workflowState;
     },
-    /** A team's states, in its own order. */
+    /** The states of a team, in the team's order. */
     async states(key: string, teamId: string, signal?: AbortSignal): Promise<LinearState[]> {
       type Found = { team: { states: { nodes: (LinearState & { position: number })[] } } | null };
       const { team } = await ask<Found>(key, 'states', { team: teamId }, signal);
@@ -121,7 +120,7 @@ export function createLinear({ http, url }: { http: Http; url: string }) {
     async issue(key: string, id: string, signal?: AbortSignal): Promise<LinearIssue | null> {
       return (await ask<{ issue: LinearIssue | null }>(key, 'issue', { id }, signal)).issue;
     },
-    /** The newest issue whose description has this in it, among the last thousand. */
+    /** The newest issue whose description contains the marker, among the newest thousand issues. */
     async findByMark(key: string, mark: string, signal?: AbortSignal): Promise<string | undefined> {
       type Found = {
         issues: {
@@ -162,7 +161,7 @@ export function createLinear({ http, url }: { http: Http; url: string }) {
   };
 }
 
-/** Personal keys are sent as they are, access tokens of an OAuth grant as bearer tokens. */
+/** Linear takes personal API keys as they are, and OAuth access tokens as bearer tokens. */
 const authorization = (key: string): string => (key.startsWith('lin_oauth_') ? `Bearer ${key}` : key);
 
 type Said = { data?: unknown; errors?: { message?: string; extensions?: Record<string, unknown> }[]; message?: string };

@@ -1,4 +1,4 @@
-/** Connects to Linear with an API key and a team. */
+/** Connects an organization to Linear with an API key and a team. */
 import { ConnectionRefused, refusing, type Connector } from '../base/connector.ts';
 import { candidateCredentials } from '../../models/integrations/candidate.ts';
 import { credentialsOf, sealCredentials, signingPlace } from '../../models/integrations/integration.ts';
@@ -16,7 +16,7 @@ export const linearConnector: Connector = {
     if (!team) throw new ConnectionRefused('Linear says: there is no such team.');
     return {
       account: organization.name,
-      // The team may have been named by its key; events name it by its id.
+      // Callers may name the team by its key, but events name a team by its id.
       settings: { team_id: team.id, team_key: team.key, team_name: team.name },
       sealed: sealCredentials(candidate, { api_key: key } satisfies LinearCredentials, secrets),
       workspace: organization.id,

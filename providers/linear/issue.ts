@@ -1,12 +1,12 @@
 /**
- * Issues that are made in Linear. Their ids are chosen here, so that an attempt after one that may have arrived makes nothing
- * twice; where ids cannot be chosen, as with some stand-ins for Linear, an issue is found by a mark in its description.
+ * Creates issues in Linear without duplicates. The caller chooses the issue's id, so a retry finds the issue that an
+ * earlier attempt created. Servers that do not accept chosen ids are searched for a marker in the description.
  */
 import { createHash } from 'node:crypto';
 import { LinearError, type Linear, type LinearIssue, type NewIssue } from './client.ts';
 import { removeLink } from '../../models/events/link.ts';
 
-/** An id for what is made in Linear, in the form of a UUID: the same for the same text. */
+/** A deterministic UUID for a record in Linear, derived from the text. */
 export function idFrom(text: string): string {
   const bytes = createHash('sha256').update(text).digest().subarray(0, 16);
   bytes[6] = (bytes[6]! & 0x0f) | 0x40;
@@ -14,7 +14,7 @@ export function idFrom(text: string): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** An issue that Linear does not have is an error of its own there. */
+/** Linear reports a missing issue as an error; this returns null instead. */
 export const found = <T>(asked: Promise<T | null>): Promise<T | null> =>
   asked.catch((error: unknown) => {
     if (error instanceof LinearError && error.permanent && !error.unauthorized) return null;
@@ -24,29 +24,28 @@ export const found = <T>(asked: Promise<T | null>): Promise<T | null> =>
 export type Making = {
   linear: Linear;
   key: string;
-  /** With its id. */
   input: NewIssue & { id: string };
-  /** In the description. */
+  /** The marker in the issue's description. */
   mark: string;
-  /** Whether an earlier attempt may have made it. */
+  /** Whether an earlier attempt may have created the issue. */
   again: boolean;
-  /** Stores what stands behind the issue with this id, and gives the link's id. */
+  /** Links the issue with this id to the local record. Returns the link's id. */
   link(external: string): Promise<string>;
   signal: AbortSignal;
 };
 
-/** The issue: the one that an earlier attempt made, or a new one. @throws LinearError */
+/** Returns the issue that an earlier attempt created, or a new one. @throws LinearError */
 export async function makeIssue(making: Making): Promise<LinearIssue> {
   const { linear, key, input, again, link, signal } = making;
   const before = again ? await found(linear.issue(key, input.id, signal)) : null;
   if (before) return before;
-  // Linked first: what Linear tells about the new issue may arrive before its answer.
+  // The link is stored first, because Linear's event about the new issue may arrive before the response.
   const linked = await link(input.id);
   try {
     return await linear.createIssue(key, input, signal);
   } catch (error) {
     if (!(error instanceof LinearError) || !error.permanent) throw error;
-    // Where ids cannot be chosen, none was made with this one.
+    // A server that does not accept chosen ids has no issue with this id.
     const there = error.unknownField ? null : await found(linear.issue(key, input.id, signal));
     if (there) return there;
     await removeLink(linked);

@@ -1,6 +1,6 @@
 /**
- * Events of Linear's issues. They move what is linked to the issue: a ticket, or what another part of the system has linked.
- * What this system did itself comes back as an event, too, and changes nothing.
+ * Handles events of Linear's issues and updates the linked record, such as a ticket or a task. Linear also sends events
+ * for changes that this system made; they change nothing.
  */
 import { z } from 'zod';
 import type { Handled, Starter } from '../base/handled.ts';
@@ -16,11 +16,11 @@ export type LinearDeps = Starter & {
   linear: Linear;
   secrets: SecretBox;
   clock: () => Date;
-  /** By kind of what is linked; a kind that is missing takes no part. */
+  /** The handlers for each kind of linked record. Events for other kinds are ignored. */
   ports?: IssuePorts;
 };
 
-/** What a move of an issue does to what is linked to it. It may be called again for the same event. */
+/** How a linked record follows its issue. Each function may be called again for the same event. */
 export type IssuePort = {
   moved(
     link: Link,
@@ -31,14 +31,14 @@ export type IssuePort = {
     signal: AbortSignal,
   ): Promise<Handled>;
   removed(link: Link, inbound: Inbound, deps: LinearDeps): Promise<Handled>;
-  /** Something else of the issue changed (`event.details`). */
+  /** Called when other fields than the state changed (`event.details`). */
   changed?(link: Link, event: IssueEvent, inbound: Inbound, deps: LinearDeps): Promise<Handled>;
 };
 export type IssuePorts = Readonly<Partial<Record<LinkKind, IssuePort>>>;
 
 const text = z.string().nullish();
 const anyEvent = z.object({ type: text });
-/** Of what `readIssueEvent` reads. */
+/** The fields that `readIssueEvent` reads. */
 const issueEvent = z.object({
   action: z.string(),
   data: z.object({
@@ -76,12 +76,12 @@ export async function handleLinear(inbound: Inbound, deps: LinearDeps, signal: A
   const state = event.state ?? (await stateOf(inbound.org_id, event.stateId, deps, signal));
   if (!state) return { ignored: 'Linear does not know the state of the issue.' };
   const handled = await port.moved(link, state, event, inbound, deps, signal);
-  // Noted last: an attempt that dies before is made again, and the port knows what it did.
+  // Stored last. When the process dies before this, the event is handled again, which the port tolerates.
   await noteState(link._id, { stateId: event.stateId, seenAt: event.updatedAt });
   return handled;
 }
 
-/** Hands over what changed beside the state; undefined when nothing did that is news. */
+/** Passes changes of other fields than the state to the port. Undefined when nothing new changed. */
 async function detailsHandled(
   event: IssueEvent,
   link: Link,
@@ -95,7 +95,7 @@ async function detailsHandled(
   return handled;
 }
 
-/** Events may name a state by its id alone. */
+/** Finds the state's name and type, because events may contain only its id. */
 async function stateOf(
   orgId: string,
   stateId: string,

@@ -1,29 +1,29 @@
-/** What events of Linear's issues mean. Pure. */
+/** Rules that interpret events of Linear's issues. Pure. */
 
-/** Whose the events of a team are. */
+/** The key by which the owner of a team's events is found. */
 export const linearExternal = (teamId: string): string => `team:${teamId}`;
 
-/** Linear says `remove`; the specification calls the same event `Issue.delete`. */
+/** Linear calls a deletion `remove`; the specification calls the same event `Issue.delete`. */
 export const linearVerb = (action: string | undefined): string =>
   action === 'delete' ? 'remove' : (action ?? 'unknown');
 
 export type IssueEvent = {
   action: string;
   issueId: string;
-  /** The state that the issue is in now. */
+  /** The id of the issue's current state. */
   stateId: string | undefined;
-  /** Absent where the event names it by its id alone. */
+  /** Missing when the event contains only the state's id. */
   state: { id: string; name: string; type: string } | undefined;
-  /** Whether this event moved it there. */
+  /** Whether this event reports a status change. */
   moves: boolean;
   updatedAt: Date | undefined;
-  /** What else this event changed, as far as tasks have it. */
+  /** The other fields that changed, limited to those that tasks have. */
   details: { title?: string; priority?: number; dueDate?: string | null };
 };
 
 type Sent<T> = T | null | undefined;
 type Named = { id?: Sent<string>; name?: Sent<string>; type?: Sent<string> };
-/** An event of an issue, as it was sent. */
+/** The event as Linear sends it. */
 export type SentIssueEvent = {
   action: string;
   data: {
@@ -33,10 +33,10 @@ export type SentIssueEvent = {
     updatedAt?: Sent<string>;
     title?: Sent<string>;
     priority?: Sent<number>;
-    /** A day. */
+    /** A date, `YYYY-MM-DD`. */
     dueDate?: Sent<string>;
   };
-  /** The former values of what changed; some senders give all values, and some none at all. */
+  /** The previous values of the changed fields. Some senders list all fields, and some list none. */
   updatedFrom?: Sent<Readonly<Record<string, unknown>>>;
 };
 
@@ -50,7 +50,7 @@ export function readIssueEvent({ action, data, updatedFrom }: SentIssueEvent): I
   return {
     action: linearVerb(action),
     issueId: data.id,
-    // A state without an id is still one.
+    // A state without an id is identified by its type.
     stateId: stateId ?? type,
     state: type === undefined ? undefined : { id: stateId ?? type, name: textOf(data.state?.name) ?? type, type },
     moves: movesState(updatedFrom, stateId),
@@ -74,7 +74,7 @@ function detailsOf(
 }
 const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
 
-/** An event without former values may be a move. */
+/** An event without previous values may report a status change. */
 function movesState(updatedFrom: SentIssueEvent['updatedFrom'], stateId: string | undefined): boolean {
   if (!updatedFrom || Object.keys(updatedFrom).length === 0) return true;
   if (isRecord(updatedFrom['state'])) return textOf(updatedFrom['state']['id']) !== stateId;
@@ -82,8 +82,8 @@ function movesState(updatedFrom: SentIssueEvent['updatedFrom'], stateId: string 
 }
 
 /**
- * Whether this change, or a later one, is known already: an event that is sent again may come after those of later changes, and
- * that of a change made here after the next one has begun.
+ * Whether this change or a later one is already known. Events may arrive out of order, and events for our own changes
+ * may arrive after the next change has begun.
  */
 export const isStale = ({ updatedAt }: Pick<IssueEvent, 'updatedAt'>, seenAt: Date | undefined): boolean =>
   updatedAt !== undefined && seenAt !== undefined && updatedAt <= seenAt;

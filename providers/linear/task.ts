@@ -1,6 +1,6 @@
 /**
- * A task and the issue of Linear that stands for it follow each other. What the issue is known to say is kept with its link, so that
- * only what changed here is sent, and what came from there does not go back.
+ * Keeps a task and its Linear issue in step. The link stores the last known content of the issue. So only changes made
+ * here are sent, and changes that came from Linear are not sent back.
  */
 import { LinearError, type LinearIssue } from './client.ts';
 import type { LinearCredentials } from './connect.ts';
@@ -37,10 +37,12 @@ export const carryToLinear: Carry = async ({ link, known, task, told, deps, sign
       news.status === undefined || statusOfLinear(issue.state.type) === news.status
         ? undefined
         : await stateFor(news.status);
-    // An attempt that had no answer has moved it: what Linear tells of that, maybe late, is no news.
+    // An earlier attempt without a response has changed the status. Linear's event about that change, even a late one,
+    // is not news.
     if (known?.sending?.status !== undefined && known.sending.status === statusOfLinear(issue.state.type))
       await noteState(link._id, { seenAt: new Date(issue.updatedAt) });
-    // Noted first: Linear tells of the change, maybe before it answers, and that must change nothing here.
+    // Stored before the request, because Linear's event about this change may arrive before the response and must be
+    // ignored.
     await noteIssue(link._id, noteOf(news, known));
     await noteState(link._id, { stateId });
     const change = {
@@ -62,7 +64,7 @@ export const carryToLinear: Carry = async ({ link, known, task, told, deps, sign
     throw error;
   }
 
-  /** The first state of the team that says this; undefined where it has none. */
+  /** The id of the team's first state that corresponds to the status; undefined when the team has none. */
   async function stateFor(status: Task['status']): Promise<string | undefined> {
     const states = await deps.linear.states(key, String(integration.settings['team_id']), signal);
     return linearTypes[status].map((type) => states.find((state) => state.type === type)?.id).find(Boolean);
@@ -70,14 +72,14 @@ export const carryToLinear: Carry = async ({ link, known, task, told, deps, sign
 };
 
 /**
- * Takes over what somebody changed in Linear just before: from now on the event of that counts as old. An attempt that dies before
- * this is made again.
+ * Applies to the task what a person has just changed in Linear. Linear's event about that change is then ignored as
+ * stale. When the process dies before this ends, the retry does it again.
  */
 async function takeOver({ external }: Link, issue: LinearIssue, deps: IssueDeps): Promise<void> {
-  // Read again, since what came in meanwhile is known now.
+  // Read again, because an event that arrived meanwhile may have changed the link.
   const link = await findLink('linear', external);
   if (!link?.known) return;
-  // A later change has come in already.
+  // A later change is already known.
   if (link.seen_at && new Date(issue.updatedAt) < link.seen_at) return;
   const { facts, changeOf } = changeByStanding(issue, link.known, link.state_id);
   if (Object.keys(facts).length > 0) {
@@ -87,7 +89,7 @@ async function takeOver({ external }: Link, issue: LinearIssue, deps: IssueDeps)
   await noteState(link._id, { stateId: issue.state.id });
 }
 
-/** What events of a task's issue do to the task. */
+/** How events of a linked issue change the task. */
 export const taskIssuePort: IssuePort = {
   moved(link, state, _event, _inbound, deps) {
     const status = statusOfLinear(state.type);

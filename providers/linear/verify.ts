@@ -1,7 +1,7 @@
 /**
- * Webhooks of Linear: who signed one, and whose it is. A request is signed with the secret of the deployment, or with one
- * that an organization gave when it connected. The body is looked into before that only for the ids by which the secrets to
- * try are found; nothing else is done with it.
+ * Verifies webhooks of Linear and finds the organization they belong to. A request is signed with the deployment's
+ * secret, or with one that an organization gave when it connected. Before verification the body is read only for the
+ * ids that lead to the secrets to try.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { linearExternal, linearVerb } from './rules.ts';
@@ -18,19 +18,27 @@ import {
 import { findLink } from '../../models/events/link.ts';
 import { withinWindow } from '../../models/rules/events/inbound.ts';
 
-/** `id`: `deployment`, or the organization whose own secret signed. */
-export type LinearSender = { id: string; own?: string; event: unknown; /** Not signed. */ delivery?: string };
+/** `id`: `deployment`, or the organization whose own secret made the signature. */
+export type LinearSender = {
+  id: string;
+  own?: string;
+  event: unknown;
+  /** Not covered by the signature. */ delivery?: string;
+};
 
-/** Beside those that the ids in the body point to, this many secrets are tried; a long body is not hashed as often. */
+/**
+ * Besides the secrets that the ids in the body lead to, at most this many other secrets are tried. A body over
+ * `maxBytesForOthers` is not tried with them, because hashing it often is expensive.
+ */
 const otherSecrets = 50;
 const maxBytesForOthers = 64 * 1024;
 
-/** `secret`: the deployment's. `others`: connections with secrets of their own, as `listOthers` reads them. */
+/** `secret`: the deployment's secret. `others`: reads connections that have their own secret. */
 export type LinearSecrets = { secret: string | undefined; secrets: SecretBox; others(): Promise<Integration[]> };
 
 export const listOthers = (): Promise<Integration[]> => listSigning('linear', otherSecrets);
 
-/** @throws Problem UNAUTHENTICATED */
+/** @throws Problem UNAUTHENTICATED when no known secret made the signature */
 export async function verifyLinear({ headers, body, now }: SignedRequest, known: LinearSecrets): Promise<LinearSender> {
   const given = signatureIn(headers);
   const event = jsonIn(body);
@@ -42,7 +50,10 @@ export async function verifyLinear({ headers, body, now }: SignedRequest, known:
   return { ...signer, event, ...(typeof delivery === 'string' ? { delivery } : {}) };
 }
 
-/** Linear's own header, or the one that the specification names; of both, only when they agree. */
+/**
+ * The signature from Linear's own header or from the header in the specification. When both are present, they must be
+ * equal.
+ */
 function signatureIn(headers: IncomingHttpHeaders): string {
   const named = [headers['linear-signature'], headers['x-linear-signature']].filter((value) => value !== undefined);
   const [given] = named;
@@ -70,7 +81,7 @@ async function signerOf(
     try {
       return sealed !== undefined && isHmac(given, secrets.open(sealed, signingPlace(own)), [body]);
     } catch {
-      // Sealed with another key than this process has.
+      // The secret was encrypted with a key that this process does not have.
       return false;
     }
   };
@@ -83,7 +94,7 @@ const dataOf = (event: unknown): unknown => member(event, 'data');
 const teamOf = (event: unknown): string | undefined =>
   textMember(dataOf(event), 'teamId') ?? textMember(member(dataOf(event), 'team'), 'id');
 
-/** What a verified request is, and whose. */
+/** The verified request in the form in which it is stored, with the organization it belongs to. */
 export async function linearArrival(
   { id: sender, own, event, delivery }: LinearSender,
   body: Buffer,
@@ -94,7 +105,7 @@ export async function linearArrival(
   return {
     provider: 'linear',
     sender,
-    // The header is not signed: a request that was recorded and sent again under another id is known by its body.
+    // The header is not signed. A request replayed under another id is recognized by the hash of its body.
     keys: [...(delivery === undefined ? [] : [delivery.slice(0, 200)]), sha256(body)],
     owner: await ownerOf(ownedBy, own, event, issue),
     lane: `linear:${issue ?? 'workspace'}`,
@@ -104,8 +115,8 @@ export async function linearArrival(
 }
 
 /**
- * An organization's own secret signs for that organization alone. What the deployment's secret signed belongs to who made
- * the issue, else to who connected the team.
+ * A request signed with an organization's own secret belongs to that organization. A request signed with the
+ * deployment's secret belongs to the organization that created the issue, otherwise to the one that connected the team.
  */
 async function ownerOf(
   ownedBy: OwnedBy,

@@ -1,6 +1,7 @@
 /**
- * Sends mails by SMTP. Servers of organizations are reached under the rules for outside addresses; the deployment's own may be
- * anywhere. Names and addresses are passed to the library apart, because it reads a text as a list of recipients.
+ * Sends mails by SMTP. An organization's server must pass the checks for outbound addresses; the deployment's own
+ * server may have any address. Names and addresses go to the library as separate fields, because it parses text as a
+ * list of recipients.
  */
 import { lookup as dnsLookup } from 'node:dns';
 import type { SMTPTransportOptions } from 'nodemailer';
@@ -9,15 +10,16 @@ import { isEgressAllowed, isPublicHost } from '../../models/rules/base/address.t
 import type { OutgoingMail } from '../../models/rules/events/mailout.ts';
 import type { SmtpServer } from './rules.ts';
 
-/** `own`: the deployment's server, which the operator chose. */
+/** `own`: whether this is the deployment's server, which the operator chose. */
 export type MailRoute = { server: SmtpServer; own: boolean };
 
-/** A mail that was not taken. `message` is for people: the server's own words where it spoke. */
+/** The server did not accept a mail. `message` is shown to people and quotes the server's reply if there was one. */
 export class MailRefused extends Error {
   override readonly name = 'MailRefused';
-  /** `message`: the server refuses this mail for good; `credentials`: it lets nobody in with these; `now`: a later attempt may succeed. */
+  /**
+   * `message`: the server rejects this mail permanently. `credentials`: the login failed. `now`: a retry may succeed.
+   */
   readonly what: 'message' | 'credentials' | 'now';
-  /** SMTP's reply code. */
   readonly status: number | undefined;
   readonly timedOut: boolean;
 
@@ -34,9 +36,9 @@ export class MailRefused extends Error {
 }
 
 export type Mailer = {
-  /** Resolves when the server has taken the mail, with its reply. @throws MailRefused */
+  /** Resolves with the server's reply once the server has accepted the mail. @throws MailRefused */
   send(route: MailRoute, mail: OutgoingMail, signal?: AbortSignal): Promise<{ status: number; reply: string }>;
-  /** Connects, and logs in where there are credentials. @throws MailRefused */
+  /** Connects, and logs in when the server has credentials. @throws MailRefused */
   check(route: MailRoute): Promise<void>;
 };
 
@@ -46,11 +48,11 @@ const maxReply = 500;
 
 export function createMailer({ egressAllow, lookup = dnsLookup, timeoutMs = 15_000 }: MailerOptions): Mailer {
   async function transport({ server, own }: MailRoute) {
-    // Loaded with the first mail: most processes send none.
+    // Loaded lazily, because most processes send no mail.
     const { createTransport } = await import('nodemailer');
     const { host, port, secure, user, password } = server;
     const bracketed = host.includes(':') ? `[${host}]` : host;
-    // A network in between could take the offer of encryption away and read the password.
+    // Otherwise an attacker on the network could strip the offer of STARTTLS and read the password.
     const requireTLS = user !== undefined && isPublicHost(bracketed) && !isEgressAllowed(bracketed, port, egressAllow);
     const connect = async (give: Parameters<NonNullable<SMTPTransportOptions['getSocket']>>[1]): Promise<void> => {
       try {
@@ -130,12 +132,12 @@ function messageOf({
     ...(references.length > 0 ? { references } : {}),
     headers,
     ...(calendar ? { icalEvent: { ...calendar, filename: 'interview.ics' } } : {}),
-    // The one recipient; nothing that a header says adds another.
+    // The explicit envelope makes sure that no header adds a recipient.
     envelope: { from: from.address, to: to.address },
   };
 }
 
-/** What an error of the library, a socket, DNS or TLS means. */
+/** Maps an error of the library, a socket, DNS or TLS to the refusal it means. */
 function refusalOf(error: unknown): MailRefused {
   const { code = '', responseCode, response } = error as { code?: string; responseCode?: number; response?: string };
   const said = response === undefined ? undefined : response.replace(/\s+/g, ' ').slice(0, maxReply);

@@ -1,4 +1,7 @@
-/** Connects a mail server of the organization's own: reached under the rules for outside addresses, and logged in to. */
+/**
+ * Connects an organization's own mail server. The address must pass the checks for outbound addresses, and the login is
+ * tried.
+ */
 import { ConnectionRefused, type Connector, type ConnectorDeps } from '../base/connector.ts';
 import { MailRefused } from './client.ts';
 import { candidateCredentials } from '../../models/integrations/candidate.ts';

@@ -1,4 +1,4 @@
-/** What every mail to somebody outside carries, and whether it may leave. See models/rules/events/outsidemail.ts. */
+/** Frames mails to people who are no members, and limits how many are sent. See models/rules/events/outsidemail.ts. */
 import type { MailSettings, RouteOf } from './settings.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import { findUser } from '../../models/access/user.ts';
@@ -16,7 +16,10 @@ import {
 type Deps = { mail: MailSettings; secrets: SecretBox; publicUrl: string; clock: () => Date };
 type About = { orgId: string; organization: string; why: OutsideReason };
 
-/** The mail in its frame. `shown`: as members see it, who could otherwise object in the receiver's place. */
+/**
+ * Adds the frame and the unsubscribe link to a mail. `shown`: the version that members see; its link is masked, so that
+ * they cannot unsubscribe for the recipient.
+ */
 export function inFrame(
   mail: OutgoingMail,
   { orgId, organization, why }: About,
@@ -33,8 +36,8 @@ export function inFrame(
 }
 
 /**
- * Counts the mail; why it must not leave otherwise. A server that takes mails without a login may be that of anybody, so one of the
- * organization's own counts as its own only where it logs in.
+ * Counts the mail against the daily quotas; returns the reason when it must not be sent. An organization's server is
+ * exempt from the quotas only if it requires a login, because a server without one may belong to anybody.
  */
 export async function admit(outside: OutsideMail, route: RouteOf, { mail, secrets, clock }: Deps) {
   const own = !route.own && route.server.user !== undefined;

@@ -1,6 +1,6 @@
 /**
- * Mails that customers send. What a customer wrote becomes its message, as if written in the chat; what programs, strangers and
- * forgers send changes nothing, and is listed with its reason.
+ * Handles mails from customers. A customer's mail becomes a message of the conversation, as if written in the chat.
+ * Automatic mails, mails from strangers and forged mails change nothing and are listed with a reason.
  */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -40,17 +40,17 @@ export type EmailDeps = Starter &
     files: Files;
     http: Http;
     objects: ObjectStore;
-    /** Of which mails may be fetched. */
+    /** The S3 buckets from which mails may be fetched. */
     inboundBuckets: readonly string[];
     testConversationsPerMonth: number;
     clock: () => Date;
   };
 
-/** Amazon leaves this in a bucket when it is set up. */
+/** The object that Amazon SES writes into a bucket during setup. */
 const setupKey = 'AMAZON_SES_SETUP_NOTIFICATION';
 const dayMs = 86_400_000;
 
-/** A mail that changes nothing. */
+/** Thrown for a mail that changes nothing; carries the reason. */
 class Ignored extends Error {
   readonly reason: MailReason;
   constructor(reason: MailReason, detail?: string) {
@@ -71,14 +71,14 @@ export async function handleEmail(inbound: Inbound, deps: EmailDeps, signal: Abo
   }
 }
 
-/** Amazon sends to an address only after somebody there has called the one that it gave. */
+/** Confirms a subscription: SNS sends messages to an address only after its confirmation URL was called. */
 async function confirm(url: string, { http }: EmailDeps, signal: AbortSignal): Promise<Handled> {
   const { status } = await http.request(url, { signal, maxBytes: 64 * 1024, totalTimeoutMs: 15_000, cut: true });
   if (status === 200) return { outcome: 'The subscription to the topic was confirmed.' };
   throw new Error(`Amazon answered ${status} to the confirmation of the subscription.`);
 }
 
-/** Stores the mail as its customer's message; gives the conversation. @throws Ignored */
+/** Stores the mail as a message of its customer. Returns the conversation's id. @throws Ignored */
 async function takeIn(
   inbound: Inbound,
   threadId: string,
@@ -93,7 +93,7 @@ async function takeIn(
   const customer = await findCustomer(thread.org_id, thread.customer_id);
   if (!customer || customer.erasing_at) throw new Ignored('gone');
   await noteAbout(inbound._id, [customer._id]);
-  // Before anything of it is opened.
+  // Checked before the mail's content is parsed.
   const { spamVerdict, virusVerdict } = ses.receipt;
   if (virusVerdict?.status === 'FAIL') throw new Ignored('virus');
   if (spamVerdict?.status === 'FAIL') throw new Ignored('spam');
@@ -139,7 +139,7 @@ async function read(bytes: Buffer, { files }: EmailDeps, signal: AbortSignal): P
   }
 }
 
-/** Why this mail is not taken as its customer's; undefined when it is. */
+/** The reason not to accept this mail as the customer's; undefined when it is accepted. */
 async function refusalOf(
   mail: ReadMail,
   { receipt, mail: envelope }: SesReceived,
@@ -162,11 +162,11 @@ async function refusalOf(
   return distrusted ?? (from !== '' && from === customer.email ? undefined : 'not_the_customer');
 }
 
-/** Whether its reply addresses are no longer good. */
+/** Whether the conversation's reply addresses have expired. */
 const hasExpired = ({ status, updated_at }: Conversation, now: Date): boolean =>
   status === 'resolved' && now.getTime() - updated_at.getTime() > outlivesDays * dayMs;
 
-/** Whether nothing but entries of a calendar came: who accepts an invitation has written nothing. */
+/** Whether the mail contains only calendar entries. Accepting an invitation is not a message. */
 const isCalendar = ({ attachments }: ReadMail): boolean =>
   attachments.length > 0 &&
   attachments.every(({ mime_type }) => /^(?:text\/calendar|application\/ics)$/i.test(mime_type));
@@ -185,8 +185,8 @@ type Place = { customer: Readonly<Customer>; thread: MailThread; conversation: C
 type Words = { body: string; clientMessageId: string; mail: MailOrigin };
 
 /**
- * Stores what the customer says in the conversation of the thread, or, where that is gone or takes nothing more, in the one that
- * the customer has now.
+ * Stores the message in the thread's conversation. When that is gone or closed, the message goes into the customer's
+ * current conversation.
  */
 async function say(place: Place, words: Words, mail: ReadMail, deps: EmailDeps): Promise<string> {
   const { customer, thread } = place;
@@ -202,7 +202,7 @@ async function say(place: Place, words: Words, mail: ReadMail, deps: EmailDeps):
   }
 }
 
-/** False when the conversation takes nothing more. */
+/** Returns false when the conversation accepts no more messages. */
 async function sayIn(
   conversation: Conversation,
   thread: MailThread,
@@ -211,7 +211,7 @@ async function sayIn(
   { clock, start, testConversationsPerMonth: limit }: EmailDeps,
 ): Promise<boolean> {
   const { _id: convId, org_id: orgId, mode, session_context } = conversation;
-  // First of all, so that the answer refers to this mail.
+  // Stored first, so that the reply refers to this mail.
   await noteIncoming(thread, mail);
   const standing = await findClientMessage(convId, words.clientMessageId);
   if (standing) {

@@ -1,10 +1,10 @@
-/** The address of a mail server, as an operator or an organization writes it. Pure. */
+/** Parses the URL of a mail server, as an operator or an organization writes it. Pure. */
 import { hostPort } from '../../models/rules/base/address.ts';
 
 export type SmtpServer = {
-  /** TLS from the first byte on (`smtps:`); otherwise STARTTLS where the server offers it. */
+  /** True for TLS from the first byte (`smtps:`). Otherwise STARTTLS is used if the server offers it. */
   secure: boolean;
-  /** Without the brackets of IPv6. */
+  /** IPv6 addresses have no brackets here. */
   host: string;
   port: number;
   user?: string;
@@ -15,8 +15,8 @@ export type SmtpServer = {
 const ports = { 'smtps:': 465, 'smtp:': 587 } as const;
 
 /**
- * Reads `smtp://` and `smtps://user:password@host:port`; undefined for anything else. A path or a query is refused: what mail
- * libraries read there switches off the checking of certificates, and worse.
+ * Reads `smtp://` and `smtps://user:password@host:port`; undefined for anything else. A path or a query is refused,
+ * because mail libraries read options there that turn off certificate checks.
  */
 export function readSmtpUrl(text: string): SmtpServer | undefined {
   const url = text.length > 1_000 || !/^smtps?:\/\//i.test(text) ? null : URL.parse(text);
@@ -42,6 +42,6 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** Shown to people, without the password. */
+/** The server's URL as shown to people, without the password. */
 export const smtpName = ({ secure, host, port }: SmtpServer): string =>
   `${secure ? 'smtps' : 'smtp'}://${hostPort(host, port)}`;

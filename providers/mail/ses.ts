@@ -1,4 +1,4 @@
-/** Reads what Amazon SES tells about a mail that it received: the JSON text in a notification of SNS. */
+/** Parses Amazon SES's report about a received mail: the JSON text inside an SNS notification. */
 import { z } from 'zod';
 
 const verdict = z.object({ status: z.string() }).optional();
@@ -32,7 +32,7 @@ const received = z.object({
 
 export type SesReceived = z.infer<typeof received>;
 
-/** Undefined for anything else, such as a notification of a bounce. */
+/** Undefined for any other notification, such as one about a bounce. */
 export function readSes(text: string): SesReceived | undefined {
   try {
     return received.safeParse(JSON.parse(text)).data;
@@ -41,11 +41,14 @@ export function readSes(text: string): SesReceived | undefined {
   }
 }
 
-/** The mail's bytes, where the notification holds it: as text, or in base64 as the receipt rule may say. */
+/**
+ * The mail's bytes, when the notification contains them. The receipt rule decides whether they are plain text or
+ * base64.
+ */
 export function contentOf({ content, receipt }: SesReceived): Buffer | undefined {
   if (content === undefined) return undefined;
   const declared = /base64/i.test(receipt.action.encoding ?? '');
-  // A mail begins with a header, which has a colon.
+  // A raw mail starts with headers, which contain colons; base64 has none.
   const looksEncoded = /^[A-Za-z0-9+/=\r\n]+$/.test(content.slice(0, 4_096)) && content.trim() !== '';
   return declared || looksEncoded ? Buffer.from(content, 'base64') : Buffer.from(content, 'utf8');
 }

@@ -1,4 +1,7 @@
-/** By which server, and in whose name, an organization's mails are sent: its own where it connected one, else the deployment's. */
+/**
+ * Which server and which sender address an organization's mails use: its own if it connected a server, otherwise the
+ * deployment's.
+ */
 import type { Logger } from 'pino';
 import { breakConnection } from '../base/broken.ts';
 import type { MailRoute } from './client.ts';
@@ -9,28 +12,33 @@ import type { ReplySeparator } from '../../models/rules/events/replyaddress.ts';
 import { readSmtpUrl, type SmtpServer } from './rules.ts';
 
 export type MailSettings = {
-  /** The deployment's server; without one and one of the organization's own nothing is sent. */
+  /** The deployment's server. When it is missing, only organizations with their own server can send. */
   server: SmtpServer | undefined;
   from: Mailbox | undefined;
-  /** Where reply addresses live; without it customers cannot answer. */
+  /** The domain of reply addresses. Without it customers cannot answer by mail. */
   replyDomain: string | undefined;
-  /** Between `reply` and the token. */
+  /** The separator between `reply` and the token in a reply address. */
   replySeparator: ReplySeparator;
-  /** Mails to people outside that an organization may send a day, and an account. */
+  /** The daily quota of mails to people who are no members, for an organization and for an account. */
   outsidePerDay: number;
 };
 export type MailDeps = { mail: MailSettings };
 
-/** Whose server sends a mail: it was written in the name that goes with that server. */
+/** Whose server sends a mail. The mail's sender address belongs to that server. */
 export type MailVia = 'deployment' | 'organization';
 
-/** An organization's own server that is not disconnected; one that is broken may have been mended at the other end. */
+/**
+ * The organization's own server unless it is disconnected. A broken connection is included, because the server may work
+ * again.
+ */
 async function ownOf(orgId: string): Promise<(Integration & { sealed: string }) | undefined> {
   const found = await findIntegration(orgId, 'email');
   return found?.sealed === undefined ? undefined : { ...found, sealed: found.sealed };
 }
 
-/** Who an organization's mails come from, and by whose server they go now. */
+/**
+ * The sender address of an organization's mails, and whether its own server or the deployment's sends them at present.
+ */
 export async function senderOf(
   { mail: { from, replyDomain } }: MailDeps,
   orgId: string,
@@ -45,8 +53,8 @@ export type RouteDeps = MailDeps & { secrets: SecretBox; clock: () => Date; log:
 export type RouteOf = MailRoute & { refused?(reason: string): Promise<void> };
 
 /**
- * The server for a mail; undefined when there is none, also when the organization has disconnected the one that goes with the
- * mail's sender. `refused` notes that the server refuses the credentials.
+ * The server that sends a mail. Undefined when there is none, or when the organization has disconnected the server that
+ * belongs to the mail's sender address. `refused` records that the server rejects the credentials.
  */
 export async function routeOf(deps: RouteDeps, orgId: string, via: MailVia): Promise<RouteOf | undefined> {
   const { server } = deps.mail;

@@ -1,6 +1,6 @@
 /**
- * Verifies what Amazon SNS sends: the signature over the message's own fields, by the key in the certificate that the message
- * names. Certificates come from Amazon's hosts only; they are fetched once and kept.
+ * Verifies the signature of Amazon SNS messages with the certificate that the message names. Certificates are fetched
+ * only from Amazon's hosts or the operator's, and are cached.
  */
 import { createVerify, X509Certificate } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -9,15 +9,15 @@ import { HttpError } from '../../models/rules/base/http.ts';
 import { isCertAddress, signedText, type SnsHosts, type SnsMessage } from './snsmessage.ts';
 
 export type SnsVerifier = {
-  /** Whether the message is signed. @throws HttpError when the certificate cannot be fetched now. */
+  /** Whether the signature is valid. @throws HttpError when the certificate cannot be fetched at present. */
   isSigned(message: SnsMessage, now: Date): Promise<boolean>;
 };
 
-/** A certificate has some 2 kB. */
+/** A certificate has about 2 kB. */
 const maxCertBytes = 16 * 1024;
 const certTimeoutMs = 5_000;
 const keptMs = 24 * 3_600_000;
-/** What is no certificate is not fetched again for a while, so that nobody can have us fetch at will. */
+/** A response that is no certificate is cached for this long, so that an attacker cannot trigger requests at will. */
 const refusedMs = 60_000;
 const maxKept = 100;
 

@@ -1,5 +1,6 @@
 /**
- * Amazon SNS's messages over HTTPS: their fields, what of them is signed, and which addresses in them may be called. Pure.
+ * Messages that Amazon SNS sends over HTTPS: their fields, the text that is signed, and which URLs in them may be
+ * fetched. Pure.
  */
 import { portOf, readEgressEntry } from '../../models/rules/base/address.ts';
 
@@ -32,7 +33,7 @@ const required = [
 ];
 const optional = ['Subject', 'SubscribeURL', 'Token'];
 
-/** The message in a body; undefined when it is none, or lacks a field of its type. */
+/** Parses a body; undefined when it is no SNS message or a required field of its type is missing. */
 export function readSnsMessage(body: string): SnsMessage | undefined {
   let fields: Record<string, unknown>;
   try {
@@ -43,7 +44,7 @@ export function readSnsMessage(body: string): SnsMessage | undefined {
   if (typeof fields !== 'object' || fields === null) return undefined;
   const isText = (name: string): boolean => typeof fields[name] === 'string';
   if (!required.every(isText) || !snsTypes.includes(fields['Type'] as SnsType)) return undefined;
-  // JSON may say null for what is not there.
+  // JSON may contain null for a missing field.
   if (optional.some((name) => fields[name] !== undefined && fields[name] !== null && !isText(name))) return undefined;
   if (fields['SignatureVersion'] !== '1' && fields['SignatureVersion'] !== '2') return undefined;
   const isConfirmation = fields['Type'] !== 'Notification';
@@ -59,14 +60,14 @@ const signedFields: Readonly<Record<SnsType, readonly (keyof SnsMessage)[]>> = {
   UnsubscribeConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
 };
 
-/** What the signature of a message is made of: names and values in this order, of the fields that are there. */
+/** The text that is signed: the names and values of the present fields, in SNS's order. */
 export const signedText = (message: SnsMessage): string =>
   signedFields[message.Type]
     .filter((name) => message[name] !== undefined)
     .map((name) => `${name}\n${message[name]}\n`)
     .join('');
 
-/** SNS tries for an hour; a message may be as much older or newer than now, in ms. */
+/** SNS retries for an hour, so a message's timestamp may differ from now by this much, in ms. */
 const snsWindowMs = 3_600_000;
 
 export function isFresh({ Timestamp }: Pick<SnsMessage, 'Timestamp'>, now: Date): boolean {
@@ -74,13 +75,15 @@ export function isFresh({ Timestamp }: Pick<SnsMessage, 'Timestamp'>, now: Date)
   return Math.abs(now.getTime() - at) <= snsWindowMs;
 }
 
-/** Amazon's hosts of SNS. */
 const snsHost = /^sns\.[a-zA-Z0-9-]{3,}\.amazonaws\.com(?:\.cn)?$/;
 
-/** `certHosts`: further hosts, which may have a port of their own. `egressAllow`: hosts that plain http may be used with. */
+/** `certHosts`: additional hosts, with an optional port. `egressAllow`: hosts that may be reached by plain http. */
 export type SnsHosts = { certHosts: readonly string[]; egressAllow: readonly string[] };
 
-/** Whether an address in a message may be called: at Amazon, by https and without a port; else at a host of the operator's. */
+/**
+ * Whether a URL in a message may be fetched. Amazon's hosts need https and the default port; other hosts must be listed
+ * by the operator.
+ */
 export function isSnsAddress(text: string, { certHosts, egressAllow }: SnsHosts): boolean {
   const url = URL.parse(text);
   if (!url || url.username !== '' || url.password !== '') return false;
@@ -89,7 +92,7 @@ export function isSnsAddress(text: string, { certHosts, egressAllow }: SnsHosts)
   return url.protocol === 'https:' || (url.protocol === 'http:' && isNamed(url, egressAllow));
 }
 
-/** Whether it is one of these hosts, on any port unless the entry has one. */
+/** Whether the URL's host is listed. An entry without a port allows every port. */
 function isNamed(url: URL, entries: readonly string[]): boolean {
   const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase();
   return entries.some((text) => {
@@ -98,6 +101,6 @@ function isNamed(url: URL, entries: readonly string[]): boolean {
   });
 }
 
-/** Whether the certificate of a message may be fetched from there. */
+/** Whether a message's certificate may be fetched from this URL. */
 export const isCertAddress = (text: string, hosts: SnsHosts): boolean =>
   isSnsAddress(text, hosts) && (URL.parse(text)?.pathname.endsWith('.pem') ?? false);

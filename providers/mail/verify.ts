@@ -1,7 +1,7 @@
 /**
- * Mails that Amazon SES received and SNS tells of: which messages of SNS are believed, and whose a mail is. A topic is believed
- * only when the operator named it; whose a mail is comes from the reply address that this system made, or from the mail that it
- * answers, never from what it says about its sender.
+ * Verifies SNS messages about mails that Amazon SES received, and finds the thread of each mail. Only topics that the
+ * operator configured are accepted. The thread is found by the reply address that this system created or by the mail
+ * being answered, never by the sender address.
  */
 import { readSes, type SesReceived } from './ses.ts';
 import type { SnsVerifier } from './sns.ts';
@@ -18,10 +18,10 @@ import { mailReasons, type MailReason } from '../../models/rules/events/mailin.t
 import { messageIdsIn } from '../../models/rules/events/mailout.ts';
 import { tokensIn } from '../../models/rules/events/replyaddress.ts';
 
-/** `id`: the topic. */
+/** `id`: the topic's ARN. */
 export type TopicSender = { id: string; message: SnsMessage };
 
-/** `topicArns`: the topics that the operator named. */
+/** `topicArns`: the topics that the operator configured. */
 export type Topics = { topicArns: readonly string[]; hosts: SnsHosts; verifier: SnsVerifier };
 
 /** @throws Problem UNAUTHENTICATED; UNAVAILABLE while Amazon's certificate cannot be fetched. */
@@ -46,19 +46,19 @@ async function isSigned(message: SnsMessage, now: Date, verifier: SnsVerifier): 
   try {
     return await verifier.isSigned(message, now);
   } catch (error) {
-    // SNS tries again after a 5xx, and gives up after a 4xx.
+    // SNS retries after a 5xx response, and gives up after a 4xx response.
     if (error instanceof HttpError) throw new Problem('UNAVAILABLE', { cause: error });
     throw error;
   }
 }
 
-/** What is stored of a notification: the thread that it belongs to, and what SES tells. */
+/** The stored form of a notification: the mail's thread, and SES's report. */
 export type StoredMail = { thread_id: string; notification: string };
 
-/** By what a reply address is read: where such addresses live, and what their tokens are signed with. */
+/** What is needed to parse a reply address: its domain, and the secrets that sign its token. */
 export type ReplyTokens = { replyDomain: string | undefined; secrets: SecretBox };
 
-/** What a verified message is, and whose. */
+/** The verified message in the form in which it is stored, with the organization it belongs to. */
 export async function mailArrival({ id: sender, message }: TopicSender, tokens: ReplyTokens): Promise<Arrival> {
   const { Type: type, MessageId, Message } = message;
   const base = { provider: 'email', sender, keys: [MessageId], type } as const;
@@ -83,7 +83,7 @@ export async function mailArrival({ id: sender, message }: TopicSender, tokens: 
   };
 }
 
-/** The thread that a mail continues; else why there is none. */
+/** The thread that a mail continues, or the reason why there is none. */
 async function threadOf(
   { receipt, mail }: SesReceived,
   { replyDomain, secrets }: ReplyTokens,

@@ -1,4 +1,4 @@
-/** Bots of Attendee, which a company can run itself. */
+/** Bots of Attendee, a service that a company can host itself. */
 import { z } from 'zod';
 import { BotRefused, type Bot } from './bot.ts';
 import { createService, sending, ServiceAway, type ServiceOptions } from './service.ts';
@@ -28,7 +28,7 @@ export function createAttendeeBot(options: ServiceOptions): Bot {
     return status === 404 ? undefined : bot.parse(body);
   }
 
-  /** The bots that orders with this key have sent; undefined when the service does not say. */
+  /** The ids of bots ordered with this idempotency key. Undefined when the service does not tell. */
   async function sent(key: string, signal: AbortSignal | undefined): Promise<string[] | undefined> {
     const { status, body } = await call('GET', `/bots?deduplication_key=${encodeURIComponent(key)}`, { signal });
     return status === 200 ? listed.safeParse(body).data?.results.map(({ id }) => id) : undefined;
@@ -44,7 +44,7 @@ export function createAttendeeBot(options: ServiceOptions): Bot {
         });
         const id = created.safeParse(body).data?.id;
         if (status === 201 && id !== undefined) return { kind: 'attendee', id };
-        // A bot with this key is on its way already: the service says so with a 400 and a text.
+        // Attendee answers with status 400 when a bot with this idempotency key already exists.
         const [known] = (await sent(key, signal)) ?? [];
         if (known === undefined) throw new BotRefused('refused', status);
         return { kind: 'attendee', id: known };

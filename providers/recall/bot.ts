@@ -1,7 +1,7 @@
 /**
- * A bot that sits in a call: one shape for the services that send bots into outside calls, and for the room of this platform
- * (activities/interviews/room.ts). A service that cannot do what is asked is an outcome, `BotRefused`; any other error is an
- * outage.
+ * The interface of a bot that joins a call. The services for outside calls and this platform's own room
+ * (activities/interviews/room.ts) implement it. A request that the service rejects throws `BotRefused`; any other error
+ * is an outage.
  */
 import type { BotKind, BotRef } from '../../models/rules/interviews/interview.ts';
 import { botReasons, type BotReason, type BotState } from '../../models/rules/interviews/bot.ts';
@@ -9,34 +9,34 @@ import { botReasons, type BotReason, type BotState } from '../../models/rules/in
 export type BotOrder = {
   meetingUrl: string;
   name: string;
-  /** Comes back in the service's events. */
+  /** The service repeats these values in its events. */
   metadata: Readonly<Record<string, string>>;
-  /** The same for the same bot: ordering it again sends no second one. */
+  /** The idempotency key: a second order with the same key sends no second bot. */
   key: string;
-  /** Which order this is: a service repeats its answer to an order that is sent again. */
+  /** The number of the order, because a service repeats its response to an order that is sent again. */
   order: number;
-  /** Whether this bot may have been ordered before. */
+  /** Whether an earlier attempt may have ordered this bot. */
   again: boolean;
 };
 
-/** What was said in a call, as a service heard it; times in ms from its beginning. */
+/** Speech in a call as the service transcribed it. Times are in ms from the start of the call. */
 export type Heard = { speaker: string; startMs: number; endMs?: number; text: string };
 
 export type Bot = {
   kind: BotKind;
-  /** Sends a bot into a call. @throws BotRefused */
+  /** Orders a bot for a call. @throws BotRefused */
   schedule(order: BotOrder, signal?: AbortSignal): Promise<BotRef>;
-  /** Has it leave, wherever it is. One that has left, or is unknown, is done. */
+  /** Makes the bot leave. Succeeds also when the bot has left or is unknown. */
   cancel(id: string, signal?: AbortSignal): Promise<void>;
   get(id: string, signal?: AbortSignal): Promise<BotState>;
-  /** The bots that orders with this key have sent. */
+  /** The ids of bots ordered with this idempotency key. */
   sent(key: string, signal?: AbortSignal): Promise<string[]>;
   /**
-   * Has the service delete what a bot recorded and wrote down. False when it does not yet, as of a bot that has not ended. What
-   * is deleted already, or of a bot that is unknown, is done.
+   * Makes the service delete the bot's recording and transcript. Returns false when the service cannot delete them yet,
+   * for example while the bot is in the call. Succeeds also when they are already deleted or the bot is unknown.
    */
   erase(id: string, signal?: AbortSignal): Promise<boolean>;
-  /** Undefined while the service is still writing it. */
+  /** Undefined while the service has not finished the transcript. */
   transcript(id: string, signal?: AbortSignal): Promise<Heard[] | undefined>;
 };
 

@@ -1,6 +1,9 @@
-/** JSON in the one form that Attendee signs: keys in the order of their code points, no blanks, numbers as they were written. */
+/**
+ * Writes JSON in the canonical form that Attendee signs: keys sorted by code point, no blanks, numbers as they were
+ * written.
+ */
 
-/** A number as it was written: `2.0` is not `2` when it is signed. */
+/** A number with its original spelling, because `2.0` and `2` have different signatures. */
 class Written {
   readonly source: string;
   constructor(source: string) {
@@ -10,7 +13,7 @@ class Written {
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 const parse = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
-/** @throws SyntaxError, or RangeError for what is nested too deep */
+/** @throws SyntaxError; RangeError for text that is nested too deeply */
 export function canonicalJson(text: string): string {
   return print(parse(text, (_, value, { source }) => (typeof value === 'number' ? new Written(source!) : value)));
 }
@@ -23,7 +26,7 @@ function print(value: unknown): string {
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${print(item)}`).join(',')}}`;
 }
 
-/** Strings compare by UTF-16 units otherwise, in which an emoji comes before some letters. */
+/** JavaScript compares strings by UTF-16 code units, which sorts emoji before some letters. */
 function byCodePoints(one: string, other: string): number {
   const [left, right] = [Array.from(one), Array.from(other)];
   const at = left.findIndex((sign, index) => sign !== right[index]);

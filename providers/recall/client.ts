@@ -1,4 +1,4 @@
-/** Bots of Recall.ai. */
+/** Orders, reads and deletes bots of Recall.ai. */
 import { z } from 'zod';
 import { BotRefused, type Bot, type Heard } from './bot.ts';
 import { createService, sending, ServiceAway, type ServiceOptions } from './service.ts';
@@ -39,7 +39,7 @@ export function createRecallBot(options: ServiceOptions): Bot {
     return status === 404 ? undefined : bot.parse(body);
   }
 
-  /** The bots that earlier orders with this key have sent; undefined when the service does not say. */
+  /** The ids of bots ordered with this idempotency key. Undefined when the service does not tell. */
   async function sent(key: string, signal: AbortSignal | undefined): Promise<string[] | undefined> {
     const { status, body } = await call('GET', `/bot/?metadata__key=${encodeURIComponent(key)}`, { signal });
     return status === 200 ? listed.safeParse(body).data?.results.map(({ id }) => id) : undefined;
@@ -73,7 +73,7 @@ export function createRecallBot(options: ServiceOptions): Bot {
     async cancel(id, signal) {
       const path = `/bot/${encodeURIComponent(id)}/`;
       const { status } = await call('DELETE', path, { signal });
-      // A bot that is on its way cannot be deleted, only told to leave.
+      // Recall.ai cannot delete a bot that has already been dispatched; such a bot is told to leave.
       if (status === 405) await call('POST', `${path}leave_call/`, { signal });
     },
 

@@ -1,4 +1,4 @@
-/** The service that sends bots into outside calls, as it is configured; undefined without one. */
+/** Opens the configured service that sends bots into outside calls; undefined when none is configured. */
 import { createAttendeeBot } from './attendee.ts';
 import type { Bot } from './bot.ts';
 import { createRecallBot } from './client.ts';
@@ -7,7 +7,7 @@ import { createHttp } from '../../clients/http/http.ts';
 export type BotServiceConfig = {
   service: 'recall' | 'attendee';
   apiKey: string | undefined;
-  /** Where the service is; the path of its API is added when there is none. */
+  /** The service's URL; the API's path is added when it is missing. */
   apiUrl: string;
 };
 export type OpenBots = { outside: Bot | undefined; close(): Promise<void> };
@@ -16,7 +16,7 @@ export function openBots({ service, apiKey, apiUrl }: BotServiceConfig, egressAl
   if (apiKey === undefined) return { outside: undefined, close: async () => undefined };
   const url = new URL(apiUrl);
   const base = `${url.origin}${url.pathname === '/' ? '/api/v1' : url.pathname.replace(/\/$/, '')}`;
-  // The operator named this host, wherever it is.
+  // The operator configured this host, so it may have any address.
   const http = createHttp({ userAgent: 'SupportPlatform/1.0', egressAllow: [...egressAllow, url.host] });
   const create = service === 'recall' ? createRecallBot : createAttendeeBot;
   return { outside: create({ http, base, key: apiKey }), close: () => http.close() };

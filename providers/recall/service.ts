@@ -1,31 +1,34 @@
-/** Requests to a service that sends bots: with its key, within limits, and with what its statuses mean for all of them. */
+/**
+ * Sends requests to a service for meeting bots, with the API key and limits on time and size. It maps HTTP statuses
+ * that mean the same for all such services.
+ */
 import { BotRefused } from './bot.ts';
 import { type Http, type HttpResponse } from '../../clients/http/http.ts';
 import { HttpError, type HttpMethod } from '../../models/rules/base/http.ts';
 
-/** A transcript of hours has some megabytes of words with their times. */
+/** A transcript of several hours has some megabytes of words with timestamps. */
 const maxBytes = 64 * 1024 * 1024;
 
 export type ServiceOptions = {
   http: Pick<Http, 'request'>;
-  /** Without a slash at its end. */
+  /** The URL without a trailing slash. */
   base: string;
   key: string;
 };
 export type Answer = { status: number; body: unknown };
 
 export type Service = {
-  /** Any status resolves but those that say that the service is away. @throws ServiceAway */
+  /** Resolves with any status except those that mean the service is unavailable. @throws ServiceAway */
   call(
     method: HttpMethod,
     path: string,
     options?: { body?: object; headers?: Record<string, string>; signal?: AbortSignal | undefined },
   ): Promise<Answer>;
-  /** A file that the service links to; it gets no key. */
+  /** Downloads a file that the service links to, without the API key. */
   download(url: string, signal?: AbortSignal): Promise<unknown>;
 };
 
-/** The service is away, busy, or refuses our key: the same request may succeed later. */
+/** The service is unavailable, overloaded, or rejects our API key. A retry may succeed. */
 export class ServiceAway extends Error {
   override readonly name = 'ServiceAway';
 }
@@ -67,10 +70,13 @@ function jsonOf({ body }: HttpResponse): unknown {
   }
 }
 
-/** Whether an error only says that the service is away now. */
+/** Whether an error means that the service is temporarily unavailable. */
 const isAway = (error: unknown): boolean => error instanceof ServiceAway || error instanceof HttpError;
 
-/** Sends a bot; that the service is away is a refusal, too, because the workflow tries again by itself for a while. */
+/**
+ * Turns unavailability into `BotRefused` while a bot is being ordered, because the workflow retries orders on its own
+ * schedule.
+ */
 export async function sending<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

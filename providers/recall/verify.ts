@@ -1,24 +1,24 @@
 /**
- * Verifies what services report of their bots, and reads it. Recall.ai signs the bytes and their time (Standard Webhooks; older
- * workspaces name the headers `svix-*`). Attendee signs the value of the body, whatever its spelling, and no time.
+ * Verifies and parses the services' webhooks about bots. Recall.ai signs the bytes and a timestamp (Standard Webhooks;
+ * older workspaces name the headers `svix-*`). Attendee signs the canonical JSON of the body, without a timestamp.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { canonicalJson } from './canonical.ts';
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
-/** How far the time of a message may be away, in either direction, in seconds. */
+/** A webhook's timestamp may differ from now by this much in either direction, in seconds. */
 const toleranceSeconds = 300;
 /**
- * Attendee sends a report three times, with pauses. One that is older than this, in seconds, may be one whose id is not known any
- * more.
+ * Attendee sends a webhook up to three times. An older one than this, in seconds, is refused: its id may already be
+ * forgotten, so it could be a replay.
  */
 const attendeeToleranceSeconds = 86_400;
 
 const same = (given: Buffer, expected: Buffer): boolean =>
   given.length === expected.length && timingSafeEqual(given, expected);
 
-/** The message's id when Recall.ai signed it with the secret, not long ago; undefined otherwise. */
+/** The message's id if the secret signed it recently; undefined otherwise. For Recall.ai. */
 export function verifiedId(headers: Headers, body: Buffer, secret: string, now: Date): string | undefined {
   const read = (name: string): string | undefined => {
     const value = headers[`webhook-${name}`] ?? headers[`svix-${name}`];
@@ -35,11 +35,11 @@ export function verifiedId(headers: Headers, body: Buffer, secret: string, now: 
 
 const dated = z.object({
   idempotency_key: z.string().min(1).max(200),
-  // Reports of a bot's state have a time, and only they are of use.
+  // Only reports about a bot's state have a time, and only those are used.
   data: z.object({ created_at: z.string().optional().catch(undefined) }).optional(),
 });
 
-/** The same for Attendee, whose secret is Base64. */
+/** The message's id if the secret signed it recently; undefined otherwise. For Attendee, whose secret is Base64. */
 export function attendeeId(headers: Headers, body: Buffer, secret: string, now: Date): string | undefined {
   const signature = headers['x-webhook-signature'];
   if (typeof signature !== 'string') return undefined;
@@ -76,18 +76,18 @@ const ofAttendee = z.object({
 export type Report = {
   botId: string;
   event: string;
-  /** What the bot was sent with; absent where the service does not say. */
+  /** The metadata that the bot was ordered with. Missing when the service does not repeat it. */
   sentWith?: { org_id: string; interview_id: string; key: string };
 };
 
-/** Which bot a message of Recall.ai is about, and what happened; undefined when it is about none. */
+/** The bot and the event in a webhook of Recall.ai; undefined when it is about no bot. */
 export function readReport(body: Buffer): Report | undefined {
   const read = ofRecall.safeParse(jsonOf(body)).data;
   const id = read?.data.bot?.id ?? read?.data.bot_id;
   return read && id !== undefined ? reported(id, read.event, read.data.bot?.metadata) : undefined;
 }
 
-/** The same of Attendee; only what is about a bot's state counts. */
+/** The bot and the event in a webhook of Attendee; undefined unless it is about a bot's state. */
 export function readAttendeeReport(body: Buffer): Report | undefined {
   const read = ofAttendee.safeParse(jsonOf(body)).data;
   return read && reported(read.bot_id, `bot.${read.data.new_state}`, read.bot_metadata);

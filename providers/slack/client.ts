@@ -1,6 +1,6 @@
 /**
- * Slack's Web API, through its own library over the outbound client. The library's retries are off, because deliveries and
- * events have a schedule of their own.
+ * Slack's Web API through Slack's library and our outbound HTTP client. The library's retries are turned off, because
+ * deliveries and events have their own retry schedule.
  */
 import { stringify } from 'node:querystring';
 import {
@@ -17,10 +17,9 @@ import type { Http } from '../../clients/http/http.ts';
 import { ServiceError, type ServiceFailure } from '../../clients/http/serviceerror.ts';
 import { HttpError } from '../../models/rules/base/http.ts';
 
-/** A call that Slack refused, or did not answer. */
 export class SlackError extends ServiceError {
   override readonly name = 'SlackError';
-  /** Slack's word, such as `channel_not_found`. */
+  /** Slack's error code, such as `channel_not_found`. */
   readonly code: string | undefined;
 
   constructor(message: string, { code, ...about }: Omit<ServiceFailure, 'unauthorized'> & { code?: string } = {}) {
@@ -29,7 +28,7 @@ export class SlackError extends ServiceError {
   }
 }
 
-/** What Slack says of a token that no longer works. */
+/** The error codes with which Slack rejects a token that no longer works. */
 const refusedTokens: ReadonlySet<string> = new Set([
   'invalid_auth',
   'not_authed',
@@ -41,7 +40,7 @@ const refusedTokens: ReadonlySet<string> = new Set([
   'invalid_refresh_token',
   'invalid_grant',
 ]);
-/** What may pass by itself. */
+/** Error codes that are temporary. */
 const passing: ReadonlySet<string> = new Set([
   'internal_error',
   'fatal_error',
@@ -57,12 +56,12 @@ export type SlackGrant = {
   team: { id: string; name: string };
   botUserId: string;
   scopes: string[];
-  /** The channel that the person chose while granting, if Slack asked. */
+  /** The channel that the person chose while installing the app, if Slack asked for one. */
   channel?: { id: string; name: string };
-  /** When the token ends by itself: the app has token rotation turned on. */
+  /** Only for an app with token rotation, whose tokens expire. */
   rotation?: SlackRotation;
 };
-/** What a token that ends is renewed with, once. */
+/** The refresh token can be used once. */
 export type SlackRotation = { refreshToken: string; expiresInMs: number };
 type SlackApp = { clientId: string; clientSecret: string };
 type Rotating = { refresh_token?: string; expires_in?: number };
@@ -83,7 +82,7 @@ export type SlackPost = {
   channel: string;
   text: string;
   thread_ts?: string;
-  /** Marks a message of ours, so that it is found again. */
+  /** Marks our message, so that a retry can find it. */
   metadata?: { event_type: string; event_payload: Record<string, string> };
 };
 
@@ -102,8 +101,8 @@ const silent: Logger = {
 };
 
 /**
- * `url`: of the Web API, with `/` at its end. `http` reaches Slack; `respond` reaches the addresses that come with commands.
- * Tokens are passed with each call, so that one client serves all organizations.
+ * `url`: the Web API's URL with a trailing `/`. `http` sends requests to Slack; `respond` sends them to the response
+ * URLs of commands. Each call takes its token, so that one client serves all organizations.
  */
 export function createSlack({ http, respond, url }: { http: Http; respond: Http; url: string }) {
   const client = new WebClient(undefined, {
@@ -116,7 +115,7 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
       const { status, headers, body } = await http.request(String(address), {
         method: 'POST',
         headers: Object.fromEntries(new Headers(init.headers).entries()),
-        // All that is sent here is a form; the library sends files only with methods that are not used.
+        // Every request here is a form. The library would send other bodies only for file uploads, which are not used.
         body: typeof init.body === 'string' ? init.body : '',
         maxBytes: maxReplyBytes,
         headersTimeoutMs: timeoutMs,
@@ -138,13 +137,13 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
   }
 
   return {
-    /** Exchanges the code of a grant. @throws SlackError */
+    /** Exchanges the code of an OAuth grant for a token. @throws SlackError */
     async exchange(app: SlackApp, code: string, redirectUri: string): Promise<SlackGrant> {
       type Granted = Rotating & {
         access_token: string;
         bot_user_id: string;
         scope?: string;
-        /** Null where the app is installed for a whole Enterprise Grid. */
+        /** Null when the app is installed for an entire Enterprise Grid. */
         team: { id: string; name?: string } | null;
         incoming_webhook?: { channel?: string; channel_id?: string };
       };
@@ -173,7 +172,7 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
         ...rotationOf(granted),
       };
     },
-    /** A new token for one that ends, which ends soon after. @throws SlackError */
+    /** Exchanges a refresh token for a new token; the old token expires soon after. @throws SlackError */
     async refresh(app: SlackApp, refreshToken: string): Promise<{ token: string; rotation?: SlackRotation }> {
       const asked = { client_id: app.clientId, client_secret: app.clientSecret, refresh_token: refreshToken };
       try {
@@ -182,13 +181,13 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
         );
         return { token: given.access_token, ...rotationOf(given) };
       } catch (error) {
-        // What is wrong with the app is mended by its operator, so that what waits for it is tried again.
+        // The operator can repair the app's configuration, so this error is reported as temporary and retried.
         if (error instanceof SlackError && error.permanent && !error.unauthorized)
           throw new SlackError(error.message, { status: 200, cause: error });
         throw error;
       }
     },
-    /** Whether the token is taken, and whose it is. */
+    /** Checks the token, and returns the workspace and the user it belongs to. */
     async whoami(token: string): Promise<{ team_id: string; team: string; user_id: string }> {
       return call(() => client.auth.test({ token }));
     },
@@ -198,7 +197,7 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
       );
       return { id: found.id, name: found.name ?? found.id };
     },
-    /** So that what is said there is sent to us; private channels are joined by invitation only. */
+    /** The bot joins the channel, so that Slack sends us its messages. Private channels need an invitation. */
     async join(token: string, channel: string): Promise<void> {
       await call(() => client.conversations.join({ token, channel }));
     },
@@ -207,12 +206,12 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a method of Slack, not of a window
       return call(() => client.chat.postMessage(said as ChatPostMessageArguments));
     },
-    /** The request by which `post` sends a message, without the token. */
+    /** The request that `post` sends, without the token. */
     request: (message: SlackPost): { url: string; body: string } => ({
       url: `${url}chat.postMessage`,
       body: stringify(formOf(message)),
     }),
-    /** The body by which `respond` answers. */
+    /** The body that `respond` sends. */
     response: (text: string, privately?: boolean): string => JSON.stringify(responseOf(text, privately)),
     async permalink(token: string, channel: string, ts: string): Promise<string> {
       const { permalink } = await call<{ permalink: string }>(() =>
@@ -220,7 +219,7 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
       );
       return permalink;
     },
-    /** The newest messages of a channel, or all of a thread, with what marks them. */
+    /** The newest messages of a channel or all of a thread, with their metadata. */
     async messages(
       token: string,
       channel: string,
@@ -247,7 +246,7 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
       const name = [profile.display_name, profile.real_name, found.real_name, found.name].find(Boolean) ?? user;
       return { name, ...(profile.email === undefined ? {} : { email: profile.email }) };
     },
-    /** The person with this address; undefined when nobody in the workspace has it. */
+    /** The user with this e-mail address; undefined when the workspace has none. */
     async userByEmail(token: string, email: string): Promise<{ id: string } | undefined> {
       try {
         return (await call<{ user: { id: string } }>(() => client.users.lookupByEmail({ token, email }))).user;
@@ -256,7 +255,7 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
         throw error;
       }
     },
-    /** The channel in which the bot and this person alone write to each other. */
+    /** The channel for direct messages between the bot and this user. */
     async directChannel(token: string, user: string): Promise<string> {
       const opened = await call<{ channel: { id: string } }>(() => client.conversations.open({ token, users: user }));
       return opened.channel.id;
@@ -264,7 +263,7 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
     async revoke(token: string): Promise<void> {
       await call(() => client.auth.revoke({ token }));
     },
-    /** Answers a command at the address that came with it, which takes five answers within half an hour. */
+    /** Sends an answer to a command's response URL. Slack accepts five answers within half an hour. */
     async respond(address: string, response: string, signal?: AbortSignal): Promise<void> {
       const { status, body } = await respond.request(address, {
         method: 'POST',
@@ -284,13 +283,13 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
 }
 
 const messageOf = (message: SlackPost) => ({ unfurl_links: false, unfurl_media: false, ...message });
-/** `privately`: shown to the person alone who asked. */
+/** `privately`: only the person who asked sees the answer. */
 const responseOf = (text: string, privately = false) => ({
   response_type: privately ? 'ephemeral' : 'in_channel',
   replace_original: false,
   text,
 });
-/** As the library writes a form: what is no text becomes JSON. */
+/** Encodes a form like Slack's library: values that are no text become JSON. */
 const formOf = (message: SlackPost): Record<string, string | boolean> =>
   Object.fromEntries(
     Object.entries(messageOf(message)).map(([name, value]) => [

@@ -1,4 +1,4 @@
-/** Connects to Slack: the code of a grant becomes a token, or another channel is chosen for the token that stands. */
+/** Connects to Slack with the code of an OAuth grant, or chooses another channel for an existing connection. */
 import { ConnectionRefused, refusing, type Connector, type ConnectorDeps } from '../base/connector.ts';
 import { rotated, withSlackToken, type SlackCredentials } from './token.ts';
 import { SlackError } from './client.ts';
@@ -7,17 +7,23 @@ import { countWorkspace, sealCredentials, type Connected } from '../../models/in
 import { createRelease } from '../../models/integrations/release.ts';
 import { slackExternal } from './rules.ts';
 
-/** A grant that was just given, or nothing, for another channel. */
+/** The code of a new grant; both fields are missing when only the channel changes. */
 type Candidates = { code?: string; redirect_uri?: string };
 
-/** The channel's name; joins it, so that replies are told of. Private channels are joined by invitation only. */
+/**
+ * Joins the channel, so that Slack reports replies there. Returns the channel's name. Private channels need an
+ * invitation.
+ */
 async function enter(token: string, id: string, { slack }: ConnectorDeps): Promise<Record<string, unknown>> {
   const channel = await slack.channel(token, id);
   await slack.join(token, channel.id).catch(() => undefined);
   return { channel_id: channel.id, channel_name: channel.name };
 }
 
-/** A token that works, which revoking takes: nobody else renews this one any more. */
+/**
+ * A valid token for revoking the connection. An expired one is refreshed here, because nothing else refreshes the token
+ * of a removed connection.
+ */
 async function working(
   standing: SlackCredentials,
   keep: (credentials: object) => Promise<void>,
@@ -44,7 +50,7 @@ export const slackConnector: Connector = {
         wanted === undefined
           ? {}
           : await refusing(() => withSlackToken(standing, deps, ({ token }) => enter(token, wanted, deps)));
-      // Without the credential, which another process may have renewed meanwhile.
+      // The credentials are left out, because another process may have refreshed the token meanwhile.
       return {
         ...(account === undefined ? {} : { account }),
         settings: { ...settings, ...channel },
@@ -65,7 +71,7 @@ export const slackConnector: Connector = {
       id === undefined
         ? {}
         : await refusing(() => enter(grant.token, id, deps)).catch(async (error: unknown) => {
-            // Nothing is connected by it, and nobody would know it.
+            // The connection failed, so the new token would stay unused; it is queued for revocation.
             const owned = {
               org_id: candidate.org_id,
               provider: 'slack',
@@ -95,12 +101,12 @@ export const slackConnector: Connector = {
     );
   },
   async release({ credentials, workspace }, keep, deps) {
-    // Organizations that share a workspace share the app's installation, which revoking a token may end.
+    // Organizations in the same workspace share one installation of the app, which revoking a token may end.
     if (workspace === undefined || (await countWorkspace('slack', workspace)) > 0) return;
     try {
       await deps.slack.revoke((await working(credentials as SlackCredentials, keep, deps)).token);
     } catch (error) {
-      // A token that Slack does not take is one that works no longer.
+      // A token that Slack rejects is already revoked.
       if (!(error instanceof SlackError) || !(error.unauthorized || error.permanent)) throw error;
       deps.log.warn({ reason: error.message }, 'Slack did not take a token back');
     }

@@ -1,16 +1,19 @@
 /**
- * Messages of ours in Slack. Slack has no key for a message, so that an attempt after one that may have arrived looks for the
- * message first, by what marks it.
+ * Finds our messages in Slack. Slack takes no idempotency key for a message. So a retry first searches for the message
+ * by its metadata.
  */
 import type { Slack, SlackPost } from './client.ts';
 
-/** What a message is found by again. */
+/** The metadata by which a retry finds a message. */
 export type SlackMark = { event_type: string; event_payload: Record<string, string> };
 
-/** Slack's clock and ours differ. */
+/** Allows for the difference between Slack's clock and ours. */
 const clockSlackSeconds = 120;
 
-/** The message of an earlier attempt that arrived, though its answer did not. `since`: when the first attempt began. */
+/**
+ * The timestamp of a message that an earlier attempt posted without receiving the response. `since`: the start of the
+ * first attempt.
+ */
 export async function findPosted(
   slack: Slack,
   { token, bot_user_id: bot }: { token: string; bot_user_id: string },

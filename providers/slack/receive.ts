@@ -1,6 +1,6 @@
 /**
- * Events of Slack. A mention and a command ask the knowledge base, and the answer goes to the thread as a delivery; what a
- * person writes in the thread of a ticket goes to the customer as that person's reply.
+ * Handles events of Slack. Mentions and commands ask the knowledge base, and a delivery posts the answer to the thread.
+ * A person's message in the thread of a ticket becomes a reply to the customer.
  */
 import { z } from 'zod';
 import type { Handled, Starter } from '../base/handled.ts';
@@ -26,22 +26,22 @@ import { maxBodyLength } from '../../models/rules/chat/conversation.ts';
 import { isWritten, mentions, plainSlack, slackAnswer, threadExternal } from './rules.ts';
 
 export type SlackDeps = AgentDeps & Starter & SlackTokenDeps;
-/** What the sender of deliveries of this kind posts that belong to no ticket's event. */
+/** The payload of a delivery that posts an answer. Deliveries for events of tickets have none. */
 export type SlackPayload =
   { channel: string; thread_ts?: string; text: string } | { response_url: string; text: string; privately?: true };
 
-/** Slack says null for some of what is not there. */
+/** Slack sends null for some missing fields. */
 const text = z
   .string()
   .nullish()
   .transform((value) => value ?? undefined);
-/** As `slackArrival` has it stored. `team`: the workspace that it concerns. */
+/** The body that `slackArrival` stored. `team`: the workspace that the request concerns. */
 const body = z.object({
   kind: z.enum(['event', 'command', 'interaction']),
   team: z.string().optional(),
   payload: z.unknown().optional(),
 });
-/** Events of other types name channels and people in other forms. */
+/** Only the type is read, because other types have channels and users in other formats. */
 const anyEvent = z.object({ event: z.object({ type: z.string() }).nullish() });
 const revocation = z.object({
   event: z.object({ tokens: z.object({ bot: z.array(z.string()).nullish() }).nullish() }),
@@ -50,7 +50,7 @@ const message = z.object({
   event: z.object({ subtype: text, user: text, bot_id: text, text, channel: text, ts: text, thread_ts: text }),
 });
 const command = z.object({ text, channel_id: text, response_url: text });
-/** Something was pressed or chosen; what comes beside is not read. `message_action`: a shortcut on a message. */
+/** A person pressed or chose something; other fields are not read. `message_action` is a shortcut on a message. */
 const interaction = z.object({ type: text, response_url: text, message: z.object({ text }).nullish() });
 const maxQuestion = 2_000;
 
@@ -65,7 +65,7 @@ export async function handleSlack(inbound: Inbound, deps: SlackDeps): Promise<Ha
   const type = understood(anyEvent, payload).event?.type;
   if (type === undefined || team === undefined) return { ignored: 'The request holds no event.' };
   if (type === 'tokens_revoked') {
-    // The tokens of people are not used here; the bot's alone carries the connection.
+    // Only the bot's token matters for the connection; tokens of users are not used.
     const revoked = understood(revocation, payload).event.tokens?.bot ?? [];
     if (!revoked.includes(credentials.bot_user_id)) return { ignored: 'The token of the bot was not revoked.' };
   }
@@ -89,10 +89,10 @@ export async function handleSlack(inbound: Inbound, deps: SlackDeps): Promise<Ha
   return replyFromThread(inbound, link, { team, channel, ts, user, text: said }, integration, deps);
 }
 
-/** What is said, and the sources that it is taken from. */
+/** The answer's text, and the sources it is taken from. */
 type Said = { text: string; about: string[] };
 
-/** Asks the knowledge base in the organization's mode. */
+/** Asks the knowledge base in the mode (test or live) of the received event. */
 async function answered({ org_id: orgId, mode }: Inbound, query: string, deps: SlackDeps): Promise<Said> {
   const answer = await answerQuestion(deps, { orgId, mode, query, segments: [], history: [] });
   return { text: slackAnswer(answer), about: answer.sources.map(({ id }) => id) };
@@ -129,8 +129,8 @@ async function handleCommand(
 }
 
 /**
- * A shortcut on a message asks the knowledge base what the message asks. Whoever presses anything else is told where answers
- * are given. Either is shown to that person alone.
+ * A shortcut on a message asks the knowledge base that message's question. Any other interaction gets a hint on where
+ * answers are given. Only the person who interacted sees the response.
  */
 async function answerInteraction(
   inbound: Inbound,
@@ -162,7 +162,7 @@ async function send(
   await start(DeliveryModel, delivery, intents);
 }
 
-/** Stores what was written in a ticket's thread as a reply to the customer; the same message is stored once. */
+/** Stores a message from a ticket's thread as a reply to the customer. The same message is stored once. */
 async function replyFromThread(
   inbound: Inbound,
   { org_id: orgId, conv_id: convId, about }: Link,
@@ -194,12 +194,12 @@ async function replyFromThread(
 }
 const replied = 'The customer got it as a reply.';
 
-/** The member with the address that Slack knows of the person; else a person of that name. */
+/** The member whose e-mail address Slack has for this user; otherwise only the user's name. */
 async function replierOf(team: string, user: string, integration: Integration, deps: SlackDeps): Promise<Replier> {
   const { org_id: orgId } = integration;
   const asked = withSlackToken(integration, deps, ({ token }) => deps.slack.user(token, user));
   const person = await asked.catch((error: unknown) => {
-    // Without the permission to ask, it is a person without a name.
+    // Without the permission to read users, the reply has the general name.
     if (error instanceof SlackError && error.permanent && !error.unauthorized)
       return { name: 'Support', email: undefined };
     throw error;

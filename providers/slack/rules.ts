@@ -1,12 +1,14 @@
-/** Rules of Slack: what is asked for when it is connected, and how texts travel. Pure. */
+/** Rules of Slack: the scopes to request, ids, and how texts are escaped and read. Pure. */
 
-/** Whose the events of a workspace are. */
+/** The key by which the owner of a workspace's events is found. */
 export const slackExternal = (teamId: string): string => `team:${teamId}`;
-/** What stands for a thread in links. */
+/** The id of a thread in links. */
 export const threadExternal = (teamId: string, channel: string, ts: string): string => `${teamId}:${channel}:${ts}`;
 
-/** What the bot may do. `users:read.email` tells members apart, `im:*` tell one of them of a task; the others
- * are for reading and writing in channels. */
+/**
+ * The bot's OAuth scopes. `users:read.email` is for matching Slack users to members by address. `im:*` is for direct
+ * messages to a member about a task. The other scopes are for reading and writing in channels.
+ */
 export const slackScopes = [
   'app_mentions:read',
   'channels:history',
@@ -22,20 +24,23 @@ export const slackScopes = [
   'users:read',
   'users:read.email',
 ] as const;
-/** Has Slack ask for a channel while it is connected. */
+/** With this scope Slack asks the person to choose a channel when the app is installed. */
 export const slackChannelScope = 'incoming-webhook';
 
-/** How Slack names channels, users and workspaces. */
+/** The format of ids of channels, users and workspaces. */
 export const slackId = /^[A-Z0-9]{2,30}$/;
 
-/** Text that Slack shows as it is: nothing in it becomes a mention, a channel or a link (`<!channel>`, `<@U1>`). */
+/**
+ * Escapes text so that Slack shows it literally: no part becomes a mention, a channel or a link (`<!channel>`,
+ * `<@U1>`).
+ */
 export const escapeSlack = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** Slack cuts a message at 40,000 characters, and shows at most 4,000 well. */
+/** Slack truncates messages after 40,000 characters, and recommends at most 4,000. */
 export const maxSlackText = 4_000;
 
-/** Plain text of a message: mentions and links lose their brackets, a bot's name at the beginning goes. */
+/** The plain text of a message: mentions and links lose their brackets, and a leading mention of the bot is removed. */
 export function plainSlack(text: string, botUserId?: string): string {
   const shown = (_match: string, inner: string): string => {
     const [target = '', label] = inner.split('|', 2);
@@ -52,10 +57,10 @@ export function plainSlack(text: string, botUserId?: string): string {
     .trim();
 }
 
-/** Where an answer comes from. */
+/** A source of an answer. */
 type Source = { name: string; url?: string };
 
-/** An answer of the knowledge base as Slack shows it. */
+/** Formats an answer of the knowledge base for Slack. */
 export function slackAnswer({ answer, sources }: { answer: string; sources: readonly Source[] }): string {
   const named = sources.map(({ name, url }) =>
     url === undefined ? escapeSlack(name) : `${escapeSlack(name)} ${escapeSlack(url)}`,
@@ -64,15 +69,15 @@ export function slackAnswer({ answer, sources }: { answer: string; sources: read
   return `${escapeSlack(answer).slice(0, maxSlackText - Math.min(end.length, 1_000))}${end.slice(0, 1_000)}`;
 }
 
-/** Kinds of messages that people write; all others are changes of messages, or speak of the channel. */
+/** The subtypes of messages that people write. All other subtypes are edits, deletions or notices about the channel. */
 const written: ReadonlySet<string | undefined> = new Set([undefined, 'file_share', 'thread_broadcast']);
 
-/** Whether a person wrote it, now: not a bot, no edit, no removal. */
+/** Whether a person wrote the message: it is no bot's message, no edit and no deletion. */
 export const isWritten = (
   { subtype, bot_id, user }: Readonly<Partial<Record<'subtype' | 'bot_id' | 'user', string | undefined>>>,
   botUserId: string | undefined,
 ): boolean => written.has(subtype) && bot_id === undefined && user !== undefined && user !== botUserId;
 
-/** Whether the text speaks to this user. */
+/** Whether the text mentions this user. */
 export const mentions = (text: string, userId: string): boolean =>
   text.includes(`<@${userId}>`) || text.includes(`<@${userId}|`);

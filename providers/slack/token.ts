@@ -1,6 +1,7 @@
 /**
- * The token of an organization's Slack. Where the app has token rotation turned on, a token ends after half a day: it is renewed
- * before that, by one process of all, since what renews it serves once. What Slack refuses to renew breaks the connection.
+ * The Slack token of an organization. An app with token rotation has tokens that expire after 12 hours, so they are
+ * refreshed before. Only one process at a time refreshes, because a refresh token works once. When Slack rejects the
+ * refresh, the connection is broken.
  */
 import type { Logger } from 'pino';
 import { breakConnection } from '../base/broken.ts';
@@ -19,7 +20,7 @@ import {
 export type SlackCredentials = {
   token: string;
   bot_user_id: string;
-  /** These only of an app with token rotation; times in ISO 8601. */
+  /** Present only for an app with token rotation. Times are in ISO 8601. */
   refresh_token?: string;
   renew_at?: string;
   expires_at?: string;
@@ -32,10 +33,10 @@ export type SlackTokenDeps = {
   log: Logger;
 };
 
-/** The part of a token's life after which it is renewed: two hours of twelve are left for what fails. */
+/** A token is refreshed after this fraction of its lifetime. Of 12 hours, two are left for retries. */
 const renewedAfter = 5 / 6;
 
-/** As credentials are stored. */
+/** The rotation in the form in which credentials are stored. */
 export function rotated(rotation: SlackRotation | undefined, now: Date): Partial<SlackCredentials> {
   if (rotation === undefined) return {};
   const after = (ms: number): string => new Date(now.getTime() + ms).toISOString();
@@ -46,8 +47,8 @@ export function rotated(rotation: SlackRotation | undefined, now: Date): Partial
 type Connection = Pick<Integration, '_id' | 'org_id' | 'provider' | 'generation' | 'sealed'>;
 
 /**
- * Does something with the token of this connection, which is renewed first where that is due, and again when Slack says that it
- * has ended. @throws SlackError
+ * Calls `use` with a valid token of this connection. The token is refreshed first if that is due, and once more if
+ * Slack says that it has expired. @throws SlackError
  */
 export async function withSlackToken<T>(
   connection: Connection,
@@ -64,7 +65,7 @@ export async function withSlackToken<T>(
   }
 }
 
-/** The credentials that work. `ended`: a token that Slack no longer takes. */
+/** The valid credentials. `ended`: a token that Slack has rejected. */
 async function current(connection: Connection, deps: SlackTokenDeps, ended?: string): Promise<SlackCredentials> {
   const { _id: id, org_id: orgId } = connection;
   const { clock } = deps;
@@ -90,7 +91,7 @@ async function current(connection: Connection, deps: SlackTokenDeps, ended?: str
         seen = await renewedBy(standing, deps);
         await keepRenewed(id, sealed, sealCredentials(connection, seen, deps.secrets));
       },
-      // One that still lives serves while another process renews it.
+      // A token that is still valid is used while another process refreshes it.
       ...(lives(seen) ? { patienceMs: 0 } : {}),
       late: () => new SlackError('The token of Slack is being renewed.', { timedOut: true }),
     });

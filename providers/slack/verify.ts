@@ -1,4 +1,7 @@
-/** Events, slash commands and interactions of Slack, all signed with the app's secret: who signed one, and whose it is. */
+/**
+ * Verifies events, slash commands and interactions of Slack, all signed with the app's secret. Finds the organization
+ * they belong to.
+ */
 import { slackExternal, threadExternal } from './rules.ts';
 import type { Arrival, OwnedBy, Owner } from '../base/arrival.ts';
 import { isForm, isHmac, jsonIn, member, sha256, textMember, unsigned, type SignedRequest } from '../base/signing.ts';
@@ -9,11 +12,11 @@ import { withinWindow } from '../../models/rules/events/inbound.ts';
 type Said =
   | { kind: 'event' | 'interaction'; payload: unknown }
   | { kind: 'command'; payload: Record<string, string> }
-  /** Slack looks whether the certificate is good; it signs nothing and wants nothing else. */
+  /** Slack's check of our TLS certificate. It is not signed and needs only a reply. */
   | { kind: 'ssl_check' };
 export type SlackSender = { id: string; said: Said; digest: string };
 
-/** `secret`: the app's. @throws Problem UNAUTHENTICATED */
+/** `secret`: the app's signing secret. @throws Problem UNAUTHENTICATED */
 export function verifySlack({ headers, body, now }: SignedRequest, secret: string | undefined): SlackSender {
   if (secret === undefined) throw unsigned('SLACK_SIGNING_SECRET is not set here.');
   const form = isForm(headers) ? new URLSearchParams(body.toString('utf8')) : undefined;
@@ -33,7 +36,7 @@ function read(form: URLSearchParams | undefined, body: Buffer): Said {
   return { kind: 'command', payload: Object.fromEntries(form) };
 }
 
-/** What a verified request is, and whose. */
+/** The verified request in the form in which it is stored, with the organization it belongs to. */
 export async function slackArrival(
   sender: string,
   { kind, payload }: Exclude<Said, { kind: 'ssl_check' }>,
@@ -49,7 +52,7 @@ export async function slackArrival(
     const thread = textMember(event, 'thread_ts') ?? textMember(event, 'ts');
     return {
       ...shared,
-      // A retry has the same body and another time.
+      // A retry has the same body and another timestamp.
       keys: [...(eventId === undefined ? [] : [eventId]), sha256(body)],
       owner: await ownerOf(ownedBy, team, channel, thread),
       lane: `slack:${channel ?? 'workspace'}:${thread ?? ''}`,
@@ -58,7 +61,7 @@ export async function slackArrival(
     };
   }
   const trigger = textMember(payload, 'trigger_id');
-  // An app that is installed for a whole Enterprise Grid has `team: null`; the person's workspace is named then.
+  // An app installed for an entire Enterprise Grid sends `team: null`; then the user's workspace is used.
   const team =
     textMember(payload, 'team_id') ??
     textMember(member(payload, 'team'), 'id') ??
@@ -74,8 +77,8 @@ export async function slackArrival(
 }
 
 /**
- * The workspace that has the app. In a channel that two companies share (Slack Connect) `team_id` may be the one of the person
- * who wrote.
+ * The workspace that has the app. In a channel shared by two companies (Slack Connect) `team_id` may be the author's
+ * workspace.
  */
 function teamOfEvent(payload: unknown): string | undefined {
   const authorizations = member(payload, 'authorizations');
@@ -83,7 +86,10 @@ function teamOfEvent(payload: unknown): string | undefined {
   return textMember(first, 'team_id') ?? textMember(payload, 'team_id');
 }
 
-/** A thread belongs to who opened it with a ticket; everything else to who connected the workspace. */
+/**
+ * A thread belongs to the organization whose ticket opened it. Everything else belongs to the organization that
+ * connected the workspace.
+ */
 async function ownerOf(
   ownedBy: OwnedBy,
   team: string | undefined,

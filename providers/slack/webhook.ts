@@ -1,6 +1,7 @@
 /**
- * Posts to the incoming webhook of Slack that an organization configured. Its address, which is the password, is the one of the
- * moment, and is never stored with an attempt. Slack has no key for such a message: one whose answer was lost may come twice.
+ * Posts to the Slack incoming webhook that an organization configured. The URL is a secret: each attempt reads the
+ * current one, and attempts never store it. Slack takes no idempotency key here, so a retry after a lost response may
+ * post a message twice.
  */
 import { post } from '../webhook/post.ts';
 import type { SenderDeps } from '../base/sender.ts';
@@ -13,7 +14,7 @@ import { webhookUrlProblem } from '../../models/rules/integrations/supportconfig
 
 type Post = { url: string; request: OutgoingRequest };
 
-/** The request as it is made now, and as it may be shown. @throws DeliveryRefused */
+/** The request to send, and a version of it that may be shown. @throws DeliveryRefused */
 export async function slackWebhookPost(
   orgId: string,
   text: string,
@@ -38,7 +39,7 @@ export async function sendToSlackWebhook(
   const { status, headers } = response;
   const reply = { request, status_code: status, ...(said === '' ? {} : { response_head: said }) };
   if (status >= 200 && status < 300) return reply;
-  // Slack says 403, 404 and 410 when the webhook, its app or its channel is gone.
+  // Slack answers with 403, 404 or 410 when the webhook, its app or its channel no longer exists.
   const gone = [403, 404, 410].includes(status);
   throw new DeliveryRefused(`Slack answered ${status}${said === '' ? '' : `: ${said.slice(0, 100)}`}.`, {
     ...reply,

@@ -1,10 +1,13 @@
-/** Answers in Microsoft Teams as the bot: with a token of its own, at the service address that a verified message came with. */
+/**
+ * Sends answers to Microsoft Teams as the bot, with the bot's own token. They go to the service URL of the verified
+ * message.
+ */
 import { z } from 'zod';
 import type { Http } from '../../clients/http/http.ts';
 import type { TeamsActivity } from './rules.ts';
 
 export type TeamsBot = {
-  /** @throws HttpError or Error when Teams did not take it. */
+  /** @throws HttpError or Error when Teams did not accept the answer. */
   answer(activity: TeamsActivity, text: string, signal?: AbortSignal): Promise<void>;
 };
 
@@ -12,11 +15,13 @@ export type TeamsApp = { appId: string; password: string; tokenUrl: string };
 
 const token = z.object({ access_token: z.string().min(1), expires_in: z.number().min(0) });
 const scope = 'https://api.botframework.com/.default';
-/** A token is not used in its last minutes. */
+/** A token is replaced this long before it expires. */
 const earlyMs = 5 * 60_000;
 const limits = { maxBytes: 64 * 1024, totalTimeoutMs: 15_000 };
 
-/** `login` reaches where tokens are given, which the operator chose; `http` the addresses in messages. */
+/**
+ * `login` sends requests to the token endpoint, which the operator chose. `http` sends requests to URLs from messages.
+ */
 export function createTeamsBot(
   { login, http }: { login: Pick<Http, 'request'>; http: Pick<Http, 'request'> },
   { appId, password, tokenUrl }: TeamsApp,

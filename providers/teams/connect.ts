@@ -1,4 +1,7 @@
-/** Connects a tenant of Microsoft Teams: somebody there sends the bot a code that an admin was given here. */
+/**
+ * Connects a tenant of Microsoft Teams: a person in the tenant sends the bot a one-time code that was given to an
+ * admin.
+ */
 import { randomBytes } from 'node:crypto';
 import { codeFrom, codeLength, teamsExternal, type TeamsActivity } from './rules.ts';
 import { isAdmin } from '../../models/access/organization.ts';
@@ -7,11 +10,14 @@ import { keepState, takeState } from '../../models/base/onetimestate.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 
 const purpose = 'connect:teams';
-/** Who may connect what: bound to no browser, because whoever sends the code speaks for the tenant. */
+/**
+ * The admin who was given the code, and the organization to connect. The code is bound to no browser, because the
+ * person who sends it acts for the tenant.
+ */
 type Begun = { org_id: string; user_id: string };
 type Deps = { secrets: SecretBox; now: Date };
 
-/** Makes the code that somebody in the organization's Teams sends to the bot. */
+/** Creates the code that a person in the organization's Teams sends to the bot. */
 export async function beginTeams(
   orgId: string,
   userId: string,
@@ -22,7 +28,9 @@ export async function beginTeams(
   return { code, expiresAt: await keepState({ state: code, purpose }, begun, deps) };
 }
 
-/** Connects the tenant that a message with a code came from; the sentence says how it ended. */
+/**
+ * Connects the tenant that the message with the code came from. Returns the sentence that tells the sender the result.
+ */
 export async function connectTenant({ tenantId }: TeamsActivity, code: string, deps: Deps): Promise<string> {
   if (tenantId === '') return 'This message names no tenant.';
   const standing = await findOwner('teams', teamsExternal(tenantId));

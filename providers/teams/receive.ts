@@ -1,4 +1,4 @@
-/** Messages of Microsoft Teams to the bot: they ask the knowledge base, and the answer goes back as the bot's. */
+/** Handles messages of Microsoft Teams: they ask the knowledge base, and the bot sends the answer. */
 import { z } from 'zod';
 import type { Handled } from '../base/handled.ts';
 import { jsonOf, understood } from '../base/understood.ts';
@@ -10,10 +10,10 @@ import { maxQuestion, questionIn, readActivity, teamsAnswer } from './rules.ts';
 
 export type TeamsDeps = AgentDeps & { teams: TeamsBot | undefined };
 
-/** `said`: what was answered at once. */
+/** `said`: the answer that was already given in the response to the webhook. */
 export type StoredActivity = { activity: string; said?: string };
 
-/** Of what `readActivity` reads in a message; it takes what is missing or of another type for empty. */
+/** The fields that `readActivity` reads. Missing fields and fields of another type count as empty. */
 const id = z.string().nullish();
 const party = z.object({ id, name: id }).nullish();
 const message = z.object({

@@ -1,4 +1,4 @@
-/** What Microsoft Teams sends: an activity, as far as this system uses it. Pure. */
+/** The part of a Microsoft Teams activity that this system uses. Pure. */
 
 export type TeamsActivity = {
   type: string;
@@ -6,10 +6,10 @@ export type TeamsActivity = {
   serviceUrl: string;
   channelId: string;
   text: string;
-  /** Whose Teams it is. */
+  /** The id of the customer's Microsoft tenant. */
   tenantId: string;
   conversationId: string;
-  /** Who wrote, and whom they wrote to: the bot. */
+  /** `from` is the author; `recipient` is the bot. */
   from: { id: string; name: string };
   recipient: { id: string; name: string };
 };
@@ -22,7 +22,7 @@ const textOf = (value: unknown, max: number): string => (typeof value === 'strin
 
 const maxId = 1_000;
 
-/** The activity in a body; undefined when it is none. What is missing or of another type is empty. */
+/** Parses a body; undefined when it is no activity. Missing fields and fields of another type are empty. */
 export function readActivity(body: string): TeamsActivity | undefined {
   let parsed: unknown;
   try {
@@ -43,7 +43,7 @@ export function readActivity(body: string): TeamsActivity | undefined {
     serviceUrl: textOf(parsed['serviceUrl'], 2_000),
     channelId: textOf(parsed['channelId'], 100),
     text: textOf(parsed['text'], 40_000),
-    // The channel says it in its own data; the conversation repeats it in most messages.
+    // Teams puts the tenant into the channel's data; most messages repeat it in the conversation.
     tenantId: (textOf(tenant['id'], 100) || textOf(conversation['tenantId'], 100)).toLowerCase(),
     conversationId: textOf(conversation['id'], maxId),
     from: party(parsed['from']),
@@ -51,10 +51,10 @@ export function readActivity(body: string): TeamsActivity | undefined {
   };
 }
 
-/** Of what a person asks, in characters. */
+/** Maximum length of a question, in characters. */
 export const maxQuestion = 2_000;
 
-/** An answer as Teams shows it: its text, and the sources it rests on. */
+/** Formats an answer for Teams: its text and its sources. */
 export function teamsAnswer({
   answer,
   sources,
@@ -75,7 +75,7 @@ const entities: Readonly<Record<string, string>> = {
   '&amp;': '&',
 };
 
-/** What a person asks: the text without the names of those it is addressed to. */
+/** The question in a message, without the mentions. */
 export const questionIn = ({ text }: Pick<TeamsActivity, 'text'>): string =>
   text
     .replace(/<at[^<>]{0,200}>[^<>]{0,200}<\/at>/gi, ' ')
@@ -84,18 +84,18 @@ export const questionIn = ({ text }: Pick<TeamsActivity, 'text'>): string =>
     .replace(/\s+/g, ' ')
     .trim();
 
-/** Whose Teams it is, as connections remember it. */
+/** The key by which the owner of a tenant's events is found. */
 export const teamsExternal = (tenantId: string): string => `tenant:${tenantId}`;
 
 const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789';
-/** 77 bits. */
+/** About 77 bits of entropy. */
 export const codeLength = 16;
 
-/** A code from as many random bytes; letters that look alike are left out. */
+/** Makes a code with one letter for each random byte. Letters that look alike are not used. */
 export const codeFrom = (bytes: Uint8Array): string =>
   [...bytes.subarray(0, codeLength)].map((byte) => alphabet[byte % alphabet.length]).join('');
 
-/** The code in a message that says `connect <code>`; undefined for any other. */
+/** The code in a message of the form `connect <code>`; undefined for any other message. */
 export function connectCode(question: string): string | undefined {
   const code = /^connect\s+(\S+)$/i.exec(question.trim())?.[1]?.toLowerCase();
   return code?.length === codeLength ? code : undefined;

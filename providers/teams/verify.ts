@@ -1,6 +1,7 @@
 /**
- * Verifies what Microsoft Teams sends: a token of the Bot Framework, whose issuer and keys come from its metadata, or the HMAC of
- * an outgoing webhook. A token speaks for one bot, one service address and the channels that its key is endorsed for.
+ * Verifies messages of Microsoft Teams: by a token of the Bot Framework, or by the HMAC of an outgoing webhook. The
+ * issuer and keys of tokens come from the framework's metadata. A token is valid for one bot, one service URL and the
+ * channels that its key is endorsed for.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { decodeProtectedHeader, importJWK, jwtVerify, type JWK } from 'jose';
@@ -14,7 +15,7 @@ import { Problem } from '../../models/rules/base/errors.ts';
 import { findOwner } from '../../models/integrations/integration.ts';
 
 export type TeamsVerifier = {
-  /** @throws HttpError when the keys cannot be fetched now. */
+  /** @throws HttpError when the keys cannot be fetched at present. */
   isBotToken(token: string, activity: TeamsActivity, now: Date): Promise<boolean>;
 };
 
@@ -25,14 +26,14 @@ const keySet = z.object({
 type Key = z.infer<typeof keySet>['keys'][number];
 type Issuer = { issuer: string; keys: Key[]; fetchedAt: number };
 
-/** Microsoft changes keys rarely, and wants them looked up again once a day. */
+/** Microsoft changes keys rarely, and recommends fetching them once a day. */
 const keptMs = 24 * 3_600_000;
-/** A token with an unknown key has the keys fetched again, but not more often than this. */
+/** A token with an unknown key triggers a new fetch of the keys, at most once in this time. */
 const refetchAfterMs = 30_000;
 const clockToleranceSeconds = 300;
 const limits = { maxBytes: 512 * 1024, headersTimeoutMs: 5_000, totalTimeoutMs: 5_000 };
 
-/** `url`: of the metadata. `appId`: of the bot, whose tokens these are. */
+/** `url`: the URL of the metadata. `appId`: the bot's id, which tokens must be issued for. */
 export function createTeamsVerifier(
   http: Pick<Http, 'request'>,
   { url, appId }: { url: string; appId: string | undefined },
@@ -64,7 +65,7 @@ export function createTeamsVerifier(
     const fetching = fetchIssuer();
     known = fetching;
     fetching.catch(() => {
-      // The keys of before are better than none.
+      // After a failed fetch the previous keys stay in use.
       if (known === fetching) known = before;
       if (!before) begun = Number.NEGATIVE_INFINITY;
     });
@@ -96,7 +97,7 @@ export function createTeamsVerifier(
           currentDate: now,
           requiredClaims: ['exp', 'iss', 'aud'],
         });
-        // Otherwise a token for one service could be used to have answers sent to another.
+        // Otherwise a token for one service URL could redirect answers to another.
         return activity.serviceUrl !== '' && payload['serviceurl'] === activity.serviceUrl;
       } catch {
         return false;
@@ -105,7 +106,7 @@ export function createTeamsVerifier(
   };
 }
 
-/** The key that a token names; undefined when it is no token signed with RS256. */
+/** The id of the key that a token names; undefined when the text is no token signed with RS256. */
 function kidOf(token: string): string | undefined {
   try {
     const { kid, alg } = decodeProtectedHeader(token);
@@ -123,7 +124,7 @@ function jsonOf(body: Buffer): unknown {
   }
 }
 
-/** Whether these bytes were signed with the security token that Teams gave for an outgoing webhook; both are in base64. */
+/** Whether the body was signed with the security token of an outgoing webhook. Signature and secret are base64. */
 function isHmacSigned(body: Buffer, signature: string, secret: string): boolean {
   const expected = createHmac('sha256', Buffer.from(secret, 'base64')).update(body).digest();
   const given = Buffer.from(signature, 'base64');
@@ -132,7 +133,10 @@ function isHmacSigned(body: Buffer, signature: string, secret: string): boolean 
 
 export type TeamsSender = { id: string; form: 'bot' | 'webhook'; activity: TeamsActivity };
 
-/** `secret`: of the outgoing webhook. @throws Problem UNAUTHENTICATED; UNAVAILABLE while the keys cannot be fetched. */
+/**
+ * `secret`: the security token of the outgoing webhook. @throws Problem UNAUTHENTICATED; UNAVAILABLE while the keys
+ * cannot be fetched.
+ */
 export async function verifyTeams(
   { headers, body, now }: SignedRequest,
   { secret, verifier }: { secret: string | undefined; verifier: TeamsVerifier },
@@ -159,7 +163,7 @@ export async function verifyTeams(
   }
 }
 
-/** Whoever connected the tenant that a message came from. */
+/** The organization that connected the tenant of the message. */
 export async function teamsOwner({ tenantId }: TeamsActivity, ownedBy: OwnedBy): Promise<Owner> {
   const owner = tenantId === '' ? null : await findOwner('teams', teamsExternal(tenantId));
   return owner ? ownedBy(owner.org_id) : { unknown: 'No organization has connected this tenant of Microsoft Teams.' };

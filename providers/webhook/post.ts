@@ -1,14 +1,17 @@
-/** Posts to an address that an organization configured, and reads the beginning of the answer. */
+/** Posts to a URL that an organization configured, and reads the beginning of the response. */
 import type { Http, HttpResponse } from '../../clients/http/http.ts';
 import { HttpError } from '../../models/rules/base/http.ts';
 import { DeliveryRefused, type OutgoingRequest } from '../../models/rules/events/delivery.ts';
 
-/** Time for an attempt, from its beginning to the end of the reply. */
+/** Time limit of an attempt, from its start to the end of the response. */
 const totalTimeoutMs = 15_000;
-/** Of a reply's body; more is not read. */
+/** At most this many bytes of a response's body are read. */
 const maxBytes = 2_048;
 
-/** `request` is what is shown of it; its address may be masked. @throws DeliveryRefused when there was no answer. */
+/**
+ * `request.url` may be masked for display; the request goes to `url`. @throws DeliveryRefused when there was no
+ * response.
+ */
 export async function post(
   http: Http,
   url: string,

@@ -1,13 +1,13 @@
-/** The headers by which receivers of webhooks see that a request is ours, after Standard Webhooks 1.0. */
+/** The headers by which receivers of webhooks verify that a request is ours, according to Standard Webhooks 1.0. */
 import { createHmac } from 'node:crypto';
 
-/** What a secret stands for: base64 after `whsec_`, else the text's own bytes. */
+/** The bytes of a secret: the base64 after `whsec_`, otherwise the text's own bytes. */
 export const keyOf = (secret: string): Buffer =>
   secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret, 'utf8');
 
 /**
- * Signs `body` as it is at `at`. `secrets`: the newest first, and those that are still good beside it; at least one. The
- * newest one also signs the body alone, for receivers that are older than the standard.
+ * Signs `body` at the time `at` with each secret. `secrets`: the newest first, then older ones that are still valid.
+ * The newest secret also signs the body alone, for receivers older than the standard.
  */
 export function signedHeaders(
   id: string,
