@@ -1,5 +1,3 @@
-/** Work that a signal can end. */
-
 /** Rejects when the signal fires, even if the library would go on waiting (for a body that never comes). */
 export async function abortable<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();

@@ -1,4 +1,4 @@
-/** Background processes, which get the processor time that others leave. */
+/** Runs child processes at low priority, so that they use only idle processor time. */
 import { writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,8 +21,8 @@ const pauseMs = 150;
 const maxTries = 20;
 
 /**
- * Puts a process that was spawned `inBackground` behind others. A process that has already ended needs nothing, and where
- * priorities cannot be set, the work is done all the same.
+ * Lowers the priority of a process that was spawned with `inBackground`. Best effort: nothing happens when the process
+ * has ended or priorities cannot be set.
  */
 export function stepBack(pid: number | undefined, niceness: number): void {
   if (pid === undefined) return;

@@ -1,19 +1,16 @@
-/**
- * Turns bytes of unknown origin into text. It only chooses the encoding and decodes; whether the bytes are text at all
- * is checked before.
- */
+/** Decodes bytes of unknown encoding into text. Callers check before whether the bytes are text at all. */
 import chardet from 'chardet';
 import iconv from 'iconv-lite';
 import { detectUtf16 } from '../../models/rules/base/unreadable.ts';
 
-/** How much of a text the encoding is guessed from, in bytes: more does not improve the guess, it only takes longer. */
+/** The encoding is guessed from this many bytes at the start. More bytes cost time without improving the guess. */
 const sampleBytes = 64 * 1024;
 /** Where an HTML page may declare its encoding, in bytes: the HTML standard's prescan. */
 const prescanBytes = 1024;
 
 /**
- * UTF-16 and UTF-8 by byte order mark or form, else the most likely older encoding (windows-1252 for Latin). A byte
- * order mark may remain.
+ * Decodes UTF-16 and UTF-8, detected by byte order mark or form. Other bytes are decoded with the most likely older
+ * encoding (windows-1252 for Latin). A byte order mark may remain.
  */
 export function guessText(bytes: Uint8Array): string {
   const utf16 = detectUtf16(bytes);
@@ -21,7 +18,7 @@ export function guessText(bytes: Uint8Array): string {
   return decodeUtf8(bytes) ?? decodeLegacy(bytes);
 }
 
-/** The text when every byte fits UTF-8, else undefined. */
+/** The text if all bytes are valid UTF-8; undefined otherwise. */
 function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -34,15 +31,16 @@ function decodeLegacy(bytes: Uint8Array): string {
   const first = bytes.findIndex((byte) => byte > 127);
   const from = Math.max(0, first - 1024);
   const guess = chardet.detect(bytes.subarray(from, from + sampleBytes)) ?? 'windows-1252';
-  // Software that writes ISO-8859-1 means windows-1252, which adds the euro sign; a guess of ASCII here is wrong.
+  // Text labelled ISO-8859-1 nearly always is windows-1252, which adds the euro sign. A guess of ASCII is wrong here,
+  // because the bytes are not all ASCII.
   const latin = /^(?:ASCII|ISO-8859-1)$/i.test(guess) || !iconv.encodingExists(guess);
   if (/^ISO-8859-2$/i.test(guess)) return decodeCentralEuropean(bytes);
   return iconv.decode(bytes, latin ? 'windows-1252' : guess);
 }
 
 /**
- * Polish, Czech and similar languages: nearly always windows-1250, which the guess cannot tell from ISO-8859-2. Text
- * that really is ISO-8859-2, read as windows-1250, has signs within its words, or a Polish letter among Czech ones.
+ * Polish, Czech and similar text is nearly always windows-1250, which chardet cannot distinguish from ISO-8859-2.
+ * ISO-8859-2 text read as windows-1250 is recognized by symbols inside words, or by a Polish letter among Czech ones.
  */
 function decodeCentralEuropean(bytes: Uint8Array): string {
   const text = iconv.decode(bytes, 'windows-1250');
@@ -52,7 +50,7 @@ function decodeCentralEuropean(bytes: Uint8Array): string {
   return signs || mixed ? iconv.decode(bytes, 'ISO-8859-2') : text;
 }
 
-/** The standard name of a declared encoding (`latin1` is `windows-1252`); undefined when there is no such encoding. */
+/** The standard name of a declared encoding (`latin1` is `windows-1252`); undefined when the encoding is unknown. */
 function encodingOf(label: string | undefined): string | undefined {
   if (label === undefined) return undefined;
   try {
@@ -99,7 +97,8 @@ export function decodeHtml(bytes: Uint8Array, contentType: string | undefined): 
     const kept = lenient.match(/[^\0-\x7f\ufffd]/g)?.length ?? 0;
     return lost > kept ? decodeLegacy(bytes) : lenient;
   }
-  // ICU's tables have one more encoding (ISO-2022-JP); those of iconv-lite are the same on every build of Node.
+  // ICU is the fallback for ISO-2022-JP, the one encoding that iconv-lite lacks. iconv-lite gives the same result on
+  // every build of Node.
   return iconv.encodingExists(encoding) ? iconv.decode(bytes, encoding) : new TextDecoder(encoding).decode(bytes);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Starts and watches processes that parse untrusted input: no environment, rights to read only the named code, and
- * limits of memory and processor time. It must not know what is parsed; clients/files/files.ts and
+ * Starts and watches processes that parse untrusted input. They have no environment, may read only the named code, and
+ * have limits on memory and processor time. This file does not know what is parsed; clients/files/files.ts and
  * clients/crawl/site/pages.ts do.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
@@ -19,9 +19,9 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const memoryPollMs = 25;
 
 /**
- * Node's flags for a sandboxed process: it may read `code` (paths, from the project's root unless they are absolute, `*` at the
- * end) and the packages, start no process or thread and load no native code. Node 24 cannot restrict the network; the empty
- * environment leaves nothing worth sending.
+ * Node's flags for a sandboxed process. It may read `code` and the packages, but starts no process or thread and loads
+ * no native code. `code`: paths relative to the project's root or absolute, with `*` at the end. Node 24 cannot
+ * restrict the network; with an empty environment the process has no secret to send.
  */
 export function sandboxFlags(memoryMb: number, code: readonly string[]): string[] {
   return [
@@ -34,16 +34,16 @@ export function sandboxFlags(memoryMb: number, code: readonly string[]): string[
 }
 
 export type KernelLimits = {
-  /** Processor time after which the kernel ends the process. */
+  /** The kernel ends the process after this much processor time. */
   cpuSeconds: number;
   /**
-   * Memory that the process may ask for, in KiB, which also counts what lies outside JavaScript's heap. Node does not start
-   * with less than some 600 MiB. Enforced on Linux.
+   * Maximum memory the process may allocate, in KiB, including memory outside JavaScript's heap. Node needs about 600
+   * MiB to start. Enforced on Linux.
    */
   dataKb?: number;
 };
 
-/** Runs `entry` under `flags` and limits of the kernel (none on Windows). `background`: with low priority. */
+/** Runs `entry` with `flags` and the kernel's limits (Windows has none). `background`: with low priority. */
 export function startSandboxed(
   entry: string,
   flags: readonly string[],
@@ -53,8 +53,9 @@ export function startSandboxed(
   const stdio = ['pipe', 'pipe', 'pipe'] as ['pipe', 'pipe', 'pipe'];
   const options = { env: {}, cwd: root, stdio, ...(background ? inBackground : {}) };
   if (process.platform === 'win32') return spawn(process.execPath, [...flags, entry], options);
-  // The kernel's limits hold even when this process is gone: processor seconds, no core dump, first to be killed when
-  // memory runs out. The soft time limit ends it with its own signal, which distinguishes it from an operator's kill.
+  // The kernel enforces these limits even when this process is gone: processor time, no core dump, and being killed
+  // first when memory runs out. The soft time limit ends the process with its own signal, so that it differs from an
+  // operator's kill.
   const time = `ulimit -S -t ${cpuSeconds}; ulimit -H -t ${cpuSeconds + 2}`;
   const data = dataKb === undefined ? '' : `ulimit -d ${dataKb} 2>/dev/null; `;
   const limits = `ulimit -c 0; ${data}${time}; { echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null; exec "$0" "$@"`;
@@ -63,7 +64,7 @@ export function startSandboxed(
   return child;
 }
 
-/** Decides whether a child keeps the caller's process alive: while it works, but not while it waits. */
+/** With `held` the child keeps this process alive, as while it works; without it, this process may exit. */
 export function hold(child: Sandboxed, held: boolean): void {
   for (const part of [child, child.stdin as Socket, child.stdout as Socket, child.stderr as Socket]) {
     if (held) part.ref();
@@ -92,16 +93,13 @@ export function watchMemory(child: Sandboxed, memoryMb: number, onOver: () => vo
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null; stderr: string };
 
-/**
- * Signals by which a process ends itself, or by which the kernel ends it for its own fault, as opposed to an operator's
- * kill.
- */
+/** Signals that mean the process crashed. An operator's kill uses other signals. */
 const ownDeaths = new Set<string>(['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGABRT', 'SIGTRAP', 'SIGFPE']);
 
 /**
- * What the end of a process means for the input that it was reading: `Unreadable` (out_of_memory, timed_out, crashed),
- * or an ordinary error, worth a retry, when the input was not the cause. Undefined when the process ended normally.
- * `who` names the process in the error.
+ * Interprets the end of a process for the input that it was reading. `Unreadable` (out_of_memory, timed_out, crashed)
+ * means the input is at fault. An ordinary error means it is not, and a retry may help. Undefined when the process
+ * ended normally. `who` names the process in the error.
  */
 export function deathOf({ code, signal, stderr }: Ended, who: string): Error | undefined {
   if (/heap out of memory|Allocation failed|out of memory|bad_alloc/i.test(stderr))
@@ -112,12 +110,15 @@ export function deathOf({ code, signal, stderr }: Ended, who: string): Error | u
   return new Error(`${who} ended with ${signal ?? code}: ${stderr.trim().slice(-500)}`);
 }
 
-/** Why parsing failed, in terms of the input. A missing right is a fault of this program and is thrown on. */
+/**
+ * The reason, in terms of the input, why parsing failed. A missing permission is a defect of this program and is
+ * rethrown.
+ */
 export function reasonOf(error: unknown): Unreadable['reason'] {
   if (error instanceof Unreadable) return error.reason;
   // Some parsers turn a stack overflow into an ordinary error.
   if (error instanceof Error && /call stack/i.test(error.message)) return 'too_deep';
-  // The other RangeErrors are strings or buffers that are too large to allocate.
+  // Every other RangeError means a string or buffer too large to allocate.
   if (error instanceof RangeError) return 'out_of_memory';
   if (error instanceof Error && 'code' in error && error.code === 'ERR_ACCESS_DENIED') throw error;
   return 'broken';

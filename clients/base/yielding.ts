@@ -1,4 +1,4 @@
-/** Lets a long loop over untrusted input yield to other work of the process. */
+/** Lets a long loop over untrusted input yield to the event loop. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** How long a loop may hold the event loop without a pause, in milliseconds. */

@@ -1,6 +1,6 @@
 /**
- * Starts one headless Chromium that cannot connect to anything itself, watches the memory of its processes and ends all
- * of them. It must not know what is rendered; clients/crawl/render/tab.ts does.
+ * Starts one headless Chromium that has no network access of its own, watches the memory of its processes, and ends
+ * them all. It does not know what is rendered; clients/crawl/render/tab.ts does.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { residentMb } from '../../base/sandbox.ts';
 
 export type BrowserOptions = {
   executablePath: string;
-  /** The resident memory of any one of its processes, MiB; a process that exceeds it is killed. */
+  /** Limit of resident memory for each process of the browser, in MiB. A process that exceeds it is killed. */
   memoryMb: number;
   /** JavaScript heap of one page, MiB. */
   heapMb: number;
@@ -23,9 +23,9 @@ export type BrowserOptions = {
 
 export type RunningBrowser = {
   browser: Browser;
-  /** Whether one of its processes was killed for its memory. */
+  /** Whether a process of the browser was killed for exceeding the memory limit. */
   outOfMemory(): boolean;
-  /** Ends all its processes and removes its files; resolves when they are gone. Calling it again waits for the same end. */
+  /** Ends all processes of the browser and removes its files; resolves when they are gone. Idempotent. */
   end(): Promise<void>;
 };
 
@@ -33,12 +33,14 @@ export type RunningBrowser = {
 const memoryPollMs = 200;
 /** How long a browser may take to close by itself, ms; it needs some 100 ms, unless a page hangs. */
 const closeWithinMs = 1_000;
-/** A killed process is gone in milliseconds; one in an uninterruptible wait must not hold up the worker. */
+/**
+ * A killed process is normally gone in milliseconds. This bounds the wait for one in an uninterruptible kernel call.
+ */
 const goneWithinMs = 5_000;
 
 /**
- * traffic.ts answers every request of the browser. A request that bypassed it would go to a proxy whose name does not
- * resolve, even for loopback addresses. The browser resolves no names and sends no UDP.
+ * traffic.ts answers every request of the browser. A request that bypassed traffic.ts would go to a proxy whose name
+ * does not resolve, even for loopback addresses. The browser resolves no names and sends no UDP.
  */
 const isolation = [
   '--proxy-server=http://egress.invalid:1',
@@ -81,7 +83,7 @@ export function processTree(pid: number): number[] {
 function running(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // A dead process that nobody has waited for is still listed.
+    // A zombie process (dead, but not yet reaped) is still listed.
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
     return false;
@@ -97,8 +99,8 @@ function kill(pid: number): void {
 }
 
 /**
- * A browser with an empty profile and environment, controlled over a pipe: it ends when this process is gone.
- * @throws the error that kept it from starting.
+ * Starts a browser with an empty profile and environment. It is controlled over a pipe, so it ends when this process
+ * ends. @throws the error that kept the browser from starting.
  */
 export async function startBrowser(options: BrowserOptions): Promise<RunningBrowser> {
   const { executablePath, memoryMb, heapMb, sandbox, startTimeoutMs } = options;
@@ -106,7 +108,7 @@ export async function startBrowser(options: BrowserOptions): Promise<RunningBrow
   const removeProfile = (): Promise<void> => rm(profile, { recursive: true, force: true, maxRetries: 5 });
   let browser: Browser;
   try {
-    // Loaded with the first browser, because most workers never start one.
+    // Loaded lazily, because most workers never start a browser.
     const { launch } = await import('puppeteer');
     browser = await launch({
       executablePath,
@@ -144,9 +146,9 @@ export async function startBrowser(options: BrowserOptions): Promise<RunningBrow
   let ending: Promise<void> | undefined;
   const end = async (): Promise<void> => {
     clearInterval(watch);
-    // Once the first process is dead the others lose their parent, so they are listed before.
+    // Once the first process is dead, its descendants cannot be found any more, so they are listed before.
     const all = new Set([...(pid === undefined ? [] : processTree(pid)), ...[...seen].filter(belongs(profile))]);
-    // When asked to close, the browser waits for its own processes; otherwise they stay listed where nobody reaps
+    // A browser that is asked to close reaps its own processes. Without that, zombies stay where no init process reaps
     // orphans.
     if (browser.connected) await Promise.race([browser.close().catch(() => undefined), sleep(closeWithinMs)]);
     for (const each of all) kill(each);

@@ -1,8 +1,6 @@
-/**
- * Why a page could not be rendered, as the end of a sentence for the person who maintains the site. It decides nothing.
- */
+/** The reasons why a page could not be rendered, each as the end of a sentence for the site's maintainer. */
 
-/** `temporary`: the same page may work later. */
+/** `temporary`: a later attempt may succeed. */
 export const renderReasons = {
   timed_out: { temporary: false, message: 'its scripts did not come to an end in time' },
   crashed: { temporary: true, message: 'the browser ended while it rendered the page' },
@@ -16,7 +14,7 @@ export const renderReasons = {
 export type RenderReason = keyof typeof renderReasons;
 
 /**
- * A page that was not rendered; `cause` is the underlying error, an HttpError when its address could not be fetched.
+ * A page that was not rendered. `cause` is the underlying error: an HttpError when the page's URL could not be fetched.
  */
 export class RenderError extends Error {
   override readonly name = 'RenderError';

@@ -1,12 +1,11 @@
-/** The limits of rendering one page. */
 export type TabLimits = {
-  /** The time for the whole page, ms. */
+  /** Time limit for the whole page, in ms. */
   timeoutMs: number;
-  /** After this long, ms, a page that still sends requests is taken as it is. */
+  /** After this time, in ms, the document of a page that still sends requests is taken as it is. */
   settleMs: number;
   /** A page counts as settled when it has had no open request for this long, ms. */
   idleMs: number;
-  /** Bytes of one reply, of all replies together, and of the resulting document. */
+  /** Maximum bytes of one reply, of all replies together, and of the resulting document. */
   replyBytes: number;
   totalBytes: number;
   htmlBytes: number;

@@ -1,7 +1,6 @@
 /**
- * Renders pages whose HTML has no text without JavaScript, in one headless Chromium that is started on demand, ended
- * when idle and replaced after a number of pages. The browser itself connects to nothing: all of its requests go
- * through the client for outbound HTTP.
+ * Renders pages whose HTML has no text without JavaScript, in one headless Chromium. The browser is started on demand,
+ * ended when idle, and replaced after a number of pages. All of its requests go through the client for outbound HTTP.
  */
 import pLimit from 'p-limit';
 import type { Http } from '../../http/http.ts';
@@ -15,11 +14,11 @@ export type { TabLimits } from './limits.ts';
 export type { RenderedPage } from './tab.ts';
 
 export type RendererOptions = {
-  /** The path of a Chromium or Chrome; without one every page is `unavailable`. */
+  /** The path of a Chromium or Chrome; without one, every page fails as `unavailable`. */
   executablePath: string | undefined;
-  /** All requests of all pages go through this client, with its address checks. */
+  /** The client for outbound HTTP, which checks the addresses of all requests of all pages. */
   http: Http;
-  /** The browser's name as pages see it; it should equal the name that the client sends. */
+  /** The user agent that pages see. It should equal the one that the HTTP client sends. */
   userAgent: string;
   /** How many pages are rendered at once. */
   size?: number;
@@ -45,33 +44,32 @@ export type RendererOptions = {
 
 export type RenderOptions = {
   signal?: AbortSignal;
-  /** Whether an address that the page requests may be fetched; the page's own first address is not checked. */
+  /** Whether a URL that the page requests may be fetched. The page's own first URL is not checked. */
   allow?: TabAsk['allow'];
   /**
-   * Makes the requests instead of the client, and through it: a crawler has request limits to keep and replies that it
-   * has already fetched.
+   * Sends the page's requests in place of `http.request`. A crawler passes its own function, which keeps request
+   * limits, caches replies, and uses `http` itself.
    */
   request?: Http['request'];
 };
 
 export type Renderer = {
   /**
-   * The document of a page after its scripts have run, without styles, images and frames. Nothing is kept between
-   * pages: each has a browser context of its own, and sends no cookie. `html` is UTF-8 whatever its `<meta>` says, so
-   * read it as `text/html; charset=utf-8`.
-   * @throws RenderError, or the signal's reason.
+   * Returns the document of a page after its scripts have run, without styles, images and frames. Each page has its own
+   * browser context, so nothing is kept between pages and no cookie is sent. `html` is UTF-8 whatever its `<meta>`
+   * says, so parse it as `text/html; charset=utf-8`. @throws RenderError, or the signal's reason.
    */
   render(url: string, options?: RenderOptions): Promise<RenderedPage>;
-  /** Ends the browser with all its processes; pages in progress and waiting fail. */
+  /** Ends the browser with all its processes; running and waiting pages fail. */
   close(): Promise<void>;
 };
 
 /** Starting takes 0.1 s to 1 s; a loaded machine takes several. */
 const startTimeoutMs = 30_000;
-/** A context closes in milliseconds, unless its page hangs; then the browser is ended with it. */
+/** A context closes in milliseconds. If a hanging page delays this longer, the browser is ended. */
 const closeWithinMs = 2_000;
 
-/** One browser, and how many pages it has rendered and is rendering. `worn`: it gets no further page. */
+/** One browser, with the number of pages it has rendered and is rendering. `worn`: the browser gets no further page. */
 type BrowserInstance = { starting: Promise<RunningBrowser>; pages: number; busy: number; worn: boolean };
 
 export function createRenderer(options: RendererOptions): Renderer {
@@ -134,14 +132,15 @@ export function createRenderer(options: RendererOptions): Renderer {
       try {
         return await renderPage(context, { request, userAgent, limits }, ask);
       } catch (error) {
-        // A page that had to be stopped may still be running in its process, and closing its context need not end it.
+        // A stopped page may still run in its process, and closing its context may not end that process.
         const stopped = !(error instanceof RenderError) || error.reason === 'timed_out' || error.reason === 'crashed';
         if (stopped) instance.worn = true;
         const crashed = error instanceof RenderError && error.reason === 'crashed';
         throw crashed && running.outOfMemory() ? new RenderError('out_of_memory') : error;
       } finally {
         const late = setTimeout(() => void endBrowser(instance), closeWithinMs);
-        // A context that cannot be closed ended with its browser; the one of a hanging page is not waited for.
+        // A context that cannot be closed ended together with its browser. The context of a hanging page is not
+        // awaited.
         const closed = context.close().catch(() => void (instance.worn = true));
         if (!instance.worn) await closed;
         clearTimeout(late);

@@ -1,5 +1,5 @@
 /**
- * Renders one page in a tab of its own browser context: when the page's scripts have settled, its document is taken.
+ * Renders one page in a tab of its own browser context. The document is taken when the page's scripts have settled.
  * This file starts and ends no browser; traffic.ts answers the tab's requests.
  */
 import type { BrowserContext, CDPSession, Page as Tab } from 'puppeteer';
@@ -12,16 +12,16 @@ import { HttpError } from '../../../models/rules/base/http.ts';
 
 export type TabAsk = { url: string; allow: Allow; signal: AbortSignal | undefined };
 
-/** `request` is the client for outbound HTTP, with its checks. */
+/** `request`: the client for outbound HTTP, which checks addresses. */
 export type TabDeps = { request: Http['request']; userAgent: string; limits: TabLimits };
 
 export type RenderedPage = {
   /** The document after its scripts have run, in UTF-8 whatever its `<meta>` says. */
   html: Buffer;
-  /** The page's final address, after redirects and scripts. */
+  /** The page's final URL, after redirects and scripts. */
   url: string;
   /**
-   * Whether something that the page requested failed, was refused, answered 400 or more, or had not arrived when the
+   * Whether a resource of the page failed, was refused, had a status of 400 or more, or had not arrived when the
    * document was taken.
    */
   lacking: boolean;
@@ -30,7 +30,7 @@ export type RenderedPage = {
 /** Runs before any script of a page and removes interfaces that bypass HTTP. The network flags block them as well. */
 const preamble = `for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport', 'SharedWorker']) delete globalThis[name];`;
 
-/** Waits until no request was open for `idleMs`, but at most `settleMs` after `beganMs`. */
+/** Waits until the tab has had no open request for `idleMs`, but not longer than `settleMs` after `beganMs`. */
 async function settled(traffic: Traffic, limits: TabLimits, beganMs: number, signal: AbortSignal): Promise<void> {
   for (;;) {
     const now = performance.now();
@@ -42,9 +42,8 @@ async function settled(traffic: Traffic, limits: TabLimits, beganMs: number, sig
 }
 
 /**
- * The document and its address, read in a world that the page's scripts cannot reach. Undefined when the document was
- * just replaced.
- * @throws RenderError too_large
+ * Reads the document and its URL in an isolated world that the page's scripts cannot reach. Undefined when the document
+ * was just being replaced. @throws RenderError too_large
  */
 async function takeDocument(
   session: CDPSession,
@@ -83,7 +82,7 @@ async function prepare(tab: Tab, userAgent: string): Promise<CDPSession> {
   return session;
 }
 
-/** What a failed request for the page's own document means. */
+/** Maps the error of the request for the page's document to the error to throw. */
 function failureOf(error: unknown): unknown {
   if (!(error instanceof HttpError)) return error;
   const reason = (['blocked_address', 'timed_out', 'too_large'] as const).find((each) => each === error.reason);
@@ -91,8 +90,8 @@ function failureOf(error: unknown): unknown {
 }
 
 /**
- * Whether an error was caused by the end of the page or of its browser. A failed request has a code of Chromium, such as
- * `net::ERR_CONNECTION_CLOSED`.
+ * Whether the end of the page or of its browser caused the error. The error of a failed request instead has one of
+ * Chromium's codes, such as `net::ERR_CONNECTION_CLOSED`.
  */
 const cameWithTheEnd = (error: unknown): boolean =>
   /clos|crash|disconnect|detach/i.test(String(error)) && !String(error).includes('net::');
@@ -115,10 +114,11 @@ async function readPage(
   } catch (error) {
     if (traffic.failure !== undefined) throw failureOf(traffic.failure);
     if (cameWithTheEnd(error)) throw error;
-    // The document arrived, but may have been replaced by its own script, or still wait for one.
+    // The document may still have arrived: its script may have replaced it, or it may be waiting for a script.
     if (!traffic.delivered) throw new RenderError('unreachable', undefined, { cause: error });
   }
-  // On a busy machine the document is read long after its answer came, and its scripts ask for things only then.
+  // The idle time counts from here. On a busy machine the document is parsed long after its reply, and only then do its
+  // scripts send requests.
   traffic.lastMs = performance.now();
   for (;;) {
     await settled(traffic, limits, began, signal);
@@ -146,8 +146,8 @@ export async function renderPage(context: BrowserContext, deps: TabDeps, ask: Ta
     return await new Promise<RenderedPage>((resolve, reject) => {
       over.signal.addEventListener('abort', () => reject(over.signal.reason as Error), { once: true });
       readPage(context, deps, ask, over).then(resolve, (error: unknown) => {
-        // An error caused by the end of the page says less than the reason for that end; a lost connection reports its
-        // reason a moment later.
+        // When the page has ended, the reason for its end is more useful than the resulting error. A lost connection
+        // reports its reason a moment later.
         if (error instanceof RenderError) reject(error);
         else if (cameWithTheEnd(error)) setTimeout(onGone, 100);
         else reject(error);
@@ -157,7 +157,7 @@ export async function renderPage(context: BrowserContext, deps: TabDeps, ask: Ta
     clearTimeout(clock);
     ask.signal?.removeEventListener('abort', onAbort);
     context.browser().off('disconnected', onGone);
-    // Ends everything that is still in progress for the page.
+    // Aborts everything that is still running for the page.
     over.abort(new RenderError('crashed'));
   }
 }

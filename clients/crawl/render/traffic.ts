@@ -1,4 +1,4 @@
-/** The requests of a browser's tab: each is answered through the client for outbound HTTP, or refused. */
+/** Handles the requests of a browser's tab: each is answered through the client for outbound HTTP, or refused. */
 import type { HTTPRequest, Page as Tab, ResourceType } from 'puppeteer';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { RenderError } from './error.ts';
@@ -6,10 +6,10 @@ import type { TabLimits } from './limits.ts';
 import { headerOf, type Http, type HttpHeaders, type HttpResponse } from '../../http/http.ts';
 import { HttpError, type HttpMethod } from '../../../models/rules/base/http.ts';
 
-/** Whether an address may be requested (robots.txt, scope); the page's own first address is not checked. */
+/** Whether a URL may be requested (robots.txt, scope). The page's own first URL is not checked. */
 export type Allow = (url: URL, kind: 'document' | 'resource') => boolean | Promise<boolean>;
 
-/** `request` is the client for outbound HTTP, with its checks. */
+/** `request`: the client for outbound HTTP, which checks addresses. */
 export type TrafficDeps = { request: Http['request']; allow: Allow; limits: TabLimits; signal: AbortSignal };
 
 /** The state of the tab's requests so far. */
@@ -20,21 +20,24 @@ export type Traffic = {
   /** Why the page's own document did not arrive; undefined when it did. */
   failure: unknown;
   delivered: boolean;
-  /** Whether some other request failed. */
+  /** Whether any request other than the page's document failed. */
   lacking: boolean;
-  /** The number of requests, and of bytes in their replies. */
+  /** The number of requests, and the total bytes of their replies. */
   requests: number;
   bytes: number;
 };
 
-/** The resource types that text may come from. Frames are left out, because their text is not part of the document. */
+/** The resource types that can contribute text. Frames are excluded, because their text is not part of the document. */
 const wanted: ReadonlySet<ResourceType> = new Set<ResourceType>(['document', 'script', 'xhr', 'fetch']);
 const methods: ReadonlySet<string> = new Set<HttpMethod>(['GET', 'HEAD', 'POST']);
 /** Longest body a script may send, in characters. */
 const maxPostLength = 256 * 1024;
 /** A few requests at a time, as browsers do; the client also limits each host. */
 const concurrency = 6;
-/** Headers that describe the connection or an encoding that was already removed, or that would store something. */
+/**
+ * Headers that would be wrong here: about the connection, about an encoding that is already removed, or for storing
+ * cookies.
+ */
 const droppedReplyHeaders = new Set(
   'alt-svc connection content-encoding content-length keep-alive link report-to set-cookie trailer transfer-encoding'.split(
     ' ',
@@ -52,7 +55,7 @@ const replyHeaders = (headers: HttpHeaders): Record<string, string | string[]> =
 const requestHeaders = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !droppedRequestHeaders.test(name)));
 
-/** Sends one request of the tab through the client; undefined when it is refused. */
+/** Sends one request of the tab through the HTTP client; undefined when the request is refused. */
 async function send(request: HTTPRequest, first: boolean, traffic: Traffic, deps: TrafficDeps) {
   const { limits, signal } = deps;
   const address = request.url();
@@ -75,7 +78,7 @@ async function send(request: HTTPRequest, first: boolean, traffic: Traffic, deps
   return reply;
 }
 
-/** Notes what a reply means for the page; throws when it is the page's own document and an error. */
+/** Records the result of a reply in `traffic`. Throws when the reply is an error for the page's own document. */
 function note({ status, headers }: HttpResponse, first: boolean, traffic: Traffic): void {
   const redirect = status >= 300 && status < 400 && headerOf(headers, 'location') !== undefined;
   if (first && !redirect) {
@@ -88,7 +91,7 @@ function note({ status, headers }: HttpResponse, first: boolean, traffic: Traffi
 async function answer(tab: Tab, request: HTTPRequest, traffic: Traffic, deps: TrafficDeps, inTurn: LimitFunction) {
   const kind = request.resourceType();
   if (/^(?:data|blob|about):/i.test(request.url())) return request.continue();
-  // Loaders wait for their styles and fail without them; an empty stylesheet is enough.
+  // Script loaders wait for stylesheets and fail without them; an empty stylesheet is enough.
   if (kind === 'stylesheet') return request.respond({ status: 200, contentType: 'text/css', body: '' });
   const inFrame = request.isNavigationRequest() && request.frame() !== tab.mainFrame();
   if (!wanted.has(kind) || inFrame) return request.abort('blockedbyclient');
@@ -108,7 +111,7 @@ async function answer(tab: Tab, request: HTTPRequest, traffic: Traffic, deps: Tr
   } catch (error) {
     traffic.lacking = true;
     if (first) traffic.failure ??= error;
-    // `aborted` keeps the current document when a script wanted to open another one.
+    // `aborted` keeps the current document when a script tries to navigate away.
     await request.abort(request.isNavigationRequest() && !first ? 'aborted' : 'failed');
   } finally {
     traffic.pending -= 1;
@@ -128,7 +131,7 @@ export function answerRequests(tab: Tab, deps: TrafficDeps): Traffic {
     bytes: 0,
   };
   const inTurn = pLimit(concurrency);
-  // A request that can no longer be answered belongs to a page that is gone.
+  // Answering fails only when the page is already closed.
   tab.on('request', (request) => void answer(tab, request, traffic, deps, inTurn).catch(() => undefined));
   return traffic;
 }

@@ -1,15 +1,15 @@
 /**
- * The limits that all crawls of this process share for each host: the number of concurrent requests, the pause between
- * two requests that robots.txt names, and the wait that the host asked for. It sends no request and stores nothing.
+ * Rate limits for each host, shared by all crawls of this process: the number of concurrent requests, the crawl delay
+ * of robots.txt, and the wait that the host asked for. It sends no request and stores nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 
-/** The longest wait, in ms, that a request sleeps through; for a longer one the caller gets `Later` and comes back. */
+/** A request sleeps through waits up to this long, in ms. For a longer wait the caller gets `Later` and must retry. */
 export const maxSleepMs = 3_000;
 
-/** The host may not be asked for `waitMs`. */
+/** The host must not be requested for `waitMs`. */
 export class Later {
   readonly waitMs: number;
   constructor(waitMs: number) {
@@ -18,48 +18,47 @@ export class Later {
 }
 
 export type Host = {
-  /** How long the host may not be asked, in ms; 0 when it may be asked now. */
+  /** How long the host must not be requested, in ms; 0 when it may be requested now. */
   waitMs(): number;
   /**
-   * Sets the pause between two requests that one of the host's origins names, in ms; the longest pause counts. With a
-   * pause, requests go one by one.
+   * Sets the crawl delay of one of the host's origins, in ms. The longest delay of all origins applies. With a delay,
+   * requests are sequential.
    */
   setDelay(origin: string, delayMs: number): void;
-  /** Sends no request for this long. */
+  /** Delays all requests to the host by this time. */
   pauseFor(waitMs: number): void;
   /**
-   * For this time every request is `Later` and not worth waiting for, because the host asked for more than a crawl
-   * waits.
+   * Makes every request return `Later` for this time, because the host asked for a longer wait than a crawl accepts.
    */
   giveUpFor(forMs: number): void;
   isGivenUp(): boolean;
   /**
-   * Records that an address answered that it is overloaded. Returns true when so many addresses did, without a success
-   * in between, that the whole host counts as overloaded.
+   * Records that a URL was answered with an overload status. Returns true when enough URLs were, without a success in
+   * between; then the whole host counts as overloaded.
    */
   noteOverload(url: string): boolean;
-  /** Records that an address was answered. */
+  /** Records that a URL was answered successfully. */
   noteSuccess(): void;
-  /** Runs one request when its turn comes, or returns `Later` if that is more than `maxWaitMs` away. */
+  /** Runs one request when its turn comes. Returns `Later` instead if the turn is more than `maxWaitMs` away. */
   inTurn<T>(request: () => Promise<T>, signal: AbortSignal, maxWaitMs?: number): Promise<T | Later>;
   /**
-   * Runs a request for a part of a page (a script): it counts as a concurrent request, but does not wait for the pause
-   * between pages.
+   * Runs a request for a resource of a page, such as a script. It counts as a concurrent request but ignores the crawl
+   * delay between pages.
    */
   asPart<T>(request: () => Promise<T>): Promise<T>;
 };
 
 export type Hosts = { of(url: string): Host };
 
-/** When this many addresses in a row answer that they are overloaded, the host is. */
+/** The host counts as overloaded when this many URLs in a row were answered with an overload status. */
 const overloadedAddresses = 5;
-/** How many hosts are remembered; beyond that the least recently asked one is forgotten. */
+/** The number of hosts in the cache; the least recently used one is evicted. */
 const maxHosts = 10_000;
 
 function createHost(now: () => number, concurrency: number): Host {
   /**
-   * Pages wait for the pause in `turns`, so that they do not occupy places in `requests`, which parts of pages need
-   * too.
+   * Pages wait for the crawl delay in `turns`, so that they do not block places in `requests`, which resources of pages
+   * need too.
    */
   const turns = pLimit(concurrency);
   const requests = pLimit(concurrency);
@@ -77,7 +76,7 @@ function createHost(now: () => number, concurrency: number): Host {
     setDelay(origin, delayMs) {
       delays.set(origin, delayMs);
       const longest = Math.max(...delays.values());
-      // The request for robots.txt counts, too.
+      // The request for robots.txt was just sent and counts too, so the first page also waits for the crawl delay.
       if (delay !== longest) pauseFor(longest);
       delay = longest;
       turns.concurrency = delay > 0 ? 1 : concurrency;
@@ -92,7 +91,7 @@ function createHost(now: () => number, concurrency: number): Host {
     noteSuccess: () => overloadedUrls.clear(),
     inTurn: (request, signal, maxWaitMs = maxSleepMs) =>
       turns(async () => {
-        // The answer to another request may have asked for a longer wait meanwhile.
+        // Another request's reply may have extended the wait meanwhile.
         for (let wait = waitMs(); wait > 0; wait = waitMs()) {
           if (wait > maxWaitMs) return new Later(wait);
           await sleep(wait, undefined, { signal });
@@ -114,7 +113,7 @@ export function createHosts(clock: () => Date, concurrency: number): Hosts {
   const now = (): number => clock().getTime();
   return {
     of(url) {
-      // A site is often reachable by http and https, with `www.` and without, on the same machine.
+      // One machine often serves a site by http and https, with and without `www.`, so these share their limits.
       const { hostname, port } = new URL(url);
       const key = `${hostname.replace(/^www\./, '')}:${port}`;
       const host = hosts.get(key) ?? createHost(now, concurrency);

@@ -1,7 +1,7 @@
 /**
- * Reads HTML pages in a few separate processes. Each is used for many pages, because starting one takes longer than
- * reading a page, and is replaced before its memory grows. A page that hits a limit ends its own process and no other
- * page. Nothing is fetched here.
+ * Reads HTML pages in a small pool of processes. A process reads many pages, because starting one takes longer than
+ * reading a page; it is replaced before its memory grows. A page that exceeds a limit ends only its own process.
+ * Nothing is fetched here.
  */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +23,7 @@ import {
 export type { PageContent, PageInput, PageLink } from './pages/read.ts';
 
 export type PagesOptions = {
-  /** The maximum number of processes; each is started when a page waits for it. */
+  /** Maximum number of processes; they are started on demand. */
   size?: number;
   /** Resident memory of one process, in MiB. An idle one takes about 90. */
   memoryMb?: number;
@@ -32,11 +32,11 @@ export type PagesOptions = {
   /** A process is replaced after this many pages, or once it uses more than `restingMb` between pages. */
   pagesPerProcess?: number;
   restingMb?: number;
-  /** A process without a page for this long, in milliseconds, is ended. */
+  /** A process is ended after this idle time, in milliseconds. */
   idleMs?: number;
-  /** Our crawler's name, as pages may address it in `<meta name>` and `X-Robots-Tag`. */
+  /** Our crawler's name, which pages may use in `<meta name>` and `X-Robots-Tag`. */
   agent?: string;
-  /** The path of the reading program where it was built (workers/readers.ts); its sources are run otherwise. */
+  /** The path of the built reading program (workers/readers.ts). Without it, the sources are run. */
   program?: string | undefined;
 };
 
@@ -44,12 +44,12 @@ export type ReadPageOptions = { signal?: AbortSignal };
 
 export type Pages = {
   /**
-   * Reads the content of an HTML page. Throws `Unreadable` (timed_out, out_of_memory, crashed, too_deep, too_much_text,
-   * too_wide, binary, broken: never worth a retry), the signal's reason, or an ordinary error of the process itself
-   * (retry).
+   * Reads the content of an HTML page. @throws `Unreadable` (timed_out, out_of_memory, crashed, too_deep,
+   * too_much_text, too_wide, binary, broken), which must not be retried; the signal's reason; an ordinary error of the
+   * process itself, which may be retried.
    */
   read(input: PageInput & { body: Buffer }, options?: ReadPageOptions): Promise<PageContent>;
-  /** Ends every process; reads in progress and waiting fail. */
+  /** Ends every process; running and waiting reads fail. */
   close(): Promise<void>;
 };
 
@@ -62,12 +62,15 @@ const code = [
   'clients/base/sandbox.ts',
   'models/rules/*',
 ];
-/** The longest reply that is accepted, in bytes of JSON: the text limit plus headings, escapes and links. */
+/** Maximum size of a reply, in bytes of JSON: the text limit plus headings, escapes and links. */
 const maxReplyBytes = 64 * 1024 * 1024;
-/** Processor seconds of one process; it is replaced long before, so only a hanging process reaches them. */
+/**
+ * Limit of processor time of one process, in seconds. Processes are replaced long before, so only a hanging one reaches
+ * it.
+ */
 const cpuSeconds = (timeoutMs: number): number => 120 + Math.ceil(timeoutMs / 1000) * 2;
 const maxBusyMs = 60_000;
-/** A process that has not loaded its parsers by then never will; a loaded machine takes seconds. */
+/** Time limit for a process to load its parsers. A loaded machine needs seconds. */
 const startTimeoutMs = 60_000;
 
 const page = z.object({
@@ -89,13 +92,13 @@ const reply = z.discriminatedUnion('ok', [
   z.object({ ok: z.literal(false), reason: z.enum(reasons), detail: z.string() }),
 ]);
 
-/** One process and the next line that it is to answer with. */
+/** A reading process and the state of its current page. */
 type Reader = {
   child: Sandboxed;
-  /** The next line of the process; rejects when the process ends first. */
+  /** The next line that the process writes; rejects when the process ends first. */
   nextLine(): Promise<string>;
   kill(why: unknown): void;
-  /** Whether it was killed or has ended; it may take a moment to be gone. */
+  /** Whether the process was killed or has ended. It may not be gone yet. */
   over(): boolean;
   gone: Promise<void>;
   pages: number;
@@ -134,7 +137,7 @@ function startReader(program: string, memoryMb: number, timeoutMs: number): Read
   child.stderr.on('data', (part: Buffer) => {
     stderr = (stderr + part.toString('utf8')).slice(-4_096);
   });
-  // The end of the process reports its failure, so errors of writing to it are ignored.
+  // The exit handler reports the failure, so write errors are ignored.
   child.stdin.on('error', () => undefined);
   const gone = new Promise<void>((resolve) => {
     const end = (error: unknown): void => {
@@ -160,7 +163,7 @@ function startReader(program: string, memoryMb: number, timeoutMs: number): Read
   return { child, nextLine, kill, over, gone, pages: 0, busyMs: 0, idle: undefined };
 }
 
-/** A queue of places: at most `size` holders at a time, in the order of their requests. */
+/** A semaphore: at most `size` holders at a time, first come first served. */
 function createTurns(size: number): { take(signal: AbortSignal | undefined): Promise<void>; give(): void } {
   let free = size;
   const queue: (() => void)[] = [];
@@ -209,7 +212,7 @@ export function createPages(options: PagesOptions = {}): Pages {
   };
 
   /**
-   * The reader's next line, under a time limit, a memory limit and the caller's signal, each of which ends the process.
+   * Waits for the reader's next line. The time limit, the memory limit and the caller's signal each kill the process.
    */
   const limited = async (
     reader: Reader,

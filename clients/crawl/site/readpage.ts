@@ -1,4 +1,4 @@
-/** Reads the reply to a request for a page: its HTML, with the page reader, and the facts in its headers. */
+/** Reads the reply to a request for a page: the HTML by the page reader, and the facts from the headers. */
 import type { FetchedPage, Refused } from './fetched.ts';
 import type { Pages } from './pages.ts';
 import { headerOf, type HttpResponse } from '../../http/http.ts';

@@ -1,5 +1,6 @@
 /**
- * Renders a page that has no text without its scripts. Its requests follow robots.txt and the limits of their hosts.
+ * Renders, in a browser, pages whose text appears only after their scripts have run. The requests of these pages obey
+ * robots.txt and the limits of their hosts.
  */
 import { LRUCache } from 'lru-cache';
 import type { Fetched } from './fetched.ts';
@@ -11,18 +12,18 @@ import { headerOf, type Http, type HttpRequest, type HttpResponse } from '../../
 import { RenderError, type Renderer } from '../render/render.ts';
 import { canonicalUrl, inScope, pageKey, type Scope } from '../../../models/rules/crawl/url.ts';
 
-/** How often a page is rendered when the browser ends during it. */
+/** The number of attempts to render a page whose browser ends meanwhile. */
 const renderTries = 2;
-/** Pages of a site share their scripts, so a crawl fetches each script once. */
+/** The cache for scripts: pages of a site share their scripts, so a crawl fetches each script once. */
 const keptScripts = { maxSize: 32 * 1024 * 1024, ttl: 600_000 };
-/** The end of a sentence. */
+/** The end of a sentence that tells why text may be missing. */
 const lackingParts = 'some of what its scripts asked for could not be had';
 
 type Deps = { http: Http; hosts: Hosts; pages: Pages; rulesOf: RulesOf; renderer: Pick<Renderer, 'render'> };
 
 /**
- * A page to render: `reply` is its HTML, which is not fetched again, and `plain` is its content without scripts, which
- * is used when the scripts fail permanently.
+ * A page to render. `reply`: its HTML, which is not fetched again. `plain`: its content without scripts, which is used
+ * when rendering fails permanently.
  */
 type Unrendered = { url: string; reply: HttpResponse; plain: PageContent; scope: Scope };
 export type RenderPage = (page: Unrendered, signal: AbortSignal) => Promise<Fetched>;
@@ -38,7 +39,7 @@ export function createPageRendering({ http, hosts, pages, rulesOf, renderer }: D
     return 'robots' in rules && rules.robots.allowed(url);
   }
 
-  /** Sends a request of a rendered page; the pause between pages does not apply to it. */
+  /** Sends a request for a resource of a rendered page. The crawl delay between pages does not apply. */
   async function askForPart(url: string, request: HttpRequest): Promise<HttpResponse> {
     const kept = scripts.get(url);
     if (kept && request.method === 'GET') return kept;
@@ -61,7 +62,7 @@ export function createPageRendering({ http, hosts, pages, rulesOf, renderer }: D
     const to = canonicalUrl(shown.url);
     if (to.url === undefined) return { kind: 'refused', reason: to.reason };
     if (pageKey(to.url) !== pageKey(url)) return { kind: 'redirect', to: to.url };
-    // The text is not in the HTML, so an unchanged HTML would say nothing about the text next time.
+    // Validators of the HTML are dropped: the text is not in the HTML, so unchanged HTML would not mean unchanged text.
     const { etag: _, 'last-modified': __, ...headers } = reply.headers;
     const head = { ...headers, 'content-type': 'text/html; charset=utf-8' };
     const read = await readPage(pages, { ...reply, headers: head, body: shown.html }, signal);
@@ -75,7 +76,7 @@ export function createPageRendering({ http, hosts, pages, rulesOf, renderer }: D
       } catch (error) {
         if (!(error instanceof RenderError)) throw error;
         if (error.temporary && error.reason !== 'unavailable' && attempt < renderTries) continue;
-        // A temporary failure is no reason to index the page without its text.
+        // After a temporary failure the page is not indexed without its text.
         if (isLasting(error) && page.plain.chunks.length > 0) return { kind: 'page', content: page.plain };
         return { kind: 'refused', reason: 'unrendered', detail: error.message };
       }
@@ -83,9 +84,7 @@ export function createPageRendering({ http, hosts, pages, rulesOf, renderer }: D
   };
 }
 
-/**
- * Whether rendering will fail the next time, too. `unavailable` without a cause means that there is no browser at all.
- */
+/** Whether rendering would fail again next time. `unavailable` without a cause means that no browser is configured. */
 function isLasting({ temporary, reason, cause }: RenderError): boolean {
   return !temporary || (reason === 'unavailable' && cause === undefined);
 }

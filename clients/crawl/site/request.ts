@@ -1,5 +1,5 @@
 /**
- * Requests for pages: each waits for its host's turn, and is repeated when the site asks for that or the failure may be
+ * Requests for pages. Each waits for its host's turn, and is retried when the site asks for that or the failure may be
  * temporary. A long wait is returned to the caller instead of slept through.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,22 +10,22 @@ import { HttpError } from '../../../models/rules/base/http.ts';
 import { backOffMs, retryAfter } from '../../../models/rules/crawl/crawl.ts';
 import { isHtml, reasonOfStatus, reasonRow } from '../../../models/rules/crawl/crawlreason.ts';
 
-/** No page that a person reads is longer; counted after decompression. */
+/** Longer than any page for human readers, in bytes after decompression. */
 const maxPageBytes = 5 * 1024 * 1024;
-/** Requests for one page, the first one included. */
+/** Maximum number of requests for one page, including the first one. */
 const maxTries = 3;
 
-/** The wait that a reply asks for, and whether it is about this page or the whole host. */
+/** The wait that a reply asks for. `of`: whether the wait concerns this page or the whole host. */
 type Pause = { of: 'page' | 'host'; wait?: ReturnType<typeof retryAfter> };
-/** One request: a usable reply, or why there is none and how long to wait before the next attempt. */
+/** The result of one request: a usable reply, or the failure with the wait before the next attempt. */
 type Attempt = { reply: HttpResponse } | { delay: number } | { failed: Refused; pause: Pause };
 
 type Deps = { http: Http; hosts: Hosts; clock: () => Date };
 
 /**
- * Records with the host the wait that a reply asks for. 429 is about the crawler, so it applies to all requests to the
- * host, including those of other crawls. 503 is about this page, unless one address after the other says so. `last`:
- * the page is not requested again.
+ * Records the wait that a reply asks for. Status 429 is about the crawler, so the wait applies to all requests to the
+ * host, including those of other crawls. Status 503 is about this page only, unless several URLs in a row get it.
+ * `last`: the page is not requested again.
  */
 export function noteReply(host: Host, url: string, { status, headers }: HttpResponse, now: Date, last = false): Pause {
   const reason = reasonOfStatus(status);
@@ -44,7 +44,7 @@ export function noteReply(host: Host, url: string, { status, headers }: HttpResp
   return { of: 'host', wait };
 }
 
-/** `maxWaitMs`: how long the request waits for the host's turn before it returns. */
+/** `maxWaitMs`: the longest time that a request waits for its host's turn. */
 export type AskPage = (url: string, request: Ask, maxWaitMs: number) => Promise<HttpResponse | Refused | Delay>;
 
 export function createPageRequests({ http, hosts, clock }: Deps): AskPage {
@@ -52,7 +52,7 @@ export function createPageRequests({ http, hosts, clock }: Deps): AskPage {
     const host = hosts.of(url);
     const send = async () => {
       const reply = await http.request(url, pageRequest(request));
-      // Recorded within the turn, so that the next request to the host sees it.
+      // Recorded before the turn ends, so that the next request to the host respects it.
       return { reply, pause: noteReply(host, url, reply, clock(), last) };
     };
     try {

@@ -1,4 +1,4 @@
-/** The robots.txt of each origin, fetched when it is first needed and kept for an hour. */
+/** The robots.txt of each origin, fetched on first use and cached for an hour. */
 import { LRUCache } from 'lru-cache';
 import type { Refused } from './fetched.ts';
 import type { Hosts } from './hosts.ts';
@@ -8,7 +8,7 @@ import { crawlDelay } from '../../../models/rules/crawl/crawl.ts';
 import { explain } from '../../../models/rules/crawl/crawlreason.ts';
 import { maxRobotsBytes, parseRobots, robotsPolicy, type Robots } from '../../../models/rules/crawl/robots.ts';
 
-/** Why nothing of an origin may be fetched: `refused` is the result for each of its pages, `message` is for people. */
+/** Why nothing of an origin may be fetched. `refused`: the result for each of its pages. `message`: for people. */
 export type NoRules = { refused: Refused & { reason: 'no_host' | 'robots_unavailable' }; message: string };
 export type Rules = { robots: Robots } | NoRules;
 export type RulesOf = (origin: string, signal: AbortSignal) => Promise<Rules>;
@@ -16,7 +16,10 @@ export type RulesOf = (origin: string, signal: AbortSignal) => Promise<Rules>;
 const robotsForMs = 3_600_000;
 const maxOrigins = 1_000;
 
-/** How the request for a robots.txt ended. `status`: undefined when there was no answer. */
+/**
+ * The result of requesting a robots.txt. `status` is undefined when there was no response. `lasting`: whether the
+ * result is cached.
+ */
 type RobotsReply = { status: number | undefined; text: Buffer; noHost?: true; lasting: boolean };
 
 export function createRobotsReader({ http, hosts, agent }: { http: Http; hosts: Hosts; agent: string }): RulesOf {
@@ -49,19 +52,19 @@ async function fetchRobots(http: Http, origin: string, signal: AbortSignal): Pro
   const address = `${origin}/robots.txt`;
   const text = Buffer.alloc(0);
   try {
-    // One byte more than is read, so that the reader notices when there is more.
+    // One byte more than is parsed, so that the parser notices a truncated file.
     const limits = { maxBytes: maxRobotsBytes + 1, cut: true, maxRedirects: 5 };
     const { status, body } = await http.follow(address, { signal, ...limits });
     return { status, text: body, lasting: true };
   } catch (error) {
     if (!(error instanceof HttpError) || error.reason === 'aborted') throw error;
     if (error.reason === 'no_host') {
-      // A redirect to a host that does not exist says nothing about this one.
+      // When a redirect leads to a host that does not exist, this origin itself may still exist.
       const own = new URL(error.url).origin === origin;
       return { status: undefined, text, lasting: false, ...(own ? { noHost: true as const } : {}) };
     }
-    // A host that must not be connected to has no robots.txt; the request for a page gives the reason. The host may be
-    // reachable within the hour, so this result is not kept.
+    // A host that must not be connected to is treated as having no robots.txt; the request for the page then reports
+    // the reason. The host may become reachable within the hour, so this result is not cached.
     return { status: error.temporary ? undefined : 404, text, lasting: false };
   }
 }

@@ -1,7 +1,7 @@
 /**
- * One site as a crawler sees it: its robots.txt, its sitemaps and its pages. Every address, including each hop of a
- * redirect, is requested once, and only after robots.txt and the pause that it names; a long wait is returned to the
- * caller. It stores nothing.
+ * One site for a crawler: its robots.txt, its sitemaps and its pages. Every URL, including each hop of a redirect, is
+ * requested only if robots.txt allows it and after the crawl delay. A long wait is returned to the caller. Nothing is
+ * stored.
  */
 import type { Ask, Fetched, Redirect } from './fetched.ts';
 import { createHosts, maxSleepMs } from './hosts.ts';
@@ -21,41 +21,41 @@ export type { Ask, Fetched, SiteProblem, Version } from './fetched.ts';
 export type SitesOptions = {
   http: Http;
   pages: Pages;
-  /** Renders pages that have no text without their scripts; without a renderer they are taken as they are. */
+  /** Renders pages that have no text without their scripts. Without a renderer such pages are taken as they are. */
   renderer?: Pick<Renderer, 'render'>;
-  /** The crawler's name, as robots.txt may address it. */
+  /** The crawler's name for robots.txt. */
   agent: string;
   clock: () => Date;
-  /** Concurrent requests to one host that names no pause, for all crawls together. */
+  /** Maximum number of concurrent requests to a host without a crawl delay, for all crawls of this process together. */
   concurrency?: number;
 };
 
-/** Why nothing of a site may be fetched now. `no_host`: a name server says that there is no such host. */
+/** Why nothing of a site may be fetched at present. `no_host`: DNS says that the host does not exist. */
 export type Unavailable = { reason: 'no_host' | 'robots_unavailable'; message: string };
 
 export type Site = {
   scope: Scope;
   unavailable?: Unavailable;
-  /** How long the site may not be asked, ms; 0 for a wait that is short enough for `fetch` to sleep through. */
+  /** How long the site must not be requested, in ms. 0 when the wait is short enough for `fetch` to sleep through. */
   waitMs(): number;
-  /** Requests a page. Throws only when aborted, or when the page reader itself fails. */
+  /** Requests a page. Rejects only when aborted, or when the page reader itself fails. */
   fetch(url: string, ask: Ask): Promise<Fetched>;
-  /** The pages that the site's sitemaps list, at most `limit`. */
+  /** At most `limit` pages from the site's sitemaps. */
   listSitemaps(limit: number, signal: AbortSignal): Promise<SitemapPages>;
 };
 
 export type Sites = {
-  /** The site that an address belongs to, with its robots.txt, which is kept for an hour. */
+  /** The site of a URL, with its robots.txt, which is cached for an hour. */
   open(startUrl: string, signal: AbortSignal): Promise<Site>;
 };
 
-/** http to https, to or from `www.`, and a slash at the end: more hops than that are a loop. */
+/** More hops than this between spellings of one URL are a loop: http to https, to or from `www.`, a trailing slash. */
 const samePageHops = 5;
-/** How many characters are shown of a redirect target that is not a page address: it may be a whole document. */
+/** A redirect target that is no page URL is shown up to this many characters, because it may be an entire document. */
 const maxShownLocation = 200;
 
 type Parts = { pages: Pages; rulesOf: RulesOf; ask: AskPage; render: RenderPage | undefined };
-/** The page has another spelling of its address. */
+/** A redirect to another spelling of the same page's URL. */
 type SamePage = { kind: 'same_page'; at: string };
 
 export function createSites({ http, pages, renderer, agent, clock, concurrency = 2 }: SitesOptions): Sites {
@@ -85,7 +85,7 @@ export function createSites({ http, pages, renderer, agent, clock, concurrency =
   };
 }
 
-/** A site of which nothing may be fetched. */
+/** A site whose pages are all refused. */
 function closedSite(scope: Scope, { refused, message }: NoRules): Site {
   return {
     scope,
@@ -96,11 +96,10 @@ function closedSite(scope: Scope, { refused, message }: NoRules): Site {
   };
 }
 
-/** Requests a page, following redirects between spellings of its address. */
+/** Requests a page and follows redirects between spellings of its URL. */
 async function fetchPage(parts: Parts, scope: Scope, url: string, request: Ask): Promise<Fetched> {
   for (let hop = 0, at = url; hop < samePageHops; hop += 1) {
-    // If a wait between two hops of one page were returned to the caller, the next attempt would start at the first hop
-    // each time.
+    // Later hops wait longer instead of returning: the caller's next attempt would start at the first hop again.
     const maxWaitMs = hop === 0 ? maxSleepMs : maxCrawlDelaySeconds * 1_000;
     const fetched = await fetchHop(parts, { url, at, scope, maxWaitMs }, request);
     if (fetched.kind !== 'same_page') return fetched;
@@ -109,14 +108,14 @@ async function fetchPage(parts: Parts, scope: Scope, url: string, request: Ask):
   return { kind: 'refused', reason: 'too_many_redirects' };
 }
 
-/** `at` is the spelling of `url` that is requested. */
+/** `at`: the spelling of `url` that is requested. */
 type Hop = { url: string; at: string; scope: Scope; maxWaitMs: number };
 
 async function fetchHop(parts: Parts, hop: Hop, request: Ask): Promise<Fetched | SamePage> {
   const { pages, rulesOf, ask, render } = parts;
   const { url, at, scope, maxWaitMs } = hop;
   const { signal } = request;
-  // The same site by https or with `www.` has a robots.txt of its own.
+  // The origin of another spelling (https, `www.`) has its own robots.txt.
   const rules = await rulesOf(new URL(at).origin, signal);
   if (!('robots' in rules)) return rules.refused;
   if (!rules.robots.allowed(at)) return { kind: 'refused', reason: 'robots' };
@@ -139,7 +138,7 @@ function redirectOf(url: string, at: string, { status, headers }: HttpResponse):
   const location = headerOf(headers, 'location');
   if (location === undefined) return { kind: 'refused', reason: 'bad_redirect' };
   const to = canonicalUrl(location, at);
-  // The requested address is fine; it is the target that must not be fetched.
+  // The requested URL is valid; only the redirect's target must not be fetched.
   if (to.reason === 'bad_scheme') {
     return { kind: 'refused', reason: 'out_of_scope', detail: location.slice(0, maxShownLocation) };
   }
@@ -147,12 +146,12 @@ function redirectOf(url: string, at: string, { status, headers }: HttpResponse):
   if (pageKey(to.url) !== pageKey(url)) {
     return { kind: 'redirect', to: to.url, permanent: status === 301 || status === 308 };
   }
-  // The second request would get the same reply, because no cookie is kept.
+  // A redirect to the same URL would repeat forever, because no cookies are kept.
   if (to.url === at) return { kind: 'refused', reason: 'too_many_redirects' };
   return { kind: 'same_page', at: to.url };
 }
 
-/** The address that a page redirects to in its HTML (`<meta http-equiv="refresh">`); undefined when it stays. */
+/** The target of the page's `<meta http-equiv="refresh">`; undefined when the page does not redirect. */
 function refreshOf(url: string, at: string, content: PageContent): Redirect | SamePage | undefined {
   const to = content.refresh === undefined ? undefined : canonicalUrl(content.refresh).url;
   if (to === undefined || to === at) return undefined;
@@ -161,8 +160,8 @@ function refreshOf(url: string, at: string, content: PageContent): Redirect | Sa
 }
 
 /**
- * Whether a page that redirects in its HTML has moved permanently, which such a redirect cannot say: the page has
- * `noindex`, or names its target as canonical. Site generators leave such pages at former addresses.
+ * Whether a page with a redirect in its HTML has moved permanently. Such a redirect has no status code, so the signs
+ * are `noindex`, or a canonical link to the target. Site generators leave such pages at old URLs.
  */
 function hasMoved({ noindex, canonical }: PageContent, to: string): boolean {
   const named = canonical === undefined ? undefined : canonicalUrl(canonical).url;

@@ -1,10 +1,13 @@
-/** Reads one sitemap from its bytes: a list of pages or of sitemaps, in XML or plain text, gzipped or not. It fetches nothing. */
+/**
+ * Parses one sitemap from its bytes: a list of pages or of sitemaps, in XML or plain text, gzipped or not. It fetches
+ * nothing.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TextDecoder } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { pieceBytes, textReader, xmlReader, type Reader, type SitemapKind, type SitemapStop } from './sitemapreader.ts';
 
-/** `entries`: addresses as written, trimmed. `bytes`: how many were read, decoded. */
+/** `entries`: the URLs as written, trimmed. `bytes`: the number of decoded bytes that were read. */
 export type Sitemap = { kind: SitemapKind; entries: string[]; bytes: number; stopped?: SitemapStop };
 
 /** Limits of one file from the sitemap protocol (sitemaps.org): 50 MiB decoded and 50,000 addresses. */
@@ -12,9 +15,9 @@ export const maxSitemapBytes = 50 * 1024 * 1024;
 export const maxSitemapUrls = 50_000;
 
 export type SitemapOptions = {
-  /** At most this many entries, 50,000 unless less. */
+  /** Maximum number of entries; 50,000 by default and at most. */
   maxUrls?: number;
-  /** Decoded bytes, 50 MiB unless less. */
+  /** Maximum number of decoded bytes; 50 MiB by default and at most. */
   maxBytes?: number;
   signal?: AbortSignal;
 };
@@ -34,8 +37,8 @@ async function* decoded(bytes: Uint8Array, maxBytes: number): AsyncGenerator<Uin
 }
 
 /**
- * Unpacks piece by piece; leaving the loop early destroys the stream, so an archive bomb is never unpacked further than
- * it is read.
+ * Decompresses lazily. Leaving the loop early destroys the stream, so an archive bomb is never decompressed further
+ * than needed.
  */
 function gunzip(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   const stream = createGunzip({ chunkSize: pieceBytes });
@@ -64,8 +67,8 @@ function decoderFor(head: Uint8Array): TextDecoder {
 }
 
 /**
- * Reads one sitemap, gzipped (detected by its first bytes) or not. The readable part is returned, and `stopped` says
- * why the rest is missing. Throws only the signal's reason.
+ * Parses one sitemap. Gzip is detected by the first bytes. Returns the readable part; `stopped` says why the rest is
+ * missing. Throws only the signal's reason.
  */
 export async function readSitemap(bytes: Uint8Array, options: SitemapOptions = {}): Promise<Sitemap> {
   const maxUrls = Math.min(options.maxUrls ?? maxSitemapUrls, maxSitemapUrls);
@@ -76,7 +79,7 @@ export async function readSitemap(bytes: Uint8Array, options: SitemapOptions = {
   let stopped: SitemapStop | undefined;
   let read = 0;
   const feed = (text: string): void => {
-    // Blanks before the XML declaration are a common mistake, and would make the file invalid XML.
+    // Blanks before the XML declaration are a common mistake that would make the XML invalid.
     const some = reader === undefined ? text.trimStart() : text;
     if (some === '') return;
     reader ??= some.startsWith('<') ? xmlReader(add) : textReader(add);
@@ -100,7 +103,7 @@ export async function readSitemap(bytes: Uint8Array, options: SitemapOptions = {
     }
   } catch (error) {
     if (options.signal?.aborted === true) throw error;
-    // A gzip stream that is cut or damaged: what was unpacked before counts.
+    // The gzip stream is truncated or damaged; what was decompressed before is kept.
     stopped = 'broken';
   }
   return { kind: reader?.kind ?? 'unknown', entries, bytes: read, ...(stopped === undefined ? {} : { stopped }) };

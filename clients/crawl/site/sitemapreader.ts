@@ -1,11 +1,10 @@
-/**
- * The two forms of a sitemap, plain text and XML, read piece by piece: each reader passes on the addresses that it
- * finds.
- */
+/** Incremental parsers for the two forms of a sitemap, plain text and XML. Each passes on the URLs that it finds. */
 import { SaxesParser } from 'saxes';
 import { maxUrlLength } from '../../../models/rules/crawl/url.ts';
 
-/** `urlset` and `text` name pages, `index` names sitemaps, `unknown` is something else (a page of HTML, a feed). */
+/**
+ * `urlset` and `text` list pages, `index` lists sitemaps. `unknown` is something else, such as an HTML page or a feed.
+ */
 export type SitemapKind = 'urlset' | 'index' | 'text' | 'unknown';
 
 /** Why the rest of a file was not read. */
@@ -17,11 +16,11 @@ export const sitemapStops = {
 } as const;
 export type SitemapStop = keyof typeof sitemapStops;
 
-/** Bytes that the parser gets at once; between two pieces other work can run. */
+/** The parser gets at most this many bytes at once, so that other work can run in between. */
 export const pieceBytes = 64 * 1024;
-/** The most bytes between two tags: longer texts, comments or attributes do not belong in a sitemap. */
+/** Maximum bytes between two tags. Longer texts, comments or attributes do not belong in a sitemap. */
 const maxBetweenTags = 1024 * 1024;
-/** How deep elements may be nested; a sitemap with all known extensions has five levels. */
+/** Maximum nesting of elements. A sitemap with all known extensions has five levels. */
 const maxNesting = 32;
 
 export type Reader = {
@@ -31,7 +30,7 @@ export type Reader = {
   stopped: SitemapStop | undefined;
 };
 
-/** One address per line; the caller refuses lines that are not addresses. */
+/** Reads one URL per line. The caller refuses lines that are no URLs. */
 export function textReader(add: (loc: string) => boolean): Reader {
   let rest = '';
   const reader: Reader = {
@@ -55,14 +54,14 @@ export function textReader(add: (loc: string) => boolean): Reader {
 
 const bareAmpersand = /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-f]{1,6});)/gi;
 /**
- * The length of the longest reference, `&#1114111;`, less one: an `&` nearer to the end of a piece is examined with the
- * next piece.
+ * The length of the longest character reference, `&#1114111;`, minus one. An `&` this close to the end of a piece is
+ * examined together with the next piece.
  */
 const referenceTail = 9;
 
 /**
- * Replaces `&` by `&amp;` where it begins no reference of XML itself, piece by piece. Without that the parser would
- * take everything up to the next semicolon for the name of an entity.
+ * Replaces an `&` that begins no XML reference with `&amp;`, piece by piece. Otherwise the parser would read everything
+ * up to the next semicolon as an entity's name.
  */
 function ampersands(): (text: string, last?: boolean) => string {
   let held = '';
@@ -74,7 +73,7 @@ function ampersands(): (text: string, last?: boolean) => string {
   };
 }
 
-/** The root element's local name -> what the file is, and the element that holds an entry. */
+/** Maps the root element's local name to the kind of the file and the element of an entry. */
 const roots: Readonly<Record<string, { kind: SitemapKind; entry: string }>> = {
   urlset: { kind: 'urlset', entry: 'url' },
   sitemapindex: { kind: 'index', entry: 'sitemap' },
@@ -82,10 +81,9 @@ const roots: Readonly<Record<string, { kind: SitemapKind; entry: string }>> = {
 const localName = (name: string): string => name.slice(name.indexOf(':') + 1).toLowerCase();
 
 /**
- * The addresses of an XML sitemap: `loc` directly below an entry directly below the root, under any namespace prefix,
- * so that the `loc` of an image or a video does not count. The parser knows only XML's own entities and fetches no DTD,
- * so nothing can expand. Bare ampersands, the most common mistake, are corrected before; any other error ends the
- * reading.
+ * The URLs of an XML sitemap: `loc` directly below an entry directly below the root, with any namespace prefix. So the
+ * `loc` of an image or a video does not count. The parser knows only XML's predefined entities and fetches no DTD, so
+ * nothing can expand. Bare ampersands, the most common mistake, are repaired first; any other error ends the parsing.
  */
 export function xmlReader(add: (loc: string) => boolean): Reader {
   const parser = new SaxesParser({ position: false });
@@ -99,7 +97,7 @@ export function xmlReader(add: (loc: string) => boolean): Reader {
     reader.stopped ??= why;
   };
   const keep = (more: string): void => {
-    // A text without end must not fill the memory; one that is longer than an address may be is refused later.
+    // Bounds memory for an endless text. A text longer than a URL may be is refused later.
     if (inLoc && text.length <= maxUrlLength) text += more.slice(0, maxUrlLength + 1);
   };
   const open = (local: string): void => {
@@ -130,9 +128,9 @@ export function xmlReader(add: (loc: string) => boolean): Reader {
   parser.on('opentag', ({ name }) => unlessStopped(() => open(localName(name))));
   parser.on('closetag', () => unlessStopped(close));
   parser.on('text', keep);
-  // Inside CDATA an ampersand needs no escape, so the correction is undone.
+  // In CDATA an ampersand needs no escape, so the repair is undone.
   parser.on('cdata', (more) => keep(more.replaceAll('&amp;', '&')));
-  // Most HTML pages fail before their first element.
+  // An HTML page usually fails before its first element.
   parser.on('error', () => stop(reader.kind === 'unknown' ? 'unknown' : 'broken'));
   const reader: Reader = {
     kind: 'unknown',

@@ -1,68 +1,73 @@
 /**
- * Goes through the sitemaps of a site, including indexes. It never fetches by itself: the caller passes a fetch
- * function, so that every address goes through the guarded HTTP client.
+ * Walks through the sitemaps of a site, including indexes. The caller passes the fetch function, so that every URL goes
+ * through the guarded HTTP client.
  */
 import { maxSitemapBytes, readSitemap, type Sitemap } from './sitemap.ts';
 import { sitemapStops } from './sitemapreader.ts';
 import { createYielder } from '../../base/yielding.ts';
 import { canonicalUrl } from '../../../models/rules/crawl/url.ts';
 
-/** The bytes of a sitemap, none when the site has no such file, or why it could not be fetched, for a person. */
+/**
+ * The bytes of a sitemap; none when the file does not exist. `problem`: why the file could not be fetched, for people.
+ */
 export type SitemapFile = { bytes?: Uint8Array | undefined; problem?: string };
 
 export type WalkOptions = {
-  /** The absolute addresses of the sitemaps to begin with: those in robots.txt, or `/sitemap.xml`. */
+  /** The absolute URLs of the first sitemaps: those in robots.txt, or `/sitemap.xml`. */
   starts: readonly string[];
-  /** Should refuse what is out of scope. */
+  /** The function should refuse URLs outside the crawl's scope. */
   fetch(url: string): Promise<SitemapFile>;
-  /** Whether a page (its canonical address) is wanted; unwanted pages do not count. */
+  /** Whether a page, given by its canonical URL, is wanted. Unwanted pages do not count towards `maxUrls`. */
   accept(url: string): boolean;
   /** Whether a wanted page may be fetched. */
   allowed(url: string): boolean;
-  /** The maximum number of pages in all sitemaps. */
+  /** Maximum number of pages from all sitemaps. */
   maxUrls: number;
   /**
-   * The maximum number of wanted pages that may not be fetched; 10,000 by default. Rules that are made to be slow cost
-   * a millisecond per page.
+   * Maximum number of wanted pages that must not be fetched; 10,000 by default. A malicious robots.txt can cost a
+   * millisecond for each page.
    */
   maxRefused?: number;
-  /** The maximum number of fetched sitemaps, including indexes; 50 by default. */
+  /** Maximum number of sitemaps to fetch, including indexes; 50 by default. */
   maxFiles?: number;
-  /** Decoded bytes of all sitemaps, 200 MiB by default: hostile XML costs a second of a core for some 10 MiB. */
+  /**
+   * Maximum number of decoded bytes of all sitemaps; 200 MiB by default. Hostile XML costs a second of processor time
+   * for about 10 MiB.
+   */
   maxTotalBytes?: number;
-  /** Whether it has taken so long that no further file is to be fetched. */
+  /** Whether the walk has taken too long, so that no further file is fetched. */
   isLate?(): boolean;
   signal?: AbortSignal;
 };
 
 export type Walk = {
-  /** Canonical addresses, unique, in the order of the sitemaps. */
+  /** Unique canonical URLs, in the order of the sitemaps. */
   pages: string[];
   files: number;
-  /** The files and parts that were not read, and why, for a person. */
+  /** The files and parts that were not read, with the reason for people. */
   problems: { url: string; reason: string }[];
 };
 
-/** How deep indexes may name indexes; the protocol allows one level, some sites use two. */
+/** Maximum depth of nested indexes. The protocol allows one level; some sites use two. */
 const maxIndexDepth = 2;
 
 type File = { url: string; depth: number };
 type State = {
   walk: Walk;
-  /** The files to read, and the addresses of all files that were ever in the queue. */
+  /** The files still to read, and the URLs of all files that were ever queued. */
   queue: File[];
   queued: Set<string>;
-  /** The canonical addresses of the pages that were found. */
+  /** The canonical URLs of the pages found so far. */
   met: Set<string>;
   refused: number;
-  /** How many more decoded bytes may be read. */
+  /** The number of decoded bytes that may still be read. */
   room: number;
   yieldTurn: ReturnType<typeof createYielder>;
 };
 
 /**
- * The pages of a site's sitemaps: indexes are followed two levels deep, each file is read once, and everything is
- * bounded. Throws what `fetch` throws, and the signal's reason.
+ * The pages of a site's sitemaps. Indexes are followed two levels deep and each file is read once. Throws what `fetch`
+ * throws, and the signal's reason.
  */
 export async function walkSitemaps(options: WalkOptions): Promise<Walk> {
   const { starts, maxFiles = 50, isLate = () => false, signal } = options;
@@ -90,7 +95,7 @@ export async function walkSitemaps(options: WalkOptions): Promise<Walk> {
   return walk;
 }
 
-/** Reads one file and adds its pages and its sitemaps. `enough`: no further file is to be read. */
+/** Reads one file and adds its pages and sitemaps. `enough`: no further file needs to be read. */
 async function readFile(state: State, { url: at, depth }: File, options: WalkOptions): Promise<'enough' | undefined> {
   const note = (reason: string): void => void state.walk.problems.push({ url: at, reason });
   const { signal } = options;
@@ -106,7 +111,7 @@ async function readFile(state: State, { url: at, depth }: File, options: WalkOpt
   return undefined;
 }
 
-/** Adds the sitemaps that an index names to the queue. */
+/** Adds the sitemaps of an index to the queue. */
 async function queueFiles(state: State, { url: at, depth }: File, { entries }: Sitemap, options: WalkOptions) {
   const { maxFiles = 50, signal } = options;
   for (const loc of entries) {
@@ -119,7 +124,7 @@ async function queueFiles(state: State, { url: at, depth }: File, { entries }: S
   }
 }
 
-/** Adds the wanted pages that a file names, each once. */
+/** Adds the wanted pages of a file, without duplicates. */
 async function takePages(
   state: State,
   at: string,

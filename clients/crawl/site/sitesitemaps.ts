@@ -1,5 +1,5 @@
 /**
- * The sitemaps of one site: fetched within its host's limits and read within a minute; what could not be read is
+ * Reads the sitemaps of one site within its host's rate limits and within a minute. Parts that could not be read are
  * reported.
  */
 import type { SiteProblem } from './fetched.ts';
@@ -16,24 +16,27 @@ import type { Robots } from '../../../models/rules/crawl/robots.ts';
 import { inScope, isFileUrl, type Scope } from '../../../models/rules/crawl/url.ts';
 
 const maxSitemapFileBytes = 10 * 1024 * 1024;
-/** After this long, ms, no further sitemap is started: a slow site, or one with a long pause, must not delay others. */
+/**
+ * After this time, in ms, no further sitemap is requested, so that a slow site or a long crawl delay does not hold up
+ * other sites.
+ */
 const maxSitemapsMs = 60_000;
 
 type Deps = { http: Http; hosts: Hosts; clock: () => Date };
 type SitemapsOf = { origin: string; scope: Scope; robots: Robots; limit: number; signal: AbortSignal };
 
-/** Canonical addresses inside the scope. */
+/** All URLs are canonical and within the crawl's scope. */
 export type SitemapPages = {
-  /** Pages to fetch, at most `limit`. */
+  /** The pages to fetch, at most `limit`. */
   urls: string[];
-  /** Some of the addresses that look like files, and of those that robots.txt forbids, at most `maxUnasked` each. */
+  /** Samples of URLs that look like files (`files`) and of URLs that robots.txt forbids, at most `maxUnasked` each. */
   files: string[];
   forbidden: string[];
-  /** What of the sitemaps was not read, and why. */
+  /** The parts of the sitemaps that were not read, with the reason. */
   problems: SiteProblem[];
 };
 
-/** Keeps addresses, each once, up to `maxUnasked`. */
+/** Adds a URL to the set if it has fewer than `maxUnasked`. */
 function keepSome(list: Set<string>, url: string): void {
   if (list.size < maxUnasked) list.add(url);
 }
@@ -62,7 +65,7 @@ export async function listSitemapPages(deps: Deps, site: SitemapsOf): Promise<Si
     isLate: () => deps.clock().getTime() > end,
     fetch: (url) => fetchSitemap(deps, url, signal),
   });
-  // Many sites answer any address with a page; if robots.txt did not name this address, it was never a sitemap.
+  // Many sites answer any URL with a page. Such a reply is reported only if robots.txt named the sitemap.
   const problems = walk.problems.filter(({ reason }) => named || reason !== sitemapStops.unknown);
   return {
     urls: walk.pages,
@@ -97,7 +100,7 @@ async function request(http: Http, url: string, signal: AbortSignal): Promise<Ht
   }
 }
 
-/** Reports that a site asks for a longer pause than the crawl keeps. */
+/** Reports that the site asks for a longer crawl delay than the crawl observes. */
 function pauseProblem(origin: string, { crawlDelay: asked }: Robots): SiteProblem[] {
   if (!crawlDelay(asked).capped) return [];
   const reason = `The site asks for ${asked} seconds between two requests; a crawl waits ${maxCrawlDelaySeconds}.`;

@@ -1,6 +1,6 @@
 /**
- * Separates the boilerplate of a site from the content of a page: navigation, banners, lists of share buttons, permalink
- * marks.
+ * Separates a site's boilerplate from a page's content. Boilerplate is navigation, banners, share buttons and
+ * permalinks.
  */
 import type { Element } from './tree.ts';
 
@@ -9,10 +9,13 @@ const boilerplateNames =
   /(?:^|[\s_-])(?:cookies?|cookiebar|consent|gdpr|onetrust|usercentrics|breadcrumbs?|sidebar|toc|table-of-contents|pagination|pager|share|sharing|social|skip-link|newsletter|comments|related-(?:posts|articles)|popup|modal)(?:$|[\s_-])/i;
 const inControls = /^(?:h[1-6]|summary|dt)$/;
 const heading = /^h[1-6]$/;
-/** Elements that are part of a sentence, and those that hold sentences. */
+/** Inline elements, which are part of a sentence, and the elements that contain sentences. */
 const inline = /^(?:a|abbr|b|cite|code|em|i|kbd|mark|q|s|small|span|strong|sub|sup|u|var)$/;
 const ofText = /^(?:p|li|dd|dt|td|th|blockquote|figcaption|caption|summary|h[1-6]|a|b|em|i|span|strong|u)$/;
-/** A part of the main text with this many characters outside links and buttons is content, whatever its name. */
+/**
+ * A part of the main text with at least this many characters outside links and buttons is content, whatever its id or
+ * class.
+ */
 const minNamedText = 60;
 
 const elements = (parent: Element): Element[] => parent.children.filter((child) => typeof child !== 'string');
@@ -22,15 +25,15 @@ function isWithin(item: Element, names: RegExp): boolean {
   return false;
 }
 
-/** The number of characters on the buttons directly in a part or in its lists. */
+/** The number of characters on buttons that are direct children of an element or of its lists. */
 function onButtons(item: Element): number {
   const near = elements(item).flatMap((child) => (child.name === 'button' ? [child] : elements(child)));
   return near.reduce((sum, { name, characters }) => sum + (name === 'button' ? characters : 0), 0);
 }
 
 /**
- * Whether a part of the main text is content although its id or class is a name of boilerplate: an id is often made from
- * a heading (`sharing-with-family`). Lists of links and short labels are not content.
+ * Whether a part of the main text is content although its id or class looks like boilerplate. An id is often derived
+ * from a heading (`sharing-with-family`). Lists of links and short labels are not content.
  */
 function saysSomething(item: Element): boolean {
   if (heading.test(item.name) || item.name === 'dt') return true;
@@ -41,14 +44,14 @@ function saysSomething(item: Element): boolean {
   return plain >= minNamedText || (paragraphs && elements(item).some(({ name }) => heading.test(name)));
 }
 
-/** Whether an element is a link or a word within a sentence, a cell or a heading. */
+/** Whether an element is a link or a word inside a sentence, a cell or a heading. */
 const isInSentence = ({ name, parent }: Element): boolean =>
   inline.test(name) && parent !== undefined && ofText.test(parent.name) && parent.name !== 'li';
 
 /**
- * Whether an element is boilerplate of the site and not content. `total` is the page's text: an element with most of it
- * is content, whatever its name (a form around a whole page, a `body class="has-sidebar"`). `inMain`: within the part
- * that the author marked as the main one, where an id or a class alone never removes content.
+ * Whether an element is boilerplate. `total`: the characters of the whole page; an element with most of them is
+ * content, whatever its name (a form around a whole page, a `body class="has-sidebar"`). `inMain`: whether the element
+ * is inside the part that the author marked as main, where an id or class alone never removes content.
  */
 export function isBoilerplate(item: Element, total: number, inMain: boolean): boolean {
   const { name, attributes } = item;
@@ -56,9 +59,10 @@ export function isBoilerplate(item: Element, total: number, inMain: boolean): bo
   if (item.characters * 2 > total) return false;
   if (name === 'footer' || name === 'form') return true;
   if (name === 'header') return !inMain;
-  // In documentation an aside within the text is a note; beside the text, it belongs to the rest of the site.
+  // An aside within the main text is a note, as in documentation, unless it mostly contains links. Any other aside is
+  // boilerplate.
   if (name === 'aside') return !inMain || item.linked * 2 > item.characters;
-  // Questions that unfold their answers are often buttons within headings.
+  // Buttons inside headings are often collapsible questions (FAQ).
   if (name === 'button') return !isWithin(item, inControls);
   const { role, class: classes, id } = attributes;
   if (role !== undefined && boilerplateRoles.test(role)) return true;
@@ -70,22 +74,22 @@ export function isBoilerplate(item: Element, total: number, inMain: boolean): bo
 const titled = /^(?:h[1-6]|dt|caption|figcaption)$/;
 const permalinkSigns = /^(?:\s|\u200b|\ufe0e|\ufe0f|[¶#§🔗⚓])*$/u;
 const permalinkWords = /^(?:permalink|permanent link|direct link|link to this|copy link|anchor)(?:$|\s.{0,200}$)/i;
-/** An element with a longer label, in characters, is not a permalink. */
+/** Maximum length of a permalink's label, in characters. */
 const maxPermalinkCharacters = 240;
 
-/** Whether an element is the permalink of a heading, a term or a caption: `¶`, "Link to this heading". */
+/** Whether an element is the permalink of a heading, a term or a caption, such as `¶` or "Link to this heading". */
 export function isPermalink(item: Element): boolean {
   const { name, attributes, characters } = item;
   if (name !== 'a' || characters > maxPermalinkCharacters || !attributes['href']?.includes('#')) return false;
   let title = item.parent;
   while (title && !titled.test(title.name)) title = title.parent;
-  // A link around a whole heading is the heading's text and no permalink.
+  // A link around a whole heading is the heading's text, not a permalink.
   if (!title || title.characters <= characters) return false;
   const text = textOf(item);
   return permalinkSigns.test(text) || permalinkWords.test(text);
 }
 
-/** The text of an element, blanks folded. */
+/** The text of an element with collapsed white space. */
 export function textOf(item: Element): string {
   const text = item.children.map((child) => (typeof child === 'string' ? child : textOf(child))).join('');
   return text.replace(/\s+/g, ' ').trim();

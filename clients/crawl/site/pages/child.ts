@@ -1,11 +1,11 @@
 /**
- * The process that reads pages, one after the other: a line of JSON and the page's bytes come in on stdin, one line of
- * JSON goes out on stdout. It has no environment, may read only code, and keeps nothing of a page.
+ * The process that reads pages one after the other. On stdin it gets a line of JSON and the page's bytes; on stdout it
+ * writes one line of JSON. It has no environment, may read only code, and keeps nothing of a page.
  */
 import { reasonOf } from '../../../base/sandbox.ts';
 import { readPage, type PageContent, type PageInput } from './read.ts';
 
-/** The parent's header before the page: how many bytes follow, and what the reader needs to know. */
+/** The header that the parent sends before each page: the number of bytes that follow, and the input of the reader. */
 export type PageJob = { length: number; input: PageInput; agent: string };
 export type PageReply =
   { ok: true; page: PageContent } | { ok: false; reason: ReturnType<typeof reasonOf>; detail: string };
@@ -21,7 +21,7 @@ function answer({ input, agent }: PageJob, body: Buffer): PageReply {
 
 const write = (line: string): Promise<void> => new Promise((resolve) => process.stdout.write(line, () => resolve()));
 
-/** A sample that makes Node compile the reader, Readability included, before the first page waits for it. */
+/** A sample page for warm-up: it makes Node compile the reader and Readability before the first page arrives. */
 const sample = Buffer.from(`<title>a</title><div>${'<p>One two, three. <a href="/b">Four</a></p>'.repeat(60)}</div>`);
 answer({ length: sample.length, input: { url: 'http://a.example/' }, agent: '' }, sample);
 await write('ready\n');

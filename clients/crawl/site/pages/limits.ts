@@ -1,6 +1,4 @@
-/**
- * Limits of a page, for both sides of a page process: the side that asks must not load the parsers of the other one.
- */
+/** Limits of a page, in a separate file so that the parent process need not load the parsers. */
 
-/** The most links taken from one page. */
+/** Maximum number of links taken from one page. */
 export const maxPageLinks = 5_000;

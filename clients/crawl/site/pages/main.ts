@@ -1,7 +1,7 @@
 /**
- * Finds the main text of a page. If the author marked it (`<main>`, a single `<article>`), that part is taken.
- * Otherwise Readability looks for it, and if it finds much less than the page contains, everything except navigation is
- * taken.
+ * Finds the main text of a page. The part that the author marked (`<main>`, a single `<article>`) comes first.
+ * Otherwise Readability looks for the main text. If Readability finds much less text than the page has, everything
+ * except navigation is taken.
  */
 import { Readability } from '@mozilla/readability';
 import { DOMParser } from 'linkedom';
@@ -10,16 +10,17 @@ import { Blocks, type Limits } from '../../../files/limits.ts';
 import { isBoilerplate, isPermalink, textOf } from './boilerplate.ts';
 import type { Element } from './tree.ts';
 
-/** Below this many characters Readability has too little to judge; the page is short enough to be taken whole. */
+/** Below this many characters Readability is unreliable, and the page is short enough to take whole. */
 const readabilityMinCharacters = 1_500;
-/**
- * Above this many elements Readability takes seconds (its time grows faster than the page), so the page is taken whole.
- */
+/** Above this many elements Readability takes seconds (worse than linear time), so the page is taken whole. */
 const readabilityMaxElements = 20_000;
-/** A marked main part must have this share of the text without navigation, or this many characters. */
+/** A marked main part is used if it has this share of the text without navigation, or this many characters. */
 const landmarkMinShare = 0.25;
 const landmarkMinCharacters = 200;
-/** The result of Readability must have this share of the text outside links, or it has cut the page short. */
+/**
+ * Readability's result must have at least this share of the text outside links; otherwise Readability has truncated the
+ * page.
+ */
 const readabilityMinShare = 0.5;
 
 const elements = (parent: Element): Element[] => parent.children.filter((child) => typeof child !== 'string');
@@ -28,7 +29,7 @@ const isMain = ({ name, attributes }: Element): boolean => name === 'main' || at
 
 type Found = { mains: Element[]; articles: Element[]; titles: Element[]; count: number };
 
-/** Removes boilerplate from the tree, in place, and records the notable elements. */
+/** Removes boilerplate from the tree in place, and records the elements that later steps need. */
 function prune(item: Element, total: number, found: Found, inMain: boolean): void {
   const kept: (Element | string)[] = [];
   let characters = item.characters;
@@ -38,7 +39,7 @@ function prune(item: Element, total: number, found: Found, inMain: boolean): voi
       kept.push(child);
       continue;
     }
-    // A site's header is boilerplate, but its only h1 may still be the page's title.
+    // A site's header is boilerplate, but the only h1 of the page may be in it.
     if (child.name === 'h1' && child.characters > 0) found.titles.push(child);
     const before = [child.characters, child.linked] as const;
     if (isBoilerplate(child, total, inMain) || isPermalink(child)) {
@@ -71,7 +72,7 @@ function noteTitles(item: Element, found: Found): void {
 const largest = (items: readonly Element[]): Element | undefined =>
   items.toSorted((a, b) => b.characters - a.characters)[0];
 
-/** The part that its author marked as the main one, when it has enough text to be meant. */
+/** The part that the author marked as main, if it has enough text. */
 function landmark(body: Element, { mains, articles }: Found): Element | undefined {
   const main = largest(mains);
   const enough = ({ characters }: Element): boolean =>
@@ -94,10 +95,10 @@ function writeTree(writer: HtmlWriter, item: Element): void {
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escape = (text: string): string => text.replace(/[&<>"]/g, (character) => escapes[character] ?? '');
-/** The attributes that Readability uses; others would only cost time. */
+/** The attributes that Readability uses; leaving out the others saves time. */
 const weighed = ['class', 'id', 'href', 'role', 'rel', 'itemprop', 'alt', 'start', 'colspan', 'rowspan'];
 /**
- * The attributes that `HtmlWriter` asks an element for. Asking a DOM is expensive, and most elements have none of them.
+ * The attributes that `HtmlWriter` reads, by element. Reading DOM attributes is expensive, and most elements need none.
  */
 const told: Readonly<Record<string, readonly string[]>> = {
   img: ['alt'],
@@ -124,7 +125,7 @@ function serialize(item: Element): string {
   return html;
 }
 
-/** The smallest part of a DOM node that walking needs; this project does not include the DOM's types. */
+/** The members of a DOM node that are used here, because this project does not include the DOM's types. */
 type DomNode = {
   nodeType: number;
   localName: string;
@@ -148,9 +149,9 @@ function writeDom(writer: HtmlWriter, parent: DomNode): void {
 }
 
 /**
- * Readability without the work that the tree has already done: hidden parts and styles are gone, links are collected
- * elsewhere, headings keep their level. It takes a third less time. If a later version renames its steps, they only run
- * again.
+ * Readability without steps that the tree has already done: removing hidden parts and styles, and collecting links.
+ * Headings keep their level. It takes a third less time. If a new version of the library renames these steps, they just
+ * run again.
  */
 class LeanReadability extends Readability<DomNode> {
   _isProbablyVisible(): boolean {
@@ -158,7 +159,7 @@ class LeanReadability extends Readability<DomNode> {
   }
 
   _cleanStyles(): void {
-    // No style is left in the tree.
+    // The tree contains no styles.
   }
 
   _fixRelativeUris(): void {
@@ -166,16 +167,17 @@ class LeanReadability extends Readability<DomNode> {
   }
 
   _replaceNodeTags(): void {
-    // The original would turn each h1 into an h2, and the path of headings would be lost.
+    // The original method turns each h1 into an h2, which would lose the path of headings.
   }
 }
 
-/** What Readability considers the main text; undefined when it finds none or cuts the page short. */
+/** The main text according to Readability; undefined when it finds none or truncates the page. */
 function readable(body: Element): DomNode | undefined {
   const html = `<!doctype html><html><head></head><body>${serialize(body)}</body></html>`;
   const document = new DOMParser().parseFromString(html, 'text/html');
   const article = new LeanReadability(document, {
-    // Its second and third attempts would parse the page again; whether the first was enough is decided below.
+    // Readability's second and third attempts would parse the page again. Whether the first was good enough is decided
+    // below.
     charThreshold: 0,
     disableJSONLD: true,
     keepClasses: true,
@@ -187,8 +189,8 @@ function readable(body: Element): DomNode | undefined {
 }
 
 /**
- * The blocks of the main text, under the page's only `<h1>` if that is outside it. Prunes `body` in place.
- * Throws `Unreadable('too_much_text')` beyond the limit.
+ * The blocks of the main text, under the page's only `<h1>` if that is outside the main text. Prunes `body` in place.
+ * @throws `Unreadable('too_much_text')` beyond the limit.
  */
 export function mainBlocks(body: Element, limits: Limits): { blocks: Blocks; heading: string | undefined } {
   const found: Found = { mains: [], articles: [], titles: [], count: 0 };

@@ -1,4 +1,4 @@
-/** Reads one page: its text, its links, and whether it allows indexing. Runs only inside a page process. */
+/** Reads one page: its text, its links, and whether it may be indexed. Runs only inside a page process. */
 import { createHash } from 'node:crypto';
 import type { Block, CutChunk } from '../../../../models/rules/knowledge/chunks.ts';
 import { toChunks } from '../../../../models/rules/knowledge/chunks.ts';
@@ -13,11 +13,11 @@ import { parseDirectives, type Directives } from './robots.ts';
 import { parseTree, type Tree } from './tree.ts';
 
 export type PageInput = {
-  /** The page's address after redirects, which its relative addresses are resolved against. */
+  /** The page's URL after redirects. Relative URLs are resolved against it. */
   url: string;
   /** The `Content-Type` header. */
   contentType?: string;
-  /** The `X-Robots-Tag` header; several are joined by commas. */
+  /** The `X-Robots-Tag` header; several headers are joined by commas. */
   robotsTag?: string;
 };
 
@@ -27,32 +27,40 @@ export type PageContent = {
   title: string;
   /** A language tag such as `de` or `pt-BR`, as the page declares it. */
   language?: string;
-  /** The absolute address in `<link rel="canonical">`. Another file decides whether it is followed. */
+  /** The absolute URL in `<link rel="canonical">`. Another file decides whether to follow it. */
   canonical?: string;
-  /** The absolute address to which the page redirects by itself, at once or after a few seconds. */
+  /**
+   * The absolute URL to which the page redirects itself (`<meta http-equiv="refresh">`), at once or after a few
+   * seconds.
+   */
   refresh?: string;
   noindex: boolean;
   nofollow: boolean;
-  /** The links in page order, without fragments, each once; none when the page says `nofollow`. */
+  /** The unique links in page order, without fragments; empty when the page says `nofollow`. */
   links: PageLink[];
-  /** The chunks; none when the page says `noindex` or has no text. */
+  /** The chunks of the main text; empty when the page says `noindex` or has no text. */
   chunks: CutChunk[];
   /** Characters of main text. */
   textLength: number;
-  /** SHA-256 in hex of title, headings and main text; scripts, attributes, nonces and blanks do not change it. */
+  /**
+   * SHA-256, in hex, of title, headings and main text. Scripts, attributes, nonces and white space do not change it.
+   */
   contentHash: string;
-  /** Whether the page looks as if a script has to run before it has any content. */
+  /** Whether the page looks as if its content only appears after scripts have run. */
   empty: boolean;
 };
 
-/** All links of a page together: the contents of a thousand pages with long addresses. */
+/** Maximum total length of a page's links, in characters: enough for a table of contents with a thousand long URLs. */
 const maxLinkCharacters = 200_000;
-/** Longer addresses come from faulty programs; most servers refuse them. */
+/** Longer URLs come from faulty programs, and most servers refuse them. */
 const maxUrlCharacters = 2_000;
-/** A page of less main text than this, with scripts on it, is worth rendering. */
+/** A page with scripts and less main text than this, in characters, is rendered. */
 const minTextCharacters = 200;
 const maxTitleCharacters = 300;
-/** A page that redirects itself after longer than this, in seconds, is meant to be read. */
+/**
+ * A redirect of the page itself is ignored if its delay is longer than this, in seconds, because the page is meant to
+ * be read.
+ */
 const maxRefreshSeconds = 5;
 
 function resolve(href: string, base: string): URL | undefined {
@@ -70,7 +78,7 @@ function linksOf(tree: Tree, base: string): PageLink[] {
     if (!url) continue;
     url.hash = '';
     const known = found.get(url.href);
-    // One occurrence of the link that may be followed is enough.
+    // A link counts as followable if at least one occurrence has no `nofollow`.
     if (known) known.nofollow &&= nofollow;
     else if (found.size < maxPageLinks && characters + url.href.length <= maxLinkCharacters) {
       characters += url.href.length;
@@ -86,9 +94,7 @@ function directivesOf(tree: Tree, robotsTag: string, agent: string): Directives 
   return { noindex: all.some(({ noindex }) => noindex), nofollow: all.some(({ nofollow }) => nofollow) };
 }
 
-/**
- * The target of `0; url=/en/`; none when the delay lets a reader read the page first, or the page only reloads itself.
- */
+/** The target of a refresh such as `0; url=/en/`; none when the delay is long or the page only reloads itself. */
 function refreshOf(content: string, base: string): string | undefined {
   const [, seconds, target = ''] = /^\s*(\d{1,9})[\d.]*\s*[;,]?\s*(?:url\s*=)?\s*(.*)$/is.exec(content) ?? [];
   if (seconds === undefined || Number(seconds) > maxRefreshSeconds) return undefined;
@@ -108,7 +114,7 @@ function languageOf(tree: Tree): string | undefined {
 
 const oneLine = (text: string): string => tidy(text).replace(/\s+/g, ' ');
 
-/** Blocks are tidy already, except for line breaks and the blanks of `<pre>`. */
+/** Blocks are already normalized, except for line breaks and the white space of `<pre>`. */
 const hashOf = (title: string, blocks: readonly Block[]): string =>
   createHash('sha256')
     .update(JSON.stringify([title, ...blocks]).replace(/(?:\\n|\s)+/g, ' '))
@@ -123,17 +129,15 @@ function chunksOf(blocks: readonly Block[], title: string): CutChunk[] {
   }
 }
 
-/**
- * A round of a crawl has dozens of pages in memory; the longest honest ones, whole manuals, have a million characters.
- */
+/** A crawl holds dozens of pages in memory. The longest real pages, entire manuals, have a million characters. */
 const limits = { ...defaultLimits, maxTextCharacters: 2_000_000 };
 
 const lengthOf = (block: Block): number =>
   block.kind === 'row' ? block.cells.reduce((sum, [, value]) => sum + value.length, 0) : block.text.length;
 
 /**
- * Reads `bytes` as HTML. `agent` is our crawler's name in lower case, for directives that address it alone.
- * Throws `Unreadable`: binary, too_deep, too_much_text, too_wide.
+ * Reads `bytes` as HTML. `agent`: our crawler's name in lower case, for directives that name it. @throws `Unreadable`
+ * (binary, too_deep, too_much_text, too_wide)
  */
 export function readPage(bytes: Buffer, { url, contentType, robotsTag = '' }: PageInput, agent: string): PageContent {
   if (looksBinary(bytes.subarray(0, headBytes))) throw new Unreadable('binary');
@@ -143,7 +147,7 @@ export function readPage(bytes: Buffer, { url, contentType, robotsTag = '' }: Pa
   const language = languageOf(tree);
   const canonical = tree.canonical ? resolve(tree.canonical, base)?.href : undefined;
   const refresh = tree.refresh === undefined ? undefined : refreshOf(tree.refresh, base);
-  // For a page that must not be indexed only the links are needed, so its text is not extracted.
+  // A `noindex` page needs only its links, so its text is not extracted.
   const { blocks, heading } = noindex ? { blocks: { list: [] }, heading: undefined } : mainBlocks(tree.body, limits);
   const named = [tree.title, tree.socialTitle, heading].map((text) => oneLine(text ?? '')).find((text) => text !== '');
   const title = (named ?? new URL(url).pathname).slice(0, maxTitleCharacters);

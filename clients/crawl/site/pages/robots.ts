@@ -1,13 +1,15 @@
-/** The directives for crawlers in a page's head or in an `X-Robots-Tag` header. Pure; robots.txt is elsewhere. */
+/**
+ * Parses directives for crawlers in a page's head or in an `X-Robots-Tag` header. Pure; robots.txt is parsed elsewhere.
+ */
 
 export type Directives = { noindex: boolean; nofollow: boolean };
 
-/** Directives that carry a value after a colon, so that the colon does not name a crawler. */
+/** Directives that have a value after a colon. In all others the text before the colon is a crawler's name. */
 const valued = /^(?:max-snippet|max-image-preview|max-video-preview|unavailable_after)$/;
 
 /**
- * Reads one or more joined header values: `noindex, nofollow`, `none`, `otherbot: noindex`. Directives after a
- * crawler's name are for that crawler; `agent` is ours, in lower case.
+ * Parses one or more joined header values, such as `noindex, nofollow`, `none`, `otherbot: noindex`. Directives after a
+ * crawler's name apply to that crawler only. `agent`: our crawler's name in lower case.
  */
 export function parseDirectives(value: string, agent: string): Directives {
   const found: Directives = { noindex: false, nofollow: false };

@@ -1,6 +1,6 @@
 /**
- * Parses a page once: the content of its head, every link, and a light tree of what it shows. Scripts, styles and parts
- * that stay hidden never enter the tree. It judges nothing; clients/crawl/site/pages/main.ts finds the main text.
+ * Parses a page once into the content of its head, all links, and a light tree of the visible elements. Scripts, styles
+ * and parts that stay hidden never enter the tree. clients/crawl/site/pages/main.ts finds the main text.
  */
 import { Parser } from 'htmlparser2';
 import { Unreadable } from '../../../../models/rules/base/unreadable.ts';
@@ -10,9 +10,12 @@ export type Element = {
   attributes: Readonly<Record<string, string | undefined>>;
   children: (Element | string)[];
   parent: Element | undefined;
-  /** Whether it is shown only by a click or a script; it leaves the tree if no control opens it. */
+  /**
+   * Whether the element is hidden until a click or a script shows it. It is removed from the tree if no control opens
+   * it.
+   */
   hidden: boolean;
-  /** The characters shown inside, with blanks collapsed. */
+  /** The number of visible characters inside, with white space collapsed. */
   characters: number;
   /** How many of them are inside links. */
   linked: number;
@@ -20,24 +23,24 @@ export type Element = {
 
 export type Tree = {
   body: Element;
-  /** In the order of the page, as written. */
+  /** The links in page order, as written. */
   links: { href: string; nofollow: boolean }[];
-  /** From the `<head>` and similar elements; the first of each counts. */
+  /** The title from the `<head>` or similar elements; the first one counts. */
   title: string | undefined;
   socialTitle: string | undefined;
   language: string | undefined;
   canonical: string | undefined;
   base: string | undefined;
-  /** `name` and `content` of each `<meta>`, names in lower case. */
+  /** `name` and `content` of each `<meta>`; names are in lower case. */
   metas: [name: string, content: string][];
-  /** `content` of the first `<meta http-equiv=refresh>` that browsers with scripts enabled follow. */
+  /** `content` of the first `<meta http-equiv=refresh>` that a browser with scripts would follow. */
   refresh: string | undefined;
   scripts: number;
-  /** Whether the page has an element that only a script fills: `<div id="root"></div>`. */
+  /** Whether the page has an element that only a script fills, such as `<div id="root"></div>`. */
   appRoot: boolean;
 };
 
-/** Elements whose text readers do not see, or that have no text of the page. */
+/** Elements whose text is invisible or not part of the page's text. */
 const silent = new Set(
   ['script', 'style', 'template', 'noscript', 'svg', 'math', 'iframe', 'object', 'canvas', 'audio', 'video'].concat([
     'select',
@@ -48,30 +51,33 @@ const silent = new Set(
   ]),
 );
 /**
- * Elements that do not count as a level of nesting: those that a page may omit or never close, and void ones without
+ * Elements that do not count as a nesting level: elements that pages may omit or never close, and void elements without
  * text.
  */
 const unseen = new Set(['head', 'meta', 'link', 'base', 'html', 'body', 'wbr', 'source', 'track', 'param', 'col']);
 const appRoots = /^(?:root|app|__next|__nuxt|q-app|react-root|application|ember-app|main-app|svelte)$/i;
 /** Browsers flatten nesting deeper than 512; unclosed tags of old pages reach that by accident. */
 const maxTreeDepth = 400;
-/** Beyond this depth the parser's own work grows with the square of the depth. */
+/** Beyond this depth the parser takes quadratic time. */
 const maxParserDepth = 5_000;
-/** Links taken as written, before equal ones are merged: a page with more is a trap, or a map of one. */
+/** Maximum number of links before deduplication. A page with more is a crawler trap, or a map of one. */
 const maxRawLinks = 50_000;
 
 function isHidden(attributes: Readonly<Record<string, string | undefined>>): boolean {
   const { hidden, style } = attributes;
-  // `until-found` is text that a search within the page opens, such as collapsed answers.
+  // `until-found` marks text that the browser's search opens, such as collapsed answers.
   if (hidden !== undefined && hidden.toLowerCase() !== 'until-found') return true;
   if (attributes['aria-hidden'] === 'true') return true;
   return style !== undefined && /(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(style);
 }
 
-/** Where a control names, as `#id`, what it opens. */
+/** Attributes in which a control names, as `#id`, the element that it opens. */
 const targets = ['data-bs-target', 'data-target', 'href'];
 
-/** Records the ids of what a control opens: a tab, a button of a collapsed answer, a link to the part itself. */
+/**
+ * Records the ids of the elements that a control opens. Controls are tabs, buttons of collapsed answers, and links to
+ * an element itself.
+ */
 function noteOpened(opened: Set<string>, attributes: Readonly<Record<string, string | undefined>>): void {
   for (const id of attributes['aria-controls']?.split(/\s+/) ?? []) if (id !== '') opened.add(id);
   for (const name of targets) {
@@ -81,8 +87,8 @@ function noteOpened(opened: Set<string>, attributes: Readonly<Record<string, str
 }
 
 /**
- * Whether a reader sees the element after one click. Its own role counts too: scripts open tabs that are not controls
- * themselves.
+ * Whether one click shows the element. An element with an id and the role of a panel counts too, because scripts open
+ * panels through elements that are not recognized as controls.
  */
 function isOpened({ attributes: { id, role } }: Element, opened: ReadonlySet<string>): boolean {
   return id !== undefined && (opened.has(id) || role === 'tabpanel' || role === 'region');
@@ -98,7 +104,9 @@ const element = (name: string, attributes: Element['attributes'], parent: Elemen
   linked: 0,
 });
 
-/** Parses `html`. Never throws for malformed HTML; throws `Unreadable('too_deep')` far beyond what browsers show. */
+/**
+ * Parses `html`. Malformed HTML never throws. @throws `Unreadable('too_deep')` far beyond the depth that browsers show.
+ */
 export function parseTree(html: string): Tree {
   const tree: Tree = {
     body: element('body', {}, undefined),
@@ -116,7 +124,10 @@ export function parseTree(html: string): Tree {
   let open = tree.body;
   const opened = new Set<string>();
   let depth = 0;
-  /** The number of open elements that are not in the tree: inside a silent one, and below the deepest level. */
+  /**
+   * Counts the open elements that are not in the tree: those inside a silent element (`muted`), and those below the
+   * maximum depth (`over`).
+   */
   let muted = 0;
   let mutedBy: string | undefined;
   let over = 0;
@@ -127,7 +138,7 @@ export function parseTree(html: string): Tree {
     onopentag(name, attributes) {
       nested += 1;
       if (nested > maxParserDepth) throw new Unreadable('too_deep');
-      // The content of a template is not part of the page until a script adds it.
+      // A template's content is not part of the page until a script adds it.
       if (mutedBy !== 'template') noteElement(tree, name, attributes);
       if (mutedBy !== 'template' && mutedBy !== 'noscript') noteRefresh(tree, name, attributes);
       if (muted > 0) {
@@ -187,8 +198,8 @@ export function parseTree(html: string): Tree {
 }
 
 /**
- * Removes what stays hidden, which is known only now, because a control may come after the element that it opens.
- * Counts the rest.
+ * Removes the elements that stay hidden and counts the characters of the others. It runs last, because a control may
+ * come after the element that it opens.
  */
 function settle(tree: Tree, item: Element, opened: ReadonlySet<string>): void {
   const shown: (Element | string)[] = [];
@@ -198,7 +209,7 @@ function settle(tree: Tree, item: Element, opened: ReadonlySet<string>): void {
     } else {
       if (child.hidden && !isOpened(child, opened)) continue;
       settle(tree, child, opened);
-      // A collapsed part of mostly links is a menu.
+      // A collapsed element that mostly contains links is a menu.
       if (child.hidden && child.linked * 2 > child.characters) continue;
       item.characters += child.characters;
       item.linked += child.linked;
@@ -214,7 +225,7 @@ function noteRefresh(tree: Tree, name: string, attributes: Readonly<Record<strin
   if (name === 'meta' && attributes['http-equiv']?.toLowerCase() === 'refresh') tree.refresh ??= attributes['content'];
 }
 
-/** Records the facts about an element that count wherever it stands, hidden or not. */
+/** Records what counts for the page even if the element is hidden, such as links. */
 function noteElement(tree: Tree, name: string, attributes: Readonly<Record<string, string | undefined>>): void {
   switch (name) {
     case 'a':
