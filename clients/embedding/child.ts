@@ -1,13 +1,13 @@
 /**
- * The process that runs the embedding models. It answers one text after another, in order, and is ended by a signal:
- * exiting during a run would abort it.
+ * The process that runs the embedding models. It answers one text after another, in order. It is ended by a signal,
+ * because exiting during a model run would abort the process.
  */
 import { openModels, type OpenedModels } from './model.ts';
 import { openInThread } from './thread.ts';
 import { modelNames, models, type EmbeddingText, type ModelName } from './vectors.ts';
 
 export type Request = { id: number; text: EmbeddingText; models: readonly ModelName[] };
-/** `ready` is sent once, before the first answer. */
+/** `ready` is sent once, before the first response. */
 export type Response = { ready: true } | { id: number; vector: Float32Array } | { id: number; error: string };
 
 const send = (response: Response): void => void process.send?.(response);
@@ -18,23 +18,23 @@ const opened = await open(process.argv[2]!, process.argv[3] === 'threads').catch
 });
 
 /**
- * `threads`: the last model, which takes two thirds of the time of the others, runs beside them in its own thread. A
- * question's vector is ready sooner when a core is idle, and costs no more when none is.
+ * Opens the models. `threads`: the last model, which takes two thirds as long as the others together, runs in its own
+ * thread. A question's vector is then ready sooner if a core is idle, and costs no more if none is.
  */
 async function open(folder: string, threads: boolean): Promise<OpenedModels> {
   if (!threads) return openModels(folder);
   const last = modelNames.at(-1)!;
   const opening = [openModels(folder, modelNames.slice(0, -1)), openInThread(folder, [last])] as const;
-  // This process must not end while the thread opens its model.
+  // Waits for both, so that a failure does not end this process while the thread is still opening its model.
   await Promise.allSettled(opening);
   const [here, beside] = await Promise.all(opening);
   return {
     async embed(text, names) {
       if (!names.includes(last)) return here.embed(text, names);
       const others = names.filter((name) => name !== last);
-      // The thread must begin before a run blocks this one.
+      // The thread is started first, because a model run blocks this thread.
       const making = [beside.embed(text, [last]), here.embed(text, others)] as const;
-      // The thread takes the next text only when it has finished this one, even when another model refused it.
+      // Waits for both, also after an error, because the thread takes one text at a time.
       await Promise.allSettled(making);
       const [end, start] = await Promise.all(making);
       const vector = new Float32Array(start.length + models[last].dimensions);
@@ -65,6 +65,6 @@ process.on('message', (request: Request) => {
   waiting.push(request);
   if (!working) void answerAll();
 });
-// The parent process is gone.
+// The parent process has ended.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 send({ ready: true });

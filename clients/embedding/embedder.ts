@@ -1,7 +1,7 @@
 /**
- * Makes vectors of texts with the embedding models in a separate process, because a run would block the caller's
- * thread. The process is started on demand, ended when idle, and killed when it does not answer in time: the text that
- * it worked on then fails, and another process does the rest.
+ * Computes vectors of texts with the embedding models in a separate process, because a model run would block the
+ * caller's thread. The process is started on demand and ended when idle. When it does not answer in time it is killed:
+ * its current text fails, and a new process handles the rest.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -10,57 +10,57 @@ import { maxCharacters, modelNames, type EmbeddingText, type ModelName } from '.
 import { inBackground, stepBack } from '../base/background.ts';
 
 export type EmbedderOptions = {
-  /** The folder with the models. */
+  /** The folder that contains the models. */
   folder: string;
-  /** 0 for questions, for which somebody waits; 10 for passages in the background. */
+  /** The process's niceness: 0 for questions, because a customer waits; 10 for passages, in the background. */
   niceness?: number;
-  /** Whether the models of a text run in parallel on two cores, or in sequence on one. */
+  /** Whether the models run in parallel on two cores for each text, or one after the other on one core. */
   threads?: boolean;
-  /** How long one text may take once it is its turn, ms. */
+  /** Time limit for one text, from its start, in ms. */
   timeoutMs?: number;
-  /** How long the models may take to load, ms. */
+  /** Time limit for loading the models, in ms. */
   startMs?: number;
-  /** How long an idle process is kept, ms. */
+  /** An idle process is ended after this time, in ms. */
   idleMs?: number;
-  /** Called when a process was started. */
+  /** Called after each start of a process. */
   onStart?: () => void;
-  /** Called when a process ended for another reason than idleness or `close`. */
+  /** Called when a process ended, except after idleness or `close`. */
   onFailure?: (failure: EmbeddingFailed) => void;
 };
 
 export type EmbedOptions = {
-  /** The models whose parts the vectors have, in the order of all models; all by default. */
+  /** The models to use; all by default. The vector's parts are in the order of all models. */
   models?: readonly ModelName[];
-  /** When it fires, texts that were not begun are dropped. */
+  /** When the signal fires, texts that have not been started are dropped. */
   signal?: AbortSignal | undefined;
-  /** Patient texts wait for all others. */
+  /** Texts of patient calls wait until there are no others. */
   patient?: boolean;
 };
 
 export type Embedder = {
   /**
-   * Vectors in the order of the texts. Only the first `maxCharacters` of a text count. @throws EmbeddingFailed when a
-   * process died or timed out on one of these texts; the signal's reason when it fired.
+   * Returns vectors in the order of the texts. Only the first `maxCharacters` of each text are used. @throws
+   * EmbeddingFailed when the process died or timed out on one of these texts; the signal's reason when it fired.
    */
   embed(texts: readonly EmbeddingText[], options?: EmbedOptions): Promise<Float32Array[]>;
-  /** The id of the process, if there is one. */
+  /** The process id; undefined when no process is running. */
   pid(): number | undefined;
   /** Ends the process; running texts fail. */
   close(): Promise<void>;
 };
 
-/** No vector could be made; another attempt may work. */
+/** No vector could be computed; a retry may succeed. */
 export class EmbeddingFailed extends Error {
   override readonly name = 'EmbeddingFailed';
 }
 
-/** The models could not be opened; another process would fail in the same way. */
+/** The models could not be opened; another process would fail too. */
 export class ModelsUnusable extends EmbeddingFailed {}
 
-/** The caller ended the process, or it was idle. */
+/** The process ended because the caller closed it or it was idle. */
 class EmbeddingEnded extends EmbeddingFailed {}
 
-/** The models refused this text; the process continues. */
+/** The models rejected this text; the process goes on. */
 export class TextRefused extends EmbeddingFailed {}
 
 const entry = fileURLToPath(new URL('child.ts', import.meta.url));
@@ -68,32 +68,35 @@ const defaultTimeoutMs = 10_000;
 const defaultStartMs = 30_000;
 const defaultIdleMs = 5 * 60_000;
 /**
- * Settings of glibc: one arena, which returns memory from 32 MiB on. The attention scores (12 heads, four bytes for
- * each pair of tokens) take 4.3 MB at 300 tokens and 12.6 at 512, several of them for each of 12 layers. As separate
- * blocks, which the system clears each time, they made a passage of 300 tokens cost two and a half times as much in bge
- * and a fifth more in me5.
+ * Environment for glibc: a single arena, which returns memory from 32 MiB on. The attention scores (12 heads, four
+ * bytes for each pair of tokens) take 4.3 MB at 300 tokens and 12.6 MB at 512, several times for each of 12 layers.
+ * Allocated as separate blocks, which the system clears each time, they made a passage of 300 tokens take two and a
+ * half times as long in bge and a fifth longer in me5.
  */
 const memoryBounds = {
   MALLOC_ARENA_MAX: '1',
   MALLOC_MMAP_THRESHOLD_: String(16 * 2 ** 20),
   MALLOC_TRIM_THRESHOLD_: String(32 * 2 ** 20),
 };
-/** How many characters of a dying process's output are kept. */
+/** The number of characters kept of a dying process's output. */
 const maxWords = 500;
-/** How many texts the process holds: the next one is ready when it has finished one, and an abort loses little. */
+/**
+ * The process holds at most this many texts. So the next text is ready when one is finished, and an abort wastes little
+ * work.
+ */
 const maxSent = 2;
 
 type Work = Omit<Request, 'id'> & {
   patient: boolean;
-  /** All texts of one call: when one fails, the call fails. */
+  /** All texts of the call; when one fails, the call fails. */
   call: readonly Work[];
-  /** Nobody waits for it any more. */
+  /** Whether the caller has given up on this text. */
   left: boolean;
   resolve(vector: Float32Array): void;
   reject(error: Error): void;
 };
 
-/** Texts that no process has yet, in the order in which they are answered. The queue outlives the processes. */
+/** The texts that no process holds yet, in processing order. The queue survives processes. */
 class Queue {
   #urgent = new Set<Work>();
   #patient = new Set<Work>();
@@ -106,7 +109,7 @@ class Queue {
     for (const work of works) (work.patient ? this.#patient : this.#urgent).add(work);
   }
 
-  /** Puts these before all others: they have waited longest. */
+  /** Puts texts at the front of the queue, because they have waited longest. */
   putBack(works: readonly Work[]): void {
     const [urgent, patient] = [this.#urgent, this.#patient];
     [this.#urgent, this.#patient] = [new Set(), new Set()];
@@ -120,7 +123,7 @@ class Queue {
     return work;
   }
 
-  /** Drops what was not begun; what was begun is not waited for. */
+  /** Rejects the texts and removes those not yet sent. The results of texts already sent are ignored. */
   leave(works: readonly Work[], reason: Error): void {
     for (const work of works) {
       this.#remove(work);
@@ -142,7 +145,7 @@ class Queue {
 export function createEmbedder(options: EmbedderOptions): Embedder {
   const queue = new Queue();
   let current: EmbeddingProcess | undefined;
-  /** Gets the waiting texts answered; starts a process if there is none. */
+  /** Sends waiting texts to the process; starts one if none is running. */
   const work = (): void => {
     if (current === undefined || current.ended) {
       current = new EmbeddingProcess(options, queue, () => queue.isEmpty || work());
@@ -176,7 +179,7 @@ function cut({ kind, text, heading }: EmbeddingText): EmbeddingText {
   return { kind, text: text.slice(0, maxCharacters), heading: heading?.slice(0, maxCharacters) };
 }
 
-/** One process from its start to its end. */
+/** One process, from its start to its end. */
 class EmbeddingProcess {
   ended = false;
   readonly #child: ChildProcess;
@@ -185,7 +188,7 @@ class EmbeddingProcess {
   readonly #queue: Queue;
   readonly #onEnd: () => void;
   #isReady = false;
-  /** The texts that it was sent, in order: it works on the first. */
+  /** The texts sent to the process, in order; the process works on the first one. */
   readonly #sent = new Map<number, Work>();
   #next = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -196,7 +199,7 @@ class EmbeddingProcess {
     this.#queue = queue;
     this.#onEnd = onEnd;
     this.#child = fork(entry, [folder, ...(threads ? ['threads'] : [])], {
-      // None of our environment: it needs no secret, and it parses foreign texts.
+      // Our environment is not passed on: the process parses untrusted texts and needs no secret.
       env: memoryBounds,
       execArgv: ['--disable-warning=ExperimentalWarning', '--max-old-space-size=96', '--max-semi-space-size=2'],
       serialization: 'advanced',
@@ -212,17 +215,17 @@ class EmbeddingProcess {
     let words = '';
     this.#child.stderr?.on('data', (chunk: Buffer) => (words = `${words}${chunk.toString()}`.slice(-maxWords)));
     this.#gone = new Promise((resolve) => {
-      // `close` is emitted when all of its output has been read.
+      // `close` is emitted after all output has been read.
       this.#child.once('close', (code, signal) => {
         const why = words === '' ? '' : `: ${words.trim()}`;
         const sentence = `The embedding process ended with ${signal ?? code}${why}`;
-        // It exits with 1 only when the models cannot be opened.
+        // The process exits with code 1 only when the models cannot be opened.
         this.#fail(this.#isReady || code !== 1 ? new EmbeddingFailed(sentence) : new ModelsUnusable(sentence));
         resolve();
       });
     });
     this.#limit(options.startMs ?? defaultStartMs, new ModelsUnusable('The embedding models did not load in time.'));
-    // The caller may exit while this waits for work.
+    // An idle process must not keep the caller alive.
     this.#hold(false);
   }
 
@@ -256,7 +259,7 @@ class EmbeddingProcess {
     this.#begin();
   }
 
-  /** Sends it waiting texts, up to the number that it should hold. */
+  /** Sends waiting texts until the process holds `maxSent`. */
   #feed(): void {
     if (!this.#isReady || this.ended) return;
     while (this.#sent.size < maxSent) {
@@ -272,7 +275,7 @@ class EmbeddingProcess {
     }
   }
 
-  /** Starts the timer of the current text, or the idle timer. */
+  /** Starts the time limit of the current text, or the idle timer if there is no text. */
   #begin(): void {
     if (this.ended) return;
     const busy = this.#sent.size > 0;
@@ -284,7 +287,7 @@ class EmbeddingProcess {
 
   #limit(ms: number, reason: EmbeddingFailed): void {
     clearTimeout(this.#timer);
-    // While texts wait, the process must live, and it keeps the caller alive.
+    // The timer does not keep the caller alive; a process with texts does.
     this.#timer = setTimeout(() => void this.end(reason), ms).unref();
   }
 
@@ -298,7 +301,7 @@ class EmbeddingProcess {
     this.#sent.clear();
     if (begun !== undefined) this.#queue.leave(begun.call, reason);
     this.#queue.putBack(others);
-    // A process that was never ready tried no text, and the next one would fail as well.
+    // A process that was never ready has tried no text, and the next process would fail too, so all texts fail.
     if (!wanted || !this.#isReady) this.#queue.fail(reason);
     this.#onEnd();
   }

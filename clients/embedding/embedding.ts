@@ -1,7 +1,4 @@
-/**
- * Vectors of texts, by which knowledge is compared by meaning: from the embedded models, from a configured endpoint, or
- * none.
- */
+/** Vectors of texts for the semantic search: from the embedded models, from a configured endpoint, or none. */
 import { createEndpointVectors } from './endpoint.ts';
 import { createLocal, type EmbeddingState, type Local, type LocalOptions } from './local.ts';
 import { EmbeddingFailed } from './embedder.ts';
@@ -11,7 +8,9 @@ import type { AiOptions } from '../openai/options.ts';
 export type { EmbeddingMeter, EmbeddingState } from './local.ts';
 
 export type Embedding = Vectors & {
-  /** The embedded models that read messages, even where an endpoint embeds passages; undefined with EMBEDDING=off. */
+  /**
+   * The embedded models that analyse messages, even if an endpoint embeds the passages; undefined with EMBEDDING=off.
+   */
   local: LocalEmbedding | undefined;
   state(): EmbeddingState;
   close(): Promise<void>;
@@ -19,19 +18,22 @@ export type Embedding = Vectors & {
 
 export type LocalEmbedding = {
   /**
-   * Of a short text, as a question: 384 numbers of me5, then 512 of USE. Shares process and kept vectors with `question`.
-   * `searched`: it will probably be searched for as it stands, so the rest of its vector is made at the same time.
-   * @throws when it cannot be had in time.
+   * The vector of a short text, embedded as a question: 384 numbers of me5, then 512 of USE. Uses the process and the
+   * cache of `question`. `searched`: the text will probably also be searched for, so the rest of its vector is computed
+   * at the same time. @throws when the vector is not ready in time.
    */
   reading(text: string, searched?: boolean): Promise<Float32Array>;
-  /** By USE alone, 512 numbers each: about 0.8 ms a sentence. @throws when they cannot be had in time. */
+  /**
+   * The vectors of sentences by USE alone, 512 numbers each, about 0.8 ms a sentence. @throws when they are not ready
+   * in time.
+   */
   sentences(texts: readonly string[]): Promise<Float32Array[]>;
 };
 
 export type EmbeddingOptions = Omit<LocalOptions, 'obtain'> & {
-  /** Obtains the embedded models; undefined: there are none. */
+  /** Downloads or finds the embedded models. Undefined means that no embedded models are used. */
   obtain?: LocalOptions['obtain'] | undefined;
-  /** An endpoint, which is used when it has an `embeddingModel`. */
+  /** The configured endpoint. It is used for vectors if it has an `embeddingModel`. */
   endpoint?: AiOptions | undefined;
 };
 
@@ -60,7 +62,7 @@ const embedded = (local: Local): Vectors => ({
   passages: local.passages,
 });
 
-/** `searches`: passages are compared by the same models. */
+/** `searches`: whether the embedded models also embed the passages, so that a searched text needs all parts. */
 const readingBy = (local: Local, searches: boolean): LocalEmbedding => ({
   reading: async (text, searched = false) => {
     const parts = await local.parts(text, searches && searched ? modelNames : readingModels);

@@ -1,10 +1,13 @@
-/** Vectors by the embedding model of a configured endpoint: one part, and a short memory of questions. */
+/**
+ * Vectors from the embedding model of a configured endpoint. Each vector has one part, and those of recent questions
+ * are cached.
+ */
 import { LRUCache } from 'lru-cache';
 import { keptCharacters, type Vectors } from './vectors.ts';
 import type { AiOptions } from '../openai/options.ts';
 import { abortable } from '../base/abortable.ts';
 
-/** Questions whose vectors are kept: 6 to 12 KiB each. */
+/** The number of questions whose vectors are cached: 6 to 12 KiB each. */
 const keptQuestions = 500;
 
 /** Undefined when no embedding model is configured. */
@@ -12,12 +15,13 @@ export function createEndpointVectors(options: AiOptions): Vectors | undefined {
   const { baseUrl, apiKey, sleep, embeddingModel: model, timeoutMs = 30_000, now = Date.now } = options;
   if (!model || !(apiKey || baseUrl)) return undefined;
   const budgetMs = options.budgetMs ?? 2 * timeoutMs;
-  // The endpoint's library is every eighth module of an API, so it is loaded only where there is an endpoint.
+  // Loaded lazily: the endpoint's library is an eighth of all modules of an API process, and not every deployment has
+  // an endpoint.
   const loading = Promise.all([import('../openai/endpoint.ts'), import('../openai/embeddings.ts')]).then(
     ([{ createEndpoint }, { createEmbedder }]) =>
       createEmbedder(createEndpoint({ baseUrl, apiKey, timeoutMs, budgetMs, sleep }), model, now),
   );
-  // A library that does not load fails every call, not the process.
+  // If the library fails to load, every call fails instead of the process.
   loading.catch(() => undefined);
   const kept = new LRUCache<string, Promise<Float32Array>>({ max: keptQuestions });
   let width: number | undefined;

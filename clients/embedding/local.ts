@@ -1,6 +1,6 @@
 /**
- * The embedded models of one server process: their files, one process for questions and one for passages, the vectors
- * of recent questions, and whether all of it works.
+ * The embedded models of one server process: their files, one process for questions and one for passages, a cache of
+ * recent vectors, and the health state.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
@@ -8,70 +8,75 @@ import { createEmbedder, EmbeddingFailed, ModelsUnusable, type Embedder } from '
 import { keptCharacters, models, type ModelName } from './vectors.ts';
 import { abortable } from '../base/abortable.ts';
 
-/** `reason`: why it failed, or what it waits for. */
+/** `reason`: the failure, or what the start is waiting for. */
 export type EmbeddingState = { state: 'off' | 'starting' | 'ready' | 'failed'; reason?: string };
 
 export type LocalOptions = {
-  /** Obtains the folder with the models and checks it. `report` gets lines of progress. */
+  /** Finds or downloads the folder with the models and verifies it. `report` receives lines of progress. */
   obtain(report: (line: string) => void, signal: AbortSignal): Promise<string>;
-  /** Whether the process for questions starts as soon as the models are there. */
+  /** Whether the process for questions starts as soon as the models are available. */
   warm?: boolean | undefined;
-  /** Called when the state has changed. */
+  /** Called after each change of the state. */
   onState?: ((state: EmbeddingState) => void) | undefined;
   /** A monotonic clock in ms. */
   now?: (() => number) | undefined;
-  /** How long a question may wait for its vector, ms. */
+  /** How long a question waits for its vector, in ms. */
   questionMs?: number | undefined;
   /** The niceness of the process for passages, 0 to 19. */
   niceness?: number | undefined;
-  /** How long an idle process is kept, ms. */
+  /** An idle process is ended after this time, in ms. */
   idleMs?: number | undefined;
   meter?: EmbeddingMeter | undefined;
 };
 
 export type EmbeddedKind = 'question' | 'passage' | 'sentence';
 
-/** Counts the work of the embedded models. */
+/** Metrics of the embedded models. */
 export type EmbeddingMeter = {
-  /** `seconds` from the call to its last vector. */
+  /** A call succeeded. `seconds`: from the call to its last vector. */
   made(kind: EmbeddedKind, texts: number, seconds: number): void;
-  /** A call got no vectors. */
+  /** A call failed. */
   failed(kind: EmbeddedKind): void;
   started(process: 'questions' | 'passages'): void;
 };
 
 export type Local = {
-  /** The parts of a question by these models. @throws when they cannot be had in time. */
+  /** The vectors of a question by these models. @throws when they are not ready in time. */
   parts(text: string, names: readonly ModelName[], signal?: AbortSignal): Promise<Float32Array[]>;
   sentences(texts: readonly string[]): Promise<Float32Array[]>;
   passages(texts: readonly { heading: string; text: string }[], signal?: AbortSignal): Promise<Float32Array[]>;
   state(): EmbeddingState;
-  /** The ids of the present processes. */
+  /** The ids of the running processes. */
   pids(): { questions: number | undefined; passages: number | undefined };
   close(): Promise<void>;
 };
 
-/** A vector takes 5 to 40 ms, and a process that has to be started first about 400. */
+/** A vector takes 5 to 40 ms; starting the process first takes about 400 ms. */
 const defaultQuestionMs = 2_000;
-/** A text that takes longer means a hanging process, which is killed. */
+/** A process that takes longer for one text hangs and is killed. */
 const hungMs = 5_000;
-/** At nice 10 beside a busy core a long passage has taken seconds. */
+/** A long passage at nice 10 on a busy core has taken seconds. */
 const passageMs = 60_000;
-/** Beside several processes for each core the models have taken half a minute to load. Nobody waits for them. */
+/**
+ * With several busy processes for each core, loading the models has taken half a minute. No customer waits for
+ * passages.
+ */
 const passageStartMs = 2 * passageMs;
-/** How long the models are not asked when they cannot be opened, or when their processes have failed twice in a row. */
+/**
+ * The models are not called for this long when they cannot be opened, or when their process has failed twice in a row.
+ */
 const pauseMs = 15_000;
-/** The pause between two attempts to obtain the models. */
+/** The backoff between attempts to obtain the models. */
 const retryMs = { first: 60_000, last: 3_600_000 };
-/** How many questions' vectors are cached: 5 KiB each. */
+/** The number of questions whose vectors are cached: 5 KiB each. */
 const keptQuestions = 1_000;
 /**
- * How many sentences' vectors are cached: 2 KiB each. Sentences of popular passages and descriptions of tools come
- * again.
+ * The number of sentences whose vectors are cached: 2 KiB each. Sentences of popular passages and descriptions of tools
+ * recur.
  */
 const keptSentences = 4_000;
 
-/** `reason`: the last failure, if no vector was made since. */
+/** `reason`: the last failure, until a call succeeds. */
 type Process = { embedder: Embedder; failuresInARow: number; pausedUntil: number; reason: string | undefined };
 
 type Parts = Map<ModelName, Promise<Float32Array>>;
@@ -130,11 +135,14 @@ export function createLocal(options: LocalOptions): Local {
       niceness: options.niceness ?? 10,
     });
     if (options.warm !== true) become({ state: 'ready' });
-    // Its failure is recorded like every other.
+    // The warm-up call. A failure is recorded like that of any other call.
     else void run(asking, 'question', (it) => it.embed([{ kind: 'question', text: '' }])).catch(() => undefined);
   }
 
-  /** A failing process is not asked for a while, so that not every question waits for it. */
+  /**
+   * Calls a process. After repeated failures calls fail at once for a while, so that questions do not wait for a broken
+   * process.
+   */
   async function run(
     process: Process | undefined,
     kind: EmbeddedKind,
@@ -162,17 +170,17 @@ export function createLocal(options: LocalOptions): Local {
     tell();
   }
 
-  /** One failing process makes the whole state `failed`. */
+  /** Updates the state; one failing process makes it `failed`. */
   function tell(): void {
     const reason = asking?.reason ?? reading?.reason;
     become(reason === undefined ? { state: 'ready' } : { state: 'failed', reason });
   }
 
-  /** The parts of a question that are not cached are made in one call. */
+  /** Computes the missing parts of a question in one call. */
   function makeParts(text: string, names: readonly ModelName[], known: Parts): void {
     const missing = names.filter((name) => !known.has(name));
     if (missing.length === 0) return;
-    // Others may wait for the same vector, so no single caller's signal ends it.
+    // Other callers may wait for the same vector, so one caller's signal must not abort the call.
     const signal = AbortSignal.timeout(questionMs);
     const made = run(asking, 'question', (it) => it.embed([{ kind: 'question', text }], { models: missing, signal }));
     let from = 0;

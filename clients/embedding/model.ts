@@ -1,6 +1,6 @@
 /**
- * The embedding models in the process that runs them: they turn texts into unit vectors. A run blocks the calling
- * thread for up to 70 ms, so only clients/embedding/child.ts may use this.
+ * The embedding models inside the process that runs them: they turn texts into unit vectors. A model run blocks the
+ * calling thread for up to 70 ms, so only clients/embedding/child.ts and its thread may use this file.
  */
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
@@ -12,7 +12,8 @@ import { modelNames, models, type EmbeddingText, type ModelName } from './vector
 type Model = { embed(text: string, kind: EmbeddingText['kind']): Promise<Float32Array> };
 
 /**
- * One thread, one text at a time and no arena: batches gain nothing, and an arena keeps the memory of the longest text.
+ * One thread, one text at a time, no arena. Batches would not be faster, and an arena would keep the memory of the
+ * longest text.
  */
 const sessionOptions: InferenceSession.SessionOptions = {
   intraOpNumThreads: 1,
@@ -29,7 +30,7 @@ async function openModel(folder: string, name: ModelName): Promise<Model> {
     name === 'bge'
       ? new WordPiece(join(folder, name, 'tokenizer.json'))
       : new Unigram(join(folder, name, 'vocabulary.bin'));
-  // Opened by its path, never from a buffer, so that the weights are mapped into memory and shared between processes.
+  // Opened by its path instead of a buffer, so that the weights are memory-mapped and shared between processes.
   const session = await InferenceSession.create(join(folder, name, 'model.onnx'), sessionOptions);
   const output = session.outputNames[0]!;
   return {
@@ -44,15 +45,15 @@ async function openModel(folder: string, name: ModelName): Promise<Model> {
       };
       const wanted = Object.fromEntries(session.inputNames.map((input) => [input, given[input]!]));
       const { [output]: embedding } = await session.run(wanted, [output]);
-      // bge returns one vector for each token; the first one represents the text.
+      // bge returns one vector for each token; the first one stands for the whole text.
       return Float32Array.from((embedding!.data as Float32Array).subarray(0, dimensions));
     },
   };
 }
 
 /**
- * Scales a vector to length 1; zero stays zero. A passage and its heading are compared with the same question vector,
- * so their two scores become one when the vectors are added.
+ * Scales a vector to length 1; a zero vector stays zero. A heading's vector is added with weight `share`, so that one
+ * comparison covers the passage and its heading.
  */
 function unit(vector: Float32Array, heading?: Float32Array, share = 0): Float32Array {
   const sum = heading ? vector.map((x, i) => x + share * heading[i]!) : vector;
@@ -60,18 +61,21 @@ function unit(vector: Float32Array, heading?: Float32Array, share = 0): Float32A
   return length === 0 ? sum : sum.map((x) => x / length);
 }
 
-/** The weight of a heading relative to its passage; measured on real customers' questions. */
+/** The weight of a heading relative to its passage, chosen by measurements with real customers' questions. */
 const headingShare: Record<ModelName, number> = { me5: 0.7, use: 0.7, bge: 0.5 };
 
-/** The passages of a section come one after another and share its heading, whose vector is cached. 2 KiB each. */
+/**
+ * The number of cached heading vectors, 2 KiB each. The passages of a section arrive one after another and share their
+ * heading.
+ */
 const keptHeadings = 600;
 
 export type OpenedModels = {
-  /** The parts of these models, concatenated, each of length 1. */
+  /** The unit vectors of the given models, concatenated. */
   embed(text: EmbeddingText, names: readonly ModelName[]): Promise<Float32Array>;
 };
 
-/** Opens models of `folder`. */
+/** Opens the given models from `folder`. */
 export async function openModels(folder: string, names: readonly ModelName[] = modelNames): Promise<OpenedModels> {
   const opened = new Map(await Promise.all(names.map(async (name) => [name, await openModel(folder, name)] as const)));
   const headings = new LRUCache<string, Float32Array>({ max: keptHeadings });

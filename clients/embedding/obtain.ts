@@ -1,18 +1,19 @@
 /**
- * Obtains and checks the folder with the embedding models in a separate program: downloads, conversions and checksums
- * of hundreds of megabytes must not run in a process that answers customers.
+ * Downloads and verifies the embedding models in a separate program. Downloads, conversions and checksums of hundreds
+ * of megabytes must not run in a process that answers customers.
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** The program's messages: progress, then either the folder or the error. */
+/** The program's messages: lines of progress, then the folder or the error. */
 export type Said = { report: string } | { folder: string } | { error: string };
 
 const program = fileURLToPath(new URL('../../engines/embedding/obtain.ts', import.meta.url));
 
 /**
- * Checks the models in `given`; without it, looks in the cache, and downloads what is missing. `report` gets lines of
- * progress. @throws when they cannot be had, or are not what they should be.
+ * Verifies the models in the folder `given`. Without a folder it looks in the cache and downloads what is missing.
+ * Returns the folder; `report` receives lines of progress. @throws when the models cannot be obtained or their
+ * checksums are wrong.
  */
 export async function obtainModels(
   given: string | undefined,

@@ -1,6 +1,6 @@
 /**
- * Runs some of the models in a separate thread. Ending a thread during a run would abort the process, so it lives as
- * long as the process.
+ * Runs some of the models in a separate thread. Ending a thread during a model run would abort the process, so the
+ * thread lives as long as the process.
  */
 /* oxlint-disable unicorn/require-post-message-target-origin -- threads of a process have no origin */
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
@@ -13,7 +13,9 @@ type Answer = { vector: Float32Array } | { error: string };
 
 const heapMb = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 };
 
-/** Opens these models in a thread, which takes one text at a time. @throws when they cannot be opened. */
+/**
+ * Opens these models in a thread. The caller must send one text at a time. @throws when the models cannot be opened.
+ */
 export async function openInThread(folder: string, names: readonly ModelName[]): Promise<OpenedModels> {
   const thread = new Worker(new URL(import.meta.url), {
     workerData: { folder, names } satisfies Start,
@@ -23,7 +25,7 @@ export async function openInThread(folder: string, names: readonly ModelName[]):
     thread.once('message', () => resolve());
     thread.once('error', reject);
   });
-  // From here on an error of the thread ends the process, and the caller starts another one.
+  // From here on an error of the thread ends the process, and the parent process starts another one.
   thread.removeAllListeners('error');
   return {
     embed: async (text, names) => {

@@ -1,21 +1,21 @@
 /**
- * A Unigram (SentencePiece) tokenizer over typed arrays: a vocabulary of 250,000 pieces stays one block of bytes and a hash
- * table instead of as many strings. It also writes the vocabulary file it reads.
+ * A Unigram (SentencePiece) tokenizer on typed arrays. A vocabulary of 250,000 pieces stays one block of bytes and a
+ * hash table instead of 250,000 strings. This file also writes the vocabulary file that it reads.
  *
- * The file: u32 pieces, u32 bytes of the pieces, u32 bytes of the JSON, u32 0; u32 offsets[pieces + 1]; f32 scores[pieces];
- * the pieces in UTF-8; the JSON of `VocabularyOptions`. All little-endian.
+ * Format of the file, all little-endian: u32 number of pieces, u32 bytes of the pieces, u32 bytes of the JSON, u32 0;
+ * u32 offsets[pieces + 1]; f32 scores[pieces]; the pieces in UTF-8; the JSON of `VocabularyOptions`.
  */
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 
 export type VocabularyOptions = {
-  /** Ids of the pieces that begin a text, end it, and stand for unknown text. */
+  /** The ids of the special pieces: begin of text, end of text, unknown text. */
   bos: number;
   eos: number;
   unk: number;
-  /** Ids of pieces that a text never matches. */
+  /** The ids of pieces that a text must never match. */
   control: number[];
-  /** Replacements of code points before the text is cut; null: Unicode's NFKC. */
+  /** Replacements of code points before tokenization. Null means Unicode's NFKC instead. */
   map: Record<string, string> | null;
 };
 
@@ -35,10 +35,10 @@ export async function writeVocabulary(
 }
 
 const space = '\u2581';
-/** An unknown piece scores this much below the lowest score of the vocabulary. */
+/** The score of an unknown piece is this much below the vocabulary's lowest score. */
 const unknownPenalty = 10;
 
-// FNV-1a, byte by byte, so that a longer piece's hash continues that of its beginning.
+// FNV-1a byte by byte, so that the hash of a longer piece continues that of its prefix.
 const hashStart = 0x811c9dc5;
 const hashStep = (hash: number, byte: number): number => Math.imul(hash ^ byte, 0x01000193);
 const slotOf = (hash: number): number => (hash ^ (hash >>> 15)) >>> 0;
@@ -49,12 +49,12 @@ export class Unigram {
   readonly #offsets: Uint32Array;
   readonly #scores: Float32Array;
   readonly #pieces: Uint8Array;
-  /** A hash table with open addressing; it holds id + 1, and 0 is free. */
+  /** A hash table with open addressing. Entries are id + 1; 0 is free. */
   readonly #table: Uint32Array;
   readonly #longest: number;
   readonly #unknownScore: number;
 
-  /** Reads the file that `writeVocabulary` wrote. */
+  /** Reads a file written by `writeVocabulary`. */
   constructor(path: string) {
     const file = readFileSync(path);
     const [count, pieceBytes, jsonBytes] = [file.readUInt32LE(0), file.readUInt32LE(4), file.readUInt32LE(8)];
@@ -95,8 +95,8 @@ export class Unigram {
   }
 
   /**
-   * The text in the form of the pieces: characters replaced, each run of white space as one mark, and a mark before the
-   * first word.
+   * Normalizes a text to the form of the pieces: characters are replaced, each run of white space becomes one mark, and
+   * the first word gets a mark before it.
    */
   #normalize(text: string): string {
     const map = this.#map;
@@ -118,8 +118,8 @@ export class Unigram {
   }
 
   /**
-   * Ids of the best segmentation (Viterbi) between the ids of beginning and end, at most `limit` in all. Linear in the
-   * text's length; callers cut very long texts.
+   * The ids of the best segmentation (Viterbi), with the begin and end ids, at most `limit` in all. Takes linear time,
+   * so callers truncate very long texts.
    */
   encode(text: string, limit: number): number[] {
     const bytes = Buffer.from(this.#normalize(text));
@@ -134,7 +134,7 @@ export class Unigram {
       back[to] = from;
     };
     for (let from = 0; from < bytes.length; from++) {
-      // Not at the boundary of a character.
+      // This byte is not at a character boundary.
       if (best[from] === -Infinity) continue;
       let hash = hashStart;
       let character = 0;

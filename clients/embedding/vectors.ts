@@ -1,18 +1,18 @@
 /**
- * What vectors consist of: the models, their widths, and how texts are passed to them. Pure; every process may import
- * it.
+ * The structure of vectors: the models, their dimensions, and how texts are passed to them. Pure; every process may
+ * import it.
  */
 
 export type EmbeddingText = {
   kind: 'question' | 'passage';
   text: string;
-  /** The heading of a passage. */
+  /** The heading above a passage. */
   heading?: string | undefined;
 };
 
 /**
- * In the order of their parts in a vector. `tokens` is where a text is cut: a question's first sentences say what it
- * asks, and the time grows with its length.
+ * The models in the order of their parts in a vector. `tokens`: texts are truncated to this many tokens. The first
+ * sentences of a question carry its meaning, and the time grows with the length.
  */
 export const models = {
   /** multilingual-e5-small. */
@@ -27,53 +27,51 @@ export const models = {
     tokens: { question: 64, passage: 1024 },
     prefix: { question: '', passage: '' },
   },
-  /** bge-small-en-v1.5: for English only, where it is the best of the three. */
+  /** bge-small-en-v1.5: English only, and the best of the three models there. */
   bge: {
     dimensions: 384,
-    // The question's own tokens and those of the prefix. Passages of 512 tokens would take 40 MiB more at the peak.
+    // A question's own tokens plus those of the prefix. Passages of 512 tokens would take 40 MiB more at the peak.
     tokens: { question: 64 + 8, passage: 384 },
     prefix: { question: 'Represent this sentence for searching relevant passages: ', passage: '' },
   },
 } as const;
 export type ModelName = keyof typeof models;
 
-/** The models that read messages. */
+/** The models that analyse messages. */
 export const readingModels: readonly ModelName[] = ['me5', 'use'];
 
-/** The models in the order of their parts. */
+/** The models in the order of their parts in a vector. */
 export const modelNames = Object.keys(models) as ModelName[];
 
-/** The widths of the parts of a whole vector. */
+/** The number of dimensions of each part of a whole vector. */
 export const widths: readonly number[] = modelNames.map((name) => models[name].dimensions);
 
-/** The length of a whole vector. */
+/** The number of dimensions of a whole vector. */
 export const dimensions = widths.reduce((sum, width) => sum + width, 0);
 
-/**
- * Names the models and settings behind whole vectors of passages. Change it whenever the vector of any passage changes.
- */
+/** The version of the models and settings that embed passages. Change it whenever the vector of any passage changes. */
 export const vectorsName = 'embedded-1';
 
-/** Makes vectors of texts. Their parts, one per model, are concatenated, each of length 1. */
+/** Computes vectors of texts. A vector is the concatenation of one unit vector (a part) for each model. */
 export type Vectors = {
   /**
-   * Names what made the vectors of passages; vectors of two names are never compared. Undefined: there are no vectors,
-   * and everything is compared by words alone.
+   * The name of the model behind the passages' vectors; vectors of different names are never compared. Undefined means
+   * that there are no vectors and the search is lexical only.
    */
   model: string | undefined;
-  /** The widths of the parts; empty until an endpoint's first vector is known. */
+  /** The dimensions of the parts. Empty for an endpoint until its first vector is known. */
   widths(): readonly number[];
   /**
-   * The parts of a question, of which the first 64 tokens count. Recent ones are cached. @throws when they are not
-   * ready in time: words then answer the question.
+   * The parts of a question's vector; the first 64 tokens count. Recent ones are cached. @throws when they are not
+   * ready in time; the search is then lexical only.
    */
   question(text: string, signal?: AbortSignal): Promise<readonly Float32Array[]>;
-  /** Whole vectors of passages, in order, in the background. @throws when they cannot be made. */
+  /** Whole vectors of passages, in order, computed in the background. @throws when they cannot be computed. */
   passages(texts: readonly { heading: string; text: string }[], signal?: AbortSignal): Promise<Float32Array[]>;
 };
 
-/** Vectors of questions up to this length are cached: nearly all questions, but no text that takes much memory. */
+/** Questions up to this many characters are cached: nearly all questions, but no text that takes much memory. */
 export const keptCharacters = 1_000;
 
-/** How many characters of a text count: more than the longest token limit can use. */
+/** Texts are truncated to this many characters, which is more than the longest token limit can use. */
 export const maxCharacters = 8_000;

@@ -1,7 +1,7 @@
 /**
- * Which signature confirms the author of a mail, by the findings of the receiving service (RFC 8601). A mail's own
- * claims do not count: the sender chooses the envelope and the HELO name, which are in the same header, and may add
- * headers of the same name.
+ * Finds the DKIM signature that confirms a mail's author, using the results of the receiving service (RFC 8601). Claims
+ * in the mail itself do not count: the sender chooses the envelope sender and the HELO name, which appear in the same
+ * header, and may add headers of the same name.
  */
 import { domainToASCII } from 'node:url';
 import parseHeader from 'mailauth/lib/parse-dkim-headers.js';
@@ -9,17 +9,17 @@ import { getDomain } from 'tldts';
 
 export type Header = { key: string; value: string };
 
-/** The beginning of Amazon SES's findings, which it writes above everything that came with the mail. */
+/** The start of the Authentication-Results header of Amazon SES, which SES puts above all headers of the mail. */
 const foundBySes = /^\s*amazonses\.com\s*;/i;
-/** How many signatures of a mail are examined; a mail has one to four. */
+/** A mail with more signatures is not trusted; real mails have one to four. */
 const maxSignatures = 20;
 const maxLength = 8_000;
 
 type Signature = { domain: string; identity: string };
 
 /**
- * The domain whose valid signature is aligned with the author's, as DMARC defines it: both belong to one organization.
- * Empty when there is none, or when the findings are not about exactly the signatures of the mail.
+ * The domain of a valid signature that is aligned with the author's domain in the sense of DMARC: both belong to one
+ * organization. Empty when there is none, or when the results do not match the mail's signatures exactly.
  */
 export function signerOf(headers: readonly Header[], authorDomain: string): string {
   const findings = headers.find(({ key }) => key === 'authentication-results')?.value ?? '';
@@ -31,7 +31,7 @@ export function signerOf(headers: readonly Header[], authorDomain: string): stri
   for (const { value, header } of dkim ?? []) {
     if (value === 'none') continue;
     const at = carried.findIndex((one) => one !== undefined && isAbout(one, header));
-    // A finding about a signature that the mail does not have was added by the sender.
+    // A result for a signature that the mail does not have was forged by the sender.
     if (at === -1) return '';
     const [signature] = carried.splice(at, 1);
     if (value === 'pass') held.push(signature!.domain);
@@ -40,8 +40,7 @@ export function signerOf(headers: readonly Header[], authorDomain: string): stri
 }
 
 /**
- * Undefined for a signature that breaks the grammar, for example with two values of `d`: the verifier may have read the
- * other one.
+ * Undefined for a malformed signature, for example with two values of `d`; the verifier may have used the other value.
  */
 function signatureIn(value: string): Signature | undefined {
   if (value.length > maxLength) return undefined;
@@ -52,7 +51,7 @@ function signatureIn(value: string): Signature | undefined {
   return { domain, identity: domainIn(tag('i') ?? domain) };
 }
 
-/** A finding names a signature by its domain, its identity, or both. */
+/** Whether a result is about this signature. A result names a signature by its domain, its identity, or both. */
 function isAbout({ domain, identity }: Signature, named: Readonly<Record<string, string>> = {}): boolean {
   const { d, i } = named;
   if (d === undefined && i === undefined) return false;
@@ -62,7 +61,9 @@ function isAbout({ domain, identity }: Signature, named: Readonly<Record<string,
 const ascii = (domain: string): string => domainToASCII(domain.trim());
 const domainIn = (identity: string): string => ascii(identity.slice(identity.lastIndexOf('@') + 1));
 
-/** Whether two domains belong to one organization, by the public suffix list, including its private section. */
+/**
+ * Whether two domains belong to one organization according to the public suffix list, including its private section.
+ */
 function areAligned(one: string, other: string): boolean {
   const [a, b] = [ascii(one), ascii(other)];
   if (a === '' || b === '') return false;

@@ -1,6 +1,7 @@
 /**
- * The process that reads one file and ends: a line of JSON and the file's bytes come in on stdin, one line of JSON goes
- * out on stdout. It has no environment, may read only code, and must end with its parent and never see a second file.
+ * The process that reads one file and exits. On stdin it gets a line of JSON and the file's bytes; on stdout it writes
+ * one line of JSON. It has no environment and may read only code. It ends with its parent and never reads a second
+ * file.
  */
 import { toChunks } from '../../models/rules/knowledge/chunks.ts';
 import { type FileType } from '../../models/rules/knowledge/document.ts';
@@ -9,15 +10,15 @@ import { reasonOf } from '../base/sandbox.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import { readers, type ReadableType } from './readers.ts';
 
-/** The parent's request: `chunks` with the document's `title`, or the `blocks` themselves; or what a mail says. */
+/** The parent's request: `chunks` (with the document's `title`), the `blocks`, or the content of a mail. */
 export type FileJob = { maxBytes: number; limits: Limits } & (
   { type: ReadableType; want: 'blocks' | 'chunks'; title: string } | { want: 'mail' }
 );
 export type FileReply = { ok: true; result: unknown } | { ok: false; reason: UnreadableReason; detail: string };
 
 /**
- * The whole input; undefined when the parent ended without a request. `onJob` is called as soon as the request is
- * known.
+ * The whole input; undefined when the parent ended without a request. `onJob` is called as soon as the request has
+ * arrived.
  */
 async function readInput(onJob: () => void): Promise<{ job: FileJob; bytes: Buffer } | undefined> {
   const parts: Buffer[] = [];
@@ -41,9 +42,8 @@ async function readInput(onJob: () => void): Promise<{ job: FileJob; bytes: Buff
 }
 
 /**
- * Text for the first run of a reader. It contains everything that people write in Markdown, because the first use of
- * each construct is compiled: a small file then waits 15 ms less than after a sample of a few words, and 35 ms less
- * than without one.
+ * A sample for warm-up. It contains every common Markdown construct, because the first use of each one is compiled. A
+ * small file then waits 15 ms less than after a sample of a few words, and 35 ms less than without one.
  */
 const sample = Buffer.from(`# A
 
@@ -86,15 +86,16 @@ R
 `);
 
 /**
- * What a process that waits has loaded and warmed up. The readers of DOCX and XLSX are loaded by the file that needs them: they
- * are a third of the processor time of a start, which each other file would pay, and a file of theirs waits 40 to 90 ms.
+ * The file types whose readers an idle process has loaded and warmed up. The readers of DOCX and XLSX are loaded
+ * lazily: they take a third of the processor time of a start, which every other file would pay for. A DOCX or XLSX
+ * waits 40 to 90 ms for them.
  */
 const prepared = ['csv', 'md', 'txt'] as const satisfies readonly FileType[];
 
-/** Loads and warms up the readers while there is no request. */
+/** Loads and warms up readers until a request arrives. */
 async function prepare(busy: () => boolean): Promise<void> {
   for (const type of prepared) {
-    // Yields to the event loop, so that a file that has arrived is noticed.
+    // Yields to the event loop, so that an arriving request is noticed.
     await new Promise((resolve) => setImmediate(resolve));
     if (busy()) return;
     const read = await readers[type]();
@@ -115,7 +116,7 @@ async function answer(): Promise<FileReply | undefined> {
   const reading = readInput(() => {
     asked = true;
   });
-  // Handled below; until then a rejection must not count as unhandled.
+  // The promise is awaited below; this prevents an unhandled rejection until then.
   reading.catch(() => undefined);
   await prepare(() => asked);
   try {
@@ -130,5 +131,5 @@ async function answer(): Promise<FileReply | undefined> {
 }
 
 const reply = await answer();
-// The line end tells the parent that the reply is complete, so the parent need not wait for this process to end.
+// The newline marks the end of the reply, so the parent does not wait for this process to exit.
 if (reply) process.stdout.write(`${JSON.stringify(reply)}\n`, () => process.exit(0));

@@ -6,7 +6,7 @@ import { addSheet } from './table.ts';
 import { decodeText } from './text.ts';
 
 const delimiters = [',', ';', '\t', '|'];
-/** Characters of one row; a longer one nearly always comes from a quotation mark that is never closed. */
+/** Maximum characters of one row. A longer row nearly always comes from an unclosed quotation mark. */
 const maxRecordCharacters = 4_000_000;
 
 const options = (delimiter: string): Options => ({
@@ -16,11 +16,11 @@ const options = (delimiter: string): Options => ({
   max_record_size: maxRecordCharacters,
 });
 
-/** The delimiter is detected from this much text: fifty rows of long answers. */
+/** The delimiter is detected from this much text: about fifty rows with long cells. */
 const sampleCharacters = 512 * 1024;
 const sampleRows = 50;
 
-/** The first rows, as far as they can be read with this delimiter, and whether the quotation marks fit it. */
+/** The first rows parsed with this delimiter. `fits`: whether the quotation marks fit the delimiter. */
 function sampleOf(
   text: string,
   delimiter: string,
@@ -39,27 +39,26 @@ function sampleOf(
     });
     return { rows, fits: true };
   } catch (error) {
-    // The sample may end inside a quoted field; any other error means that quotation marks stand beside another
-    // delimiter.
+    // The sample may end inside a quoted field. Any other error means that the delimiter does not fit the quotation
+    // marks.
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     return { rows, fits: code === 'CSV_QUOTE_NOT_CLOSED' };
   }
 }
 
 /**
- * How much the rows look like a table: many columns, the same number in every row, and as many names of columns at the
- * top.
+ * Scores how much the rows look like a table: many columns, the same number in every row, and as many in the first row.
  */
 function regularity(rows: readonly (readonly string[])[]): number {
   const widths = rows.map((row) => row.length);
   const width = widths.toSorted((a, b) => a - b)[Math.floor(widths.length / 2)] ?? 0;
   if (width < 2) return 0;
   const regular = widths.filter((each) => each === width).length / widths.length;
-  // Punctuation that separates sentences occurs in the answers, not in the first row.
+  // Punctuation inside sentences appears in the cells but not in the header row.
   return regular * Math.log2(width) * (widths[0] === width ? 1 : 0.5);
 }
 
-/** The delimiter that fits the quotation marks and makes the most regular table; a comma when none does. */
+/** The delimiter that fits the quotation marks and gives the most regular table; a comma when none does. */
 function detectDelimiter(text: string): string {
   const declared = /^sep=(.)\n/.exec(text)?.[1];
   if (declared) return declared;
@@ -75,7 +74,7 @@ function detectDelimiter(text: string): string {
   return ',';
 }
 
-/** The blocks of a CSV. Throws `Unreadable`: too_wide, bad_quotes, or what decoding finds. */
+/** @throws `Unreadable` (too_wide, bad_quotes, or an error of decoding) */
 export function readCsv(bytes: Buffer, limits: Limits): Blocks {
   const text = decodeText(bytes, limits);
   const delimiter = detectDelimiter(text);

@@ -1,9 +1,9 @@
 /**
- * Reads uploaded files. Each file is read in a separate process that is used once, has no environment, no rights to
- * files and no knowledge of other files, and is killed at its limits: a hostile file is refused with a reason and harms
- * nobody else.
- * This file must not run a parser in the caller's process; `sniffFile` only looks at a file's head, its directory and
- * the beginning of one entry.
+ * Reads uploaded files. Each file is read in a separate, single-use process without environment, file access or
+ * knowledge of other files. The process is killed at its limits, so a hostile file is refused with a reason and harms
+ * nothing else.
+ * This file must not run a parser in the caller's process. `sniffFile` only reads a file's head, its archive directory
+ * and the start of one entry.
  */
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -39,57 +39,64 @@ import {
 } from '../base/sandbox.ts';
 
 export type FilesOptions = {
-  /** Resident memory of one reading process, in MiB. An idle one takes about 100. */
+  /** Limit of resident memory of one reading process, in MiB. An idle one takes about 100. */
   memoryMb?: number;
-  /** Wall-clock time for one file, in milliseconds. */
+  /** Wall-clock time limit for one file, in milliseconds. */
   timeoutMs?: number;
-  /** How many times longer a file may take that is read in the background. */
+  /** The factor by which the time limit is longer for a file that is read in the background. */
   patience?: number;
-  /** Processes that are kept ready (parsers of text loaded), so that a small file need not wait for a start. */
+  /**
+   * The number of idle processes kept ready with warmed-up text parsers, so that a small file does not wait for a
+   * start.
+   */
   spares?: number;
   limits?: Partial<Limits>;
-  /** Files that are read at the same time; as many as are asked for unless told. */
+  /** Maximum number of files read concurrently; unlimited by default. */
   atOnce?: number;
-  /** Processor time for one PDF, in seconds. */
+  /** Limit of processor time for one PDF, in seconds. */
   pdfSeconds?: number;
-  /** The path of the reading program where it was built (workers/readers.ts); its sources are run otherwise. */
+  /** The path of the built reading program (workers/readers.ts). Without it, the sources are run. */
   program?: string | undefined;
 };
 
 export type ReadOptions = {
   signal?: AbortSignal;
-  /**
-   * Low priority: the file gets the processor time that others leave, and none of the processes that are kept ready.
-   */
+  /** Reads at low priority and does not use the processes that are kept ready. */
   background?: boolean;
 };
 
 export type Files = {
   /**
-   * The blocks of a file, from a path or a stream of its bytes.
-   * Throws `Unreadable` (never worth a retry), the signal's reason, or an ordinary error of the process itself (retry).
+   * The blocks of a file, from a path or a stream of its bytes. @throws `Unreadable`, which must not be retried; the
+   * signal's reason; an ordinary error of the process itself, which may be retried.
    */
   extract(source: Readable | string, type: ReadableType, options?: ReadOptions): Promise<Block[]>;
-  /** The same, and cut into chunks in that process too, so that the caller's thread stays free. */
+  /**
+   * The chunks of a file. Chunking runs in the reading process too, so that the caller's thread stays free. Throws like
+   * `extract`.
+   */
   chunk(source: Readable | string, type: FileType, options?: ReadOptions & { filename?: string }): Promise<CutChunk[]>;
-  /** What a mail says, from its bytes. Throws as `extract` does. */
+  /** Parses a mail from its bytes. Throws like `extract`. */
   mail(source: Readable, options?: ReadOptions): Promise<ReadMail>;
-  /** Ends every process, ready or busy; reads in progress fail. */
+  /** Ends every process, idle or busy; running reads fail. */
   close(): Promise<void>;
 };
 
 /**
- * A small PDF can ask for any amount of memory, outside JavaScript's heap and at once, and compute for any time, so the
- * kernel bounds both. Measured: an ordinary one needs 0.2 s and 150 MiB.
+ * Limits enforced by the kernel, because a small PDF can allocate any amount of memory outside JavaScript's heap at
+ * once, and compute forever. An ordinary PDF needs 0.2 s and 150 MiB (measured).
  */
 const pdfBounds = { dataKb: 700 * 1024, heapMb: 192, text: 200_000 } as const;
-/** The part of a process's memory that `sandboxFlags` gives to JavaScript's heap. */
+/** The share of a process's memory limit that `sandboxFlags` gives to JavaScript's heap. */
 const heapShare = 0.75;
 
 const entry = fileURLToPath(new URL('child.ts', import.meta.url));
-/** Starting a process takes some 300 ms of a core, about as long as the rest of a document's processing. */
+/**
+ * The delay before a replacement process is started. A start takes about 300 ms of a core, as long as the rest of a
+ * document's processing.
+ */
 const refillAfterMs = 300;
-/** The longest result that is accepted, in bytes of JSON: the text limit plus column names and escapes. */
+/** Maximum size of a reply, in bytes of JSON: the text limit plus column names and escapes. */
 const maxReplyBytes = 128 * 1024 * 1024;
 const replies = {
   blocks: z.array(
@@ -119,7 +126,7 @@ const envelope = z.discriminatedUnion('ok', [
   z.object({ ok: z.literal(false), reason: z.enum(reasons), detail: z.string() }),
 ]);
 
-/** The code that a reading process may read. */
+/** The code that a reading process has permission to read. */
 const readerCode = [
   'clients/base/charset.ts',
   'clients/files/*',
@@ -132,7 +139,10 @@ const readerCode = [
 export const readerFlags = (memoryMb: number, program = entry): string[] =>
   sandboxFlags(memoryMb, program === entry ? readerCode : [join(dirname(program), '*')]);
 
-/** Returns a function that tells, once feeding the process has failed, whether the source failed first. */
+/**
+ * Watches the transfer of the source to the process. The returned function tells, after the transfer has failed,
+ * whether the source failed first.
+ */
 function watchFeed(source: Readable, sink: Writable): () => boolean {
   let first: 'source' | 'sink' | undefined;
   source.once('error', () => (first ??= 'source'));
@@ -152,7 +162,7 @@ const ended = (child: Sandboxed, onFlood: () => void): Promise<Ended & { stdout:
       length += part.length;
       if (length > maxReplyBytes) return onFlood();
       stdout.push(part);
-      // The line end completes the reply; waiting for the end of the process would take 10 ms or more.
+      // The newline completes the reply. Waiting for the process to exit would take 10 ms or more.
       if (part.at(-1) === 10) resolve({ code: 0, signal: null, stdout: Buffer.concat(stdout), stderr });
     });
     child.stderr.on('data', (part: Buffer) => {
@@ -162,7 +172,10 @@ const ended = (child: Sandboxed, onFlood: () => void): Promise<Ended & { stdout:
     child.once('close', (code, signal) => resolve({ code, signal, stdout: Buffer.concat(stdout), stderr }));
   });
 
-/** What the end of a process means for its file, or an ordinary error when the file was not the cause. */
+/**
+ * Parses the reply. @throws the error that the end of the process means: `Unreadable` when the file is at fault,
+ * otherwise an ordinary error.
+ */
 function parseReply({ stdout, ...end }: Ended & { stdout: Buffer }): unknown {
   const death = deathOf(end, 'the file reader');
   if (death) throw death;
@@ -186,7 +199,7 @@ export function createFiles(options: FilesOptions = {}): Files {
     const child = startSandboxed(program, readerFlags(memory, program), bounds, { background });
     alive.add(child);
     child.once('close', () => alive.delete(child));
-    // If a spare dies, or is written to after its death, its exit shows that; nobody listens before it is used.
+    // A spare that dies before use has no other error listener; its exit is noticed later.
     child.on('error', () => alive.delete(child));
     child.stdin.on('error', () => undefined);
     return child;
@@ -206,7 +219,7 @@ export function createFiles(options: FilesOptions = {}): Files {
     return start(false);
   };
 
-  /** Reads one file in one process, under a time limit, a memory limit and the caller's signal. */
+  /** Reads one file in one process. The time limit, the memory limit and the caller's signal each kill the process. */
   const limit = options.atOnce === undefined ? undefined : pLimit(options.atOnce);
   const run = (source: Readable | string, job: FileJob, options: ReadOptions): Promise<unknown> =>
     limit ? limit(() => readOne(source, job, options)) : readOne(source, job, options);
@@ -215,7 +228,7 @@ export function createFiles(options: FilesOptions = {}): Files {
     const { signal, background = false } = options;
     if (closed) throw new Error('the file reader is closed');
     signal?.throwIfAborted();
-    // Of a PDF the kernel's limits decide, so it gets a process that was started under them.
+    // For a PDF the kernel's limits are essential, so it never gets a spare, which was started without them.
     const strict = job.want !== 'mail' && job.type === 'pdf';
     const child = background || strict ? start(strict, background) : take();
     hold(child, true);
@@ -226,7 +239,8 @@ export function createFiles(options: FilesOptions = {}): Files {
     };
     const onAbort = (): void => kill(signal?.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
-    // In the background a file may wait long for a processor, which is no fault of its own: its processor time is bounded.
+    // In the background a file may wait long for a free core, which is not the file's fault; its processor time is
+    // limited separately.
     const clock = background
       ? setTimeout(() => kill(new Error('the file reader got too little processor time')), timeoutMs * patience)
       : setTimeout(() => kill(new Unreadable('timed_out')), timeoutMs);
@@ -237,13 +251,13 @@ export function createFiles(options: FilesOptions = {}): Files {
       child.stdin.write(`${JSON.stringify(job)}\n`);
       const sourceFailed = watchFeed(bytes, child.stdin);
       const feed = pipeline(bytes, child.stdin).catch((error: unknown) => {
-        // A process that stopped reading gives the reason in its reply or its exit; half a source must never pass for a
-        // file.
+        // When the process stopped reading, its reply or exit gives the reason. When the source failed, the process is
+        // killed, so that a partial source never counts as the file.
         if (sourceFailed()) kill(error);
       });
       const result = await end;
-      // A process that answered early (for a file that is too large) reads no more, and nothing may wait for the rest
-      // of the source.
+      // A process that replied early (for a file that is too large) reads no more, so the rest of the source is
+      // dropped.
       child.stdin.destroy();
       await feed;
       if (verdict !== undefined) throw verdict;
@@ -254,8 +268,8 @@ export function createFiles(options: FilesOptions = {}): Files {
       signal?.removeEventListener('abort', onAbort);
       child.kill('SIGKILL');
       hold(child, false);
-      // The next process is started only now, after a short delay, so that its start slows down neither this file nor
-      // the work on its chunks.
+      // The replacement is started only now and after a delay, so that its start slows down neither this file nor the
+      // processing of its chunks.
       setTimeout(refill, refillAfterMs).unref();
     }
   };
@@ -288,15 +302,15 @@ export function createFiles(options: FilesOptions = {}): Files {
   };
 }
 
-/** How many names of an archive's directory are read to detect its type. */
+/** At most this many names of an archive's directory are read to detect the type. */
 const maxSniffedEntries = 5_000;
 
-/** How much of `[Content_Types].xml` is unpacked, in bytes: the main part is named in its first lines. */
+/** At most this many bytes of `[Content_Types].xml` are unpacked: the main part is named in its first lines. */
 const maxContentTypesBytes = 256 * 1024;
 
 type Directory = { names: string[]; contentTypes: string };
 
-/** The beginning of an entry as text; empty when it cannot be read. */
+/** The start of an entry as text; empty when it cannot be read. */
 const readBeginning = (zip: ZipFile, entry: Entry): Promise<string> =>
   new Promise((resolve) => {
     zip.openReadStream(entry, (error, stream) => {
@@ -313,7 +327,8 @@ const readBeginning = (zip: ZipFile, entry: Entry): Promise<string> =>
   });
 
 /**
- * The content of a ZIP file's directory; undefined when there is no readable one. Unpacks the beginning of one entry.
+ * The entries of a ZIP file's directory; undefined when the directory is unreadable. Unpacks only the start of one
+ * entry.
  */
 function readDirectory(path: string): Promise<Directory | undefined> {
   return new Promise((resolve) => {
@@ -345,12 +360,12 @@ function readDirectory(path: string): Promise<Directory | undefined> {
 type Detect<T> = (head: Uint8Array, filename: string, zipEntries?: readonly string[], contentTypes?: string) => T;
 
 /**
- * The type of an uploaded file on disk, from its head, its archive directory and the name it was uploaded under.
- * Throws VALIDATION (empty), TOO_LARGE (over 25 MiB) or UNSUPPORTED_FILE_TYPE, each with a detail on `file`.
+ * The type of an uploaded file, detected from its head, its archive directory and its filename. @throws Problem
+ * VALIDATION (empty), TOO_LARGE (over 25 MiB) or UNSUPPORTED_FILE_TYPE, each with a detail on `file`.
  */
 export const sniffFile = (path: string, filename: string): Promise<FileType> => sniff(path, filename, detectFileType);
 
-/** The same, by another rule than the knowledge base's: it is given the file's head, its name, and what an archive lists. */
+/** Like `sniffFile`, with another rule: `detect` gets the file's head, its name, and the archive's entries. */
 export async function sniff<T>(path: string, filename: string, detect: Detect<T>): Promise<T> {
   const file = await open(path);
   try {

@@ -1,6 +1,6 @@
 /**
- * Reads HTML (from mammoth, from marked, and as authors embed it in Markdown) into headings, text, list items and table
- * rows. It runs nothing and fetches nothing; scripts and styles are dropped.
+ * Converts HTML (from mammoth, from marked, and embedded in Markdown) into headings, text, list items and table rows.
+ * It runs no script and fetches nothing; scripts and styles are dropped.
  */
 import { Parser } from 'htmlparser2';
 import { Unreadable } from '../../models/rules/base/unreadable.ts';
@@ -34,10 +34,13 @@ const breaking = new Set(
 
 const rowGroups = new Set(['thead', 'tbody', 'tfoot']);
 
-/** Deeper nesting than this is an attack or an accident; people use five levels. */
+/** Deeper nesting is an attack or an accident; authors use about five levels. */
 const maxNesting = 500;
 
-/** What the author marked in a row: all of its cells as names, the first cell as the name of the others, or nothing. */
+/**
+ * The header cells that the author marked with `<th>` in a row: all cells (`names`), the first cell as the name of the
+ * others (`label`), or none.
+ */
 type Marks = 'names' | 'label' | 'none';
 type TableRow = { cells: string[]; marks: Marks };
 
@@ -48,16 +51,16 @@ type Table = {
   kinds: ('name' | 'no name' | 'value' | 'no value')[];
   inHead: boolean;
   cell: string | undefined;
-  /** Whether the open cell ends in a line break. Reading its text to find out would copy it each time. */
+  /** Whether the open cell ends in a line break. A flag, because reading the growing text would copy it each time. */
   broken: boolean;
-  /** How many columns and rows the open cell covers. */
+  /** The number of columns and rows that the open cell spans. */
   across: number;
   down: number;
   spans: Spans;
   caption: string;
 };
 
-/** How many rows below a title are examined. */
+/** The number of rows below a title that are examined for a header. */
 const titleSampleRows = 60;
 
 const saying = (cells: readonly string[]): number => cells.filter((cell) => cell.trim() !== '').length;
@@ -68,11 +71,14 @@ function marksOf(kinds: Table['kinds']): Marks {
   return names > 0 && !kinds.includes('value') ? 'names' : 'none';
 }
 
-/** How many rows at the top of a table are titles: a single first cell, which says what all rows are about. */
+/**
+ * The number of title rows at the top of a table. A title row has text only in its first cell and describes the whole
+ * table.
+ */
 function titlesOf(rows: readonly TableRow[]): number {
   const found = rows.findIndex(({ cells, marks }, at) => {
     if (saying(cells) !== 1 || cells[0]?.trim() === '') return true;
-    // A row marked as names may consist of one cell, unless the next row looks like names.
+    // A row marked as header may have only one cell with text, unless the next rows have a header of their own.
     return (
       marks === 'names' &&
       cells.length > 1 &&
@@ -83,7 +89,7 @@ function titlesOf(rows: readonly TableRow[]): number {
 }
 
 /**
- * If the first cell is marked in each row of two cells, it is the name of the other; lines across the table may
+ * A table counts as name and value if every row of two cells has a marked first cell; single cells across the table may
  * separate such rows.
  */
 function firstRowOf(rows: readonly TableRow[]): FirstRow {
@@ -93,7 +99,7 @@ function firstRowOf(rows: readonly TableRow[]): FirstRow {
   return rows.every(isLabelled) ? 'no names' : 'unknown';
 }
 
-/** Receives the parts of an HTML document in order, from a parser or from a walk over a tree. */
+/** Receives the events of an HTML document in order, from a parser or from a walk over a tree. */
 export type HtmlWriter = {
   open(name: string, attributes: Readonly<Record<string, string | undefined>>): void;
   text(piece: string): void;
@@ -101,7 +107,7 @@ export type HtmlWriter = {
   end(): void;
 };
 
-/** Adds what an HTML text says to `blocks`, in reading order. Never throws for malformed HTML. */
+/** Adds the content of an HTML text to `blocks`, in reading order. Malformed HTML never throws. */
 export function addHtml(blocks: Blocks, limits: Limits, html: string): void {
   const writer = createHtmlWriter(blocks, limits, { addresses: true });
   const parser = new Parser({ onopentag: writer.open, ontext: writer.text, onclosetag: writer.close });
@@ -111,8 +117,8 @@ export function addHtml(blocks: Blocks, limits: Limits, html: string): void {
 }
 
 /**
- * Writes HTML into `blocks`. With `addresses`, a link's address follows its label unless the label shows it. Files need
- * that; in a web page, where every second word may be a link, it would be noise.
+ * Writes HTML into `blocks`. With `addresses`, a link's URL follows its label unless the label shows it. Files need the
+ * URLs; in web pages, where every second word may be a link, they would be noise.
  */
 export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: { addresses: boolean }): HtmlWriter {
   let text = '';
@@ -121,11 +127,14 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
   const lists: { ordered: boolean; next: number }[] = [];
   let marker = '';
   let inItem = false;
-  /** The question or term that the next text answers or explains: both stay in one block, and so in one chunk. */
+  /** The question or term that belongs to the next text. Both stay in one block, and so in one chunk. */
   let lead = '';
   let nesting = 0;
   const tables: Table[] = [];
-  /** Open links and their labels. Cutting a label out of the text afterwards would copy the text for every link. */
+  /**
+   * The open links with their labels. Labels are collected separately, because slicing them out of the text would copy
+   * the text for every link.
+   */
   const links: { href: string; label: string }[] = [];
   const room = { cells: maxSpannedCells };
 
@@ -139,7 +148,7 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
     if (link) link.label += piece;
   };
   const flush = (level?: number): void => {
-    // Inside a cell, paragraphs and list items stay part of the cell.
+    // Paragraphs and list items inside a cell stay part of the cell.
     const table = tables.at(-1);
     if (table?.cell !== undefined) {
       if (!table.broken) write('\n');
@@ -165,7 +174,7 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
     const table = tables.pop();
     if (!table) return;
     if (tables.length > 0) {
-      // The rows of a table within a cell become lines of that cell.
+      // The rows of a nested table become lines of the outer cell.
       write(`\n${table.rows.map(({ cells }) => cells.join(', ')).join('\n')}\n`);
       return;
     }
@@ -221,7 +230,7 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
         table.cell = '';
         table.broken = false;
         table.across = spanOf(attributes['colspan']) || 1;
-        // Zero means: to the end of the group of rows.
+        // `rowspan` 0 means: to the end of the row group.
         table.down = spanOf(attributes['rowspan']) || Infinity;
       }
     },
@@ -244,7 +253,7 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
       if (name === 'a') {
         const link = links.pop();
         const label = link?.label.trim();
-        // The address is part of the answer ("the form is at …"), unless the label already shows it.
+        // The URL is part of the answer ("the form is at …"), unless the label already shows it.
         if (
           addresses &&
           link &&

@@ -1,21 +1,25 @@
 /**
- * Reading order of a page: a PDF draws pieces of text anywhere and in any order. A recursive XY cut splits a page at its widest
- * empty column, then at its empty rows, and reads each part by lines. Pure.
+ * Reconstructs the reading order of a PDF page, because a PDF may draw pieces of text anywhere and in any order. A
+ * recursive XY cut splits the page at its widest empty column, then at its empty rows, and reads each part line by
+ * line. Pure.
  */
 
-/** A piece of text; `y` counts from the bottom of the page, as in PDF. */
+/** A piece of text with its position. `y` counts from the bottom of the page, as in PDF. */
 export type Piece = { text: string; x: number; y: number; width: number; height: number };
 
-/** People nest columns less deeply than this. */
+/** Maximum depth of the recursive cut; real columns are nested less deeply. */
 const maxDepth = 8;
-/** A page with more pieces is read in the order in which it was drawn. */
+/** A page with more pieces keeps its drawing order. */
 const maxPieces = 20_000;
-/** In line heights: an empty column, an empty row, pieces of one line, a blank between words. */
+/**
+ * Minimum distances in line heights: between columns, between rows, between pieces of different lines, and between
+ * words.
+ */
 const gaps = { column: 1.2, row: 0.8, line: 0.4, blank: 0.15 } as const;
-/** A column has at least this many lines on both sides; a date beside a heading is no column. */
+/** Both sides of a column gap need at least this many lines; a date beside a heading is no column. */
 const columnLines = 3;
 
-/** The lines of a page, in the order in which a person reads them. */
+/** The lines of a page in reading order. */
 export function readingOrder(pieces: readonly Piece[]): string[] {
   const shown = pieces.filter(({ text, height }) => text.trim() !== '' && height > 0);
   return shown.length > maxPieces ? linesOf(shown) : cut(shown, 0);
@@ -44,7 +48,7 @@ function cut(pieces: readonly Piece[], depth: number): string[] {
   return [...cut(upper, depth + 1), ...cut(lower, depth + 1)];
 }
 
-/** The middle of the widest gap of at least this width; undefined when there is none. */
+/** The middle of the widest gap that is at least `least` wide; undefined when there is none. */
 function widestGap(spans: readonly (readonly [from: number, to: number])[], least: number): number | undefined {
   const sorted = spans.toSorted(([one], [other]) => one - other);
   let end = sorted[0]![1];
@@ -65,7 +69,7 @@ function medianHeight(pieces: readonly Piece[]): number {
   return heights[Math.floor(heights.length / 2)]!;
 }
 
-/** Pieces side by side, from top to bottom. */
+/** Groups pieces that are side by side into rows, from top to bottom. */
 function rowsOf(pieces: readonly Piece[]): Piece[][] {
   const rows: Piece[][] = [];
   for (const piece of pieces.toSorted((one, other) => other.y - one.y || one.x - other.x)) {

@@ -1,39 +1,36 @@
-/** The limits of reading one file inside its process, and the collector that keeps the text within them. */
+/** The limits for reading one file, and the collector of blocks that enforces the limit on text. */
 import type { Block } from '../../models/rules/knowledge/chunks.ts';
 import { Unreadable } from '../../models/rules/base/unreadable.ts';
 
 export type Limits = {
-  /** Characters of text taken from one file; names of columns count once. */
+  /** Maximum characters of text taken from one file; column names count once. */
   maxTextCharacters: number;
-  /** Bytes that all entries of a DOCX or XLSX may unpack to together. */
+  /** Maximum total size of the unpacked entries of a DOCX or XLSX, in bytes. */
   maxUnpackedBytes: number;
-  /** Files inside a DOCX or XLSX. */
+  /** Maximum number of entries in a DOCX or XLSX. */
   maxEntries: number;
-  /** Columns of one table. */
+  /** Maximum number of columns of one table. */
   maxColumns: number;
 };
 
 export const defaultLimits: Limits = {
-  // 5,000 chunks of 170 words of 6 characters: models/rules/knowledge/chunks.ts takes no more, so no more is read.
+  // 5,000 chunks of 170 words of 6 characters; models/rules/knowledge/chunks.ts accepts no more.
   maxTextCharacters: 5_000_000,
-  // A 25 MiB workbook of ordinary tables unpacks to about 150 MiB; an archive bomb unpacks to gigabytes.
+  // A 25 MiB workbook of ordinary tables unpacks to about 150 MiB; an archive bomb to gigabytes.
   maxUnpackedBytes: 200 * 1024 * 1024,
-  // Office writes one file per picture, sheet or chart; hundreds are rare.
+  // Office writes one entry for each picture, sheet or chart; hundreds are rare.
   maxEntries: 5_000,
   maxColumns: 1_000,
 };
 
-/**
- * The ratio of unpacked to packed size that, in a large file, only an archive bomb reaches; deflate cannot exceed
- * 1,032.
- */
+/** A ratio of unpacked to packed size that only an archive bomb reaches in a large file; deflate's maximum is 1,032. */
 export const maxRatio = 200;
 export const ratioMattersFromBytes = 20 * 1024 * 1024;
 
-/** No program writes XML or HTML that is nested deeper than this; parsers would run out of stack. */
+/** Maximum nesting of XML or HTML. No program writes deeper nesting, and parsers would run out of stack. */
 export const maxDepth = 200;
 
-/** Collects cleaned blocks in reading order, and stops the reader at the limit instead of after it. */
+/** Collects cleaned blocks in reading order. Adding a block beyond the limit throws, which stops the reader at once. */
 export class Blocks {
   readonly list: Block[] = [];
   private characters = 0;
@@ -68,8 +65,8 @@ export class Blocks {
 }
 
 /**
- * One form for equal texts: NFC, no control or invisible characters, no blanks around lines, at most one empty line in
- * a row.
+ * Normalizes a text: NFC, no control or invisible characters, no white space around lines, at most one empty line in a
+ * row.
  */
 export function tidy(text: string): string {
   return text

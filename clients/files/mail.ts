@@ -1,6 +1,6 @@
 /**
- * Reads a mail (RFC 5322, MIME): its author, what the author wrote, and the attachments. It runs only inside a file
- * process and in tests. The author's text is the text without quoted history and signature.
+ * Parses a mail (RFC 5322, MIME): its author, the author's text without quoted history and signature, and the
+ * attachments. It runs only inside a file process and in tests.
  */
 import EmailReplyParser from 'email-reply-parser';
 import { DOMParser } from 'linkedom';
@@ -16,7 +16,10 @@ import { tellingHeaders, type MailHeader } from '../../models/rules/events/maili
 import { withoutClosing } from '../../models/rules/language/closings.ts';
 import { markerLine, messageIdsIn } from '../../models/rules/events/mailout.ts';
 
-/** How much of a mail's text is examined: the parser of quotes takes seconds for long texts of short lines. */
+/**
+ * At most this much of a mail's text is examined, because the parser of quotations takes seconds for long texts of
+ * short lines.
+ */
 const maxText = 64 * 1024;
 const maxLine = 1_000;
 const maxLines = 2_000;
@@ -51,7 +54,7 @@ export async function readMail(bytes: Buffer, limits: Limits): Promise<ReadMail>
   };
 }
 
-/** Parses the mail with its declared encoding or, where that is provably wrong, with the usual one. */
+/** Parses the mail with its declared encoding. If that is provably wrong, parses again as windows-1252. */
 async function parse(bytes: Buffer): Promise<Email> {
   const read = (raw: Uint8Array) => PostalMime.parse(raw, { maxNestingDepth: 256 });
   const declared = await read(bytes);
@@ -60,7 +63,7 @@ async function parse(bytes: Buffer): Promise<Email> {
   return garbled(amended) ? declared : amended;
 }
 
-/** Whether most characters outside ASCII were lost: then the declared or implied encoding is wrong. */
+/** Whether most non-ASCII characters were lost, which means that the declared or default encoding is wrong. */
 function garbled({ text = '', html = '' }: Email): boolean {
   const sample = text.slice(0, maxText) + html.slice(0, maxText);
   const lost = sample.match(/\ufffd/g)?.length ?? 0;
@@ -68,8 +71,8 @@ function garbled({ text = '', html = '' }: Email): boolean {
 }
 
 /**
- * Declares windows-1252 for text parts that have no encoding or claim UTF-8 or ASCII: most mails without one are
- * written in it.
+ * Declares windows-1252 for text parts that declare no encoding, UTF-8 or ASCII, because most mails without a correct
+ * declaration use it.
  */
 const asWindows1252 = (raw: string): string =>
   (/^content-type:/im.test(raw.slice(0, headEnd(raw)))
@@ -79,13 +82,13 @@ const asWindows1252 = (raw: string): string =>
     .replace(/\bcharset\s*=\s*"?(?:utf-?8|us-ascii|ascii|unknown-8bit)"?/gi, 'charset=windows-1252')
     .replace(/^(content-type:\s*text\/(?:plain|html))[ \t]*(?=\r?\n(?![ \t]))/gim, '$1; charset=windows-1252');
 
-/** Where the headers of a mail end. */
+/** The position where a mail's headers end. */
 const headEnd = (raw: string): number => {
   const at = raw.search(/\r?\n\r?\n/);
   return at === -1 ? raw.length : at;
 };
 
-/** With several authors, or several headers that name one, none can be believed. */
+/** The single author of a mail. With several authors or several author headers, none is trusted. */
 function authorOf({ headers }: Email): { name: string; address: string } {
   const named = headers
     .filter(({ key }) => key === 'from')
@@ -95,7 +98,7 @@ function authorOf({ headers }: Email): { name: string; address: string } {
   return { name: tidy(decodeWords(author.name)).replace(/\s+/g, ' '), address: author.address.trim() };
 }
 
-/** Cuts the text to what the parser of quotes handles in milliseconds. */
+/** Truncates the text to a size that the parser of quotations handles in milliseconds. */
 const bounded = (text: string): string =>
   text
     .slice(0, maxText * 2)
@@ -106,24 +109,24 @@ const bounded = (text: string): string =>
     .join('\n')
     .slice(0, maxText);
 
-/** The text without quoted history and signature; when nothing is left, only without the quoted lines. */
+/** The text without quoted history and signature. When nothing is left, only the quoted lines are removed. */
 function authored(text: string): string {
   const said = tidy(aboveMarker(new EmailReplyParser().read(bounded(text)).getVisibleText()));
   if (said !== '') return withoutClosing(said);
-  // The answer is below the quotation; the line above it only names whom it quotes.
+  // The reply is below the quotation; the line above the quotation only introduces it.
   const lines = text.split('\n');
   const isQuoted = (line: string): boolean => /^\s*>/.test(line);
   const below = lines.slice(Math.max(0, lines.findIndex(isQuoted)));
   return withoutClosing(tidy(below.filter((line) => !isQuoted(line) && !markerLine.test(line)).join('\n')));
 }
 
-/** The text above the line with which our own mails begin. */
+/** The text above the marker line with which our own mails begin. */
 function aboveMarker(text: string): string {
   const at = text.search(markerLine);
   return at === -1 ? text : text.slice(0, at);
 }
 
-/** The elements in which mail programs wrap quoted history and signatures. */
+/** CSS selectors of the elements in which mail programs wrap quoted history and signatures. */
 const quoted = [
   '.gmail_quote',
   '.gmail_attr',
@@ -137,10 +140,10 @@ const quoted = [
   '.gmail_signature',
   '.moz-signature',
 ].join(',');
-/** Outlook marks a quotation only by a line above the quoted mail's headers. */
+/** Outlook marks a quotation only by a line above the headers of the quoted mail. */
 const outlookHead = /^\s*(?:From|Von|De)\s*:/u;
 
-/** The part of linkedom's DOM that is used; its own types are a browser's. */
+/** The part of linkedom's DOM that is used; linkedom's own types need those of a browser. */
 type Dom = {
   textContent: string | null;
   nextSibling: Dom | null;
@@ -151,7 +154,7 @@ type Dom = {
   toString(): string;
 };
 
-/** A mail's text, with and without quotations. */
+/** A mail's text with quotations (`full`) and without (`own`). */
 type Said = { full: string; own: string };
 
 function ofText(text: string): Said {
@@ -176,14 +179,14 @@ function textOf(document: Dom, limits: Limits): string {
 }
 
 const hidingStyle = /(?:^|[;\s{])(?:display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*all)/i;
-/** A rule of a style sheet for one class or id; rules inside `@media` are for other sizes and media. */
+/** Matches a style sheet's rule for one class or id. Rules inside `@media` are for other sizes and media. */
 const styleRule = /([^{}]{1,500})\{([^{}]{0,2000})\}/g;
 const simpleSelector = /^[a-z]{0,10}([.#])([\w-]{1,100})$/i;
 const maxRules = 500;
 
 /**
- * Removes what the author's mail program hides, such as the preview line of mailing lists: the author neither saw nor
- * wrote it.
+ * Removes elements that the author's mail program hides, such as the preview line of newsletters. The author neither
+ * saw nor wrote them.
  */
 function removeHidden(document: Dom): void {
   for (const element of document.querySelectorAll('[hidden],[style]')) {

@@ -1,10 +1,10 @@
-/** The part of mailauth, which ships no types, that clients/files/authentication.ts uses. */
+/** Types for the part of mailauth that clients/files/authentication.ts uses; the library ships none. */
 declare module 'mailauth/lib/parse-dkim-headers.js' {
   type Finding = { value: string; header?: Readonly<Record<string, string>> };
   export default function parseHeader(line: string): {
-    /** Of `Authentication-Results`: what was found of each signature. */
+    /** The results for each signature, from an `Authentication-Results` header. */
     parsed: { dkim?: readonly Finding[] };
-    /** Of a list of tags, such as `DKIM-Signature`. */
+    /** The tags of a header such as `DKIM-Signature`. */
     tags?: readonly { name: string; value: string }[];
     syntaxErrors?: readonly string[];
   };

@@ -1,28 +1,28 @@
-/** The result of the process that reads mails, apart from the parsers, which only that process loads. */
+/** The type of a parsed mail. It is in a separate file, because only the reading process loads the parsers. */
 import type { MailHeader } from '../../models/rules/events/mailin.ts';
 
 export type MailAttachment = { filename: string; mime_type: string; bytes: number };
 
 export type ReadMail = {
-  /** The address in `From`; empty when there is none or several. */
+  /** The address in `From`; empty when there is none or more than one. */
   from: { name: string; address: string };
   subject: string;
   message_id: string;
   in_reply_to: string[];
   references: string[];
   /**
-   * The domain whose signature confirms the author, by the receiving service's findings; empty when there is none. It
-   * counts only if that service also confirmed a signature.
+   * The domain whose DKIM signature confirms the author, according to the receiving service; empty when there is none.
+   * Trust it only if that service's own verdict also says that a signature is valid.
    */
   signed_by: string;
-  /** The headers that show whether a program wrote it, in order, names in lower case. */
+  /** The headers that tell whether a program wrote the mail, in order, with names in lower case. */
   headers: MailHeader[];
-  /** The author's own text. */
+  /** The author's text without quotations. */
   text: string;
-  /** The whole text with its quotations. */
+  /** The whole text with quotations. */
   full_text: string;
   attachments: MailAttachment[];
 };
 
-/** The largest mail that is read, in bytes. */
+/** Maximum size of a mail, in bytes. */
 export const maxMailBytes = 10 * 1024 * 1024;

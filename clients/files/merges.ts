@@ -1,15 +1,15 @@
-/** Merged cells of a sheet: the content of one is written into each row and column that it covers. */
+/** Merged cells of a spreadsheet: the text of one is copied into each row and column that it covers. */
 import { Unreadable } from '../../models/rules/base/unreadable.ts';
 
-/** A row with content, even a hidden one, because a merged cell may begin in it. `number` counts from 1. */
+/** A row with content. Hidden rows are included, because a merged cell may begin in one. `number` counts from 1. */
 export type MergeRow = { number: number; cells: string[] };
-/** The rows and columns that a merged cell covers, the last ones included; rows count from 1, columns from 0. */
+/** The range of a merged cell, inclusive. Rows count from 1, columns from 0. */
 export type Merge = { top: number; left: number; bottom: number; right: number };
 
-/** A longer cell, in characters, is not a label of other rows, so its text is written once. */
+/** A cell with more characters is no label for other rows, so its text is not repeated. */
 const maxRepeatedCharacters = 200;
 
-/** `BC12` to 54: the column, counted from 0; -1 when the reference names none. */
+/** The column of a reference, counted from 0: `BC12` gives 54. -1 when the reference has no column. */
 export function columnOf(reference: string): number {
   let column = 0;
   for (const letter of /^[A-Z]{1,7}/i.exec(reference)?.[0].toUpperCase() ?? '')
@@ -17,14 +17,14 @@ export function columnOf(reference: string): number {
   return column - 1;
 }
 
-/** `B2:D3` as a merge; undefined when the reference is no range. */
+/** Parses a range such as `B2:D3`; undefined when the text is no range. */
 export function mergeOf(reference: string): Merge | undefined {
   const [, from = '', top = '', to = '', bottom = ''] = /^([A-Z]+)(\d+):([A-Z]+)(\d+)$/i.exec(reference) ?? [];
   if (from === '') return undefined;
   return { top: Number(top), left: columnOf(from), bottom: Number(bottom), right: columnOf(to) };
 }
 
-/** Columns with cells of their own. Other columns only exist for the layout of merged cells. */
+/** The columns that have cells of their own. Other columns exist only for the layout of merged cells. */
 function filledColumns(rows: readonly MergeRow[]): Set<number> {
   const filled = new Set<number>();
   for (const { cells } of rows) for (const [column, cell] of cells.entries()) if (cell !== '') filled.add(column);
@@ -32,9 +32,9 @@ function filledColumns(rows: readonly MergeRow[]): Set<number> {
 }
 
 /**
- * Writes each merged cell into the rows and columns that it covers, if the row has other content (a title across a
- * table stays one cell) and the column has cells of its own. Adds at most `room` characters, else throws
- * `Unreadable('too_much_text')`.
+ * Copies each merged cell into the rows and columns that it covers, if the row has other content and the column has
+ * cells of its own. So a title across a table stays one cell. @throws `Unreadable('too_much_text')` when more than
+ * `room` characters would be added.
  */
 export function fillMerges(rows: readonly MergeRow[], merges: readonly Merge[], room: number): void {
   if (merges.length === 0) return;
@@ -49,7 +49,7 @@ export function fillMerges(rows: readonly MergeRow[], merges: readonly Merge[], 
     const right = Math.min(merge.right, width - 1);
     for (let at = start; (rows[at]?.number ?? Infinity) <= merge.bottom; at += 1) {
       const cells = rows[at]?.cells ?? [];
-      // Examining a cell costs as much as writing it, so it counts too; many overlapping ranges then end as well.
+      // Examining a cell costs as much as writing it, so it counts too; this bounds the work for overlapping ranges.
       left -= Math.max(cells.length, value.length * (right - merge.left + 1));
       if (left < 0) throw new Unreadable('too_much_text');
       if (!cells.some((cell, column) => cell !== '' && (column < merge.left || column > right))) continue;

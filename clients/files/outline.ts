@@ -1,21 +1,21 @@
 /**
- * Tells rows and columns that a collapsed group hides from those that the author hid one by one. A group of a sheet's
- * outline is the neighbouring rows of at least one level; collapsing it hides all of them.
+ * Distinguishes rows and columns hidden by a collapsed group from those that the author hid one by one. A group
+ * consists of adjacent rows (or columns) with at least the same outline level; collapsing hides all of them.
  */
 
-/** Whether any part of a group is visible. Known once the group has ended. */
+/** `seen`: whether any member of the group is visible, which is known only after the group's end. */
 export type Group = { seen: boolean };
 
 /** Excel's outlines have seven levels. */
 const maxLevels = 7;
 
 export type Outline = {
-  /** Call this for each row or column in order; it returns the group that the row or column belongs to, if any. */
+  /** Call this for each row or column in order. Returns the group of the row or column, if any. */
   next(at: { number: number; level: number; hidden: boolean }): Group | undefined;
 };
 
 export function createOutline(): Outline {
-  /** The open groups by their level, level 1 first. */
+  /** The open groups by outline level; level 1 is first. */
   let groups: Group[] = [];
   let last = 0;
   return {
@@ -30,6 +30,9 @@ export function createOutline(): Outline {
   };
 }
 
-/** Whether a hidden row or column stays hidden: it is in no group, or others of its group are visible. */
+/**
+ * Whether a hidden row or column stays hidden. It does when it is in no group, or when other members of its group are
+ * visible.
+ */
 export const staysHidden = (hidden: boolean, group: Group | undefined): boolean =>
   hidden && (group === undefined || group.seen);

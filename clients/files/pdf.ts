@@ -1,19 +1,19 @@
 /**
- * Reads the text of a PDF through PDF.js. It never runs a PDF's scripts and never draws fonts or pictures. It is for
- * resumes: the first pages are enough. Nothing here limits memory or time, since a PDF can spend any amount of both
- * before its first character; the process in which it runs has limits (files.ts).
+ * Reads the text of the first pages of a PDF with PDF.js, for resumes. Scripts are never run, and fonts and pictures
+ * are not rendered. This file limits neither memory nor time, because a PDF can use any amount before its first
+ * character; the process it runs in has limits (files.ts).
  */
 import { getDocumentProxy } from 'unpdf';
 import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import { readingOrder, type Piece } from './layout.ts';
 import { Blocks, type Limits } from './limits.ts';
 
-/** No resume is longer; further pages are ignored. */
+/** Further pages are ignored; no resume is longer. */
 const maxPages = 20;
-/** Pieces of text of one page: a dense page of small print has some thousands. */
+/** Maximum pieces of text on one page. A dense page of small print has some thousands. */
 const maxPieces = 50_000;
 
-/** The text of a PDF, a block a page. @throws Unreadable, or the library's error for a damaged file. */
+/** Returns a block for each page. @throws Unreadable, or the library's error for a damaged file */
 export async function readPdf(bytes: Buffer, limits: Limits): Promise<Blocks> {
   const blocks = new Blocks(limits);
   const file = await opened(bytes);
@@ -54,7 +54,7 @@ async function piecesOf(page: Awaited<ReturnType<Opened['getPage']>>, maxCharact
       if (typeof str !== 'string' || !transform) continue;
       pieces.push({ text: str, x: transform[4] ?? 0, y: transform[5] ?? 0, width: width ?? 0, height: height ?? 0 });
       characters += str.length;
-      // More text than this on one page is not meant for a reader.
+      // A page with more text than this is not meant for a human reader.
       if (characters > maxCharacters || pieces.length > maxPieces) {
         await reader.cancel(new Error('enough'));
         return pieces;

@@ -1,14 +1,14 @@
-/** The reader of each type of file. They run only inside a file process, and in tests of what they read. */
+/** Loads the reader for a file type. Readers run only inside a file process and in tests. */
 import type { Blocks, Limits } from './limits.ts';
 import type { FileType } from '../../models/rules/knowledge/document.ts';
 
-/** What can be read: what the knowledge base takes, and resumes. */
+/** The readable types: those of the knowledge base, and PDF for resumes. */
 export type ReadableType = FileType | 'pdf';
 export type Reader = (bytes: Buffer, limits: Limits) => Blocks | Promise<Blocks>;
 
 /**
- * Readers are loaded one by one: all of them while the process waits, or only the requested one when a file has already
- * arrived.
+ * Readers are loaded one by one. An idle process loads several in advance; a process whose file has arrived loads only
+ * the requested one.
  */
 export const readers: Record<ReadableType, () => Promise<Reader>> = {
   md: async () => (await import('./text.ts')).readMarkdown,

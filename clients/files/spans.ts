@@ -1,44 +1,43 @@
 /**
- * Puts the cells of an HTML table into columns: the text of a cell that covers several rows and columns is written in
- * each. Throws `Unreadable('too_much_text')` when there are more of them than in any honest document.
+ * Arranges the cells of an HTML table into columns. The text of a cell that spans several rows and columns is copied
+ * into each. @throws `Unreadable('too_much_text')` when a document has far more spanned cells than real ones have.
  */
 import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import type { Limits } from './limits.ts';
 
 /**
- * How many cells of a document may be covered by others: eight in each row of the longest allowed table. A document
- * with more is refused, because ignoring a span would put the rows below under wrong columns.
+ * Maximum number of spanned cells in a document: eight in each row of the longest allowed table. A document with more
+ * is refused, because ignoring a span would shift the rows below to wrong columns.
  */
 export const maxSpannedCells = 200_000;
-/**
- * A longer cell, in characters, is not a label: its text is written once, and the other cells that it covers stay
- * empty.
- */
+/** A cell with more characters is no label: its text is written once, and the other cells that it spans stay empty. */
 const maxRepeatedCharacters = 200;
 
 export type Spans = {
-  /** Adds a cell in the next free column. `down` may be infinite: to the end of the group of rows. */
+  /** Adds a cell to the next free column. `down` may be infinite, which means to the end of the row group. */
   place(row: string[], text: string, size: { across: number; down: number }): void;
-  /** The row with everything that reaches into it from above; undefined when it has no content of its own. */
+  /** The row, including the cells that span into it from above; undefined when the row has no content of its own. */
   endRow(row: string[]): string[] | undefined;
-  /** Ends a head, body or foot: no cell reaches into the next group. */
+  /** Ends a head, body or foot. No cell spans into the next group. */
   endGroup(): void;
 };
 
-/** `colspan` or `rowspan`; an invalid value means 1. */
+/** Parses `colspan` or `rowspan`; an invalid value counts as 1. */
 export function spanOf(value: string | undefined): number {
   const span = Number.parseInt(value ?? '1', 10);
   return span >= 0 ? span : 1;
 }
 
-/** Builds the columns of one table; `room` is shared by all tables of a document and counts down. */
+/**
+ * Builds the columns of one table. `room`: the remaining number of spanned cells, shared by all tables of a document.
+ */
 export function createSpans(limits: Limits, room: { cells: number }): Spans {
-  /** By column: the text that reaches down into it, and for how many more rows. */
+  /** By column: the text of a cell that spans down, and the number of rows left. */
   let above: ({ text: string; rows: number } | undefined)[] = [];
-  /** How many cells of the row have text, and the columns of the last one. */
+  /** The number of cells with text in the current row, and the columns of the last such cell. */
   let own = 0;
   let last = { from: 0, to: 0 };
-  /** How many cells of the row others reach into. */
+  /** The number of cells in the current row that are filled by spans. */
   let covered = 0;
 
   const fill = (row: string[], text: string): void => {
@@ -47,9 +46,9 @@ export function createSpans(limits: Limits, room: { cells: number }): Spans {
     room.cells -= 1;
     if (room.cells < 0) throw new Unreadable('too_much_text');
   };
-  // Real cells make a table too wide, not the columns that cells claim to cover.
+  // Only real cells can make a table too wide. Spans stop at half of the maximum.
   const isFree = (row: readonly string[]): boolean => row.length < limits.maxColumns / 2;
-  /** Whether a cell above reached into the next column, which is then filled. */
+  /** Fills the next column if a cell from above spans into it; returns whether it did. */
   const fromAbove = (row: string[]): boolean => {
     const cell = above[row.length];
     if (!cell || cell.rows <= 0 || !isFree(row)) return false;
@@ -76,10 +75,10 @@ export function createSpans(limits: Limits, room: { cells: number }): Spans {
       const alone = own === 1 && last.from === 0 && last.to === row.length;
       const says = own > 0;
       own = 0;
-      // A line across a table may claim to cover a thousand columns; none of them is kept.
+      // A cell across the whole table may span a thousand columns. They are not kept, so they do not count.
       if (alone || !says) room.cells += covered;
       covered = 0;
-      // One cell across the whole table is a line of its own, not the same value in each column.
+      // One cell across the whole table is a line of text, not the same value in each column.
       return says ? (alone ? row.slice(0, 1) : row) : undefined;
     },
     endGroup() {

@@ -1,4 +1,4 @@
-/** Turns the grid of a table into rows with their column names. It does not know where the grid comes from. */
+/** Converts the grid of a table into rows with column names. The grid may come from any file type. */
 import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import { fitsHead, isRemark, tableHead, type TableHead } from '../../models/rules/knowledge/tablehead.ts';
 import type { Blocks, Limits } from './limits.ts';
@@ -7,19 +7,22 @@ type Row = readonly string[];
 
 const filled = (row: Row): string[] => row.filter((cell) => cell.trim() !== '');
 
-/** The name and value of a row with exactly two cells, when the first can be a name. */
+/** A row of exactly two cells as name and value, if the first cell can be a name. */
 function pairOf(row: Row): [name: string, value: string] | undefined {
   const [name = '', value = ''] = row;
   const alone = filled(row).length === 2 && name.trim() !== '' && value.trim() !== '';
   return alone && name.length <= 60 ? [name.replace(/\s*:?\s*$/, ''), value] : undefined;
 }
 
-/** What is known of a table's first row; `likely names` is for spreadsheets, whose first row is nearly always names. */
+/**
+ * What is known about a table's first row. `likely names` is for spreadsheets, where it nearly always has the column
+ * names.
+ */
 export type FirstRow = 'names' | 'no names' | 'unknown' | 'likely names';
 
 /**
- * Adds a table. A two-column table without names of columns is read as name and value; any other keeps its values
- * without names.
+ * Adds a table. A two-column table without column names is read as name and value; any other table without column names
+ * keeps only its values.
  */
 export function addTable(
   blocks: Blocks,
@@ -35,12 +38,12 @@ export function addTable(
       ? undefined
       : tableHead(rows, { marked: firstRow === 'names', likely: firstRow === 'likely names' });
   addRows(blocks, limits, table, head, rows.slice(head?.rows ?? 0));
-  // A table with only a header still says what it would contain.
+  // A table that has only a header still tells which columns it would have.
   if (head && rows.length === head.rows) blocks.row(table, [['', filled(first).join('; ')]]);
   return head;
 }
 
-/** Adds rows under a known header, or without one. */
+/** Adds rows, with the column names if the header is known. */
 function addRows(
   blocks: Blocks,
   limits: Limits,
@@ -62,19 +65,18 @@ function addRows(
 }
 
 /**
- * Adds the grid of a sheet: blank rows separate tables, and single cells above a table are notes about it. A part
- * without a header of its own continues the table before it if it fits; otherwise its rows of two cells are name and
- * value.
+ * Adds the grid of a spreadsheet. Blank rows separate tables, and single cells above a table are notes about it. A part
+ * without a header continues the previous table if it fits. Otherwise its rows of two cells are name and value.
  */
 export function addSheet(blocks: Blocks, limits: Limits, table: string, rows: Iterable<Row>): void {
   let known: TableHead | undefined;
   let part: Row[] = [];
-  /** The columns of the current table in which some row has a value. */
+  /** The columns of the current table that have a value in some row. */
   let used = new Set<number>();
   const noteUsed = (body: readonly Row[]): void => {
     for (const row of body) for (const [at, cell] of row.entries()) if (cell.trim() !== '') used.add(at);
   };
-  /** Adds the names of columns without any value: they are part of the table's content. */
+  /** Adds the names of columns without values, because they are part of the table's content. */
   const addUnused = (): void => {
     const names = (known?.names ?? []).filter((name, at) => name !== '' && !used.has(at));
     if (used.size > 0 && names.length > 0) blocks.row(table, [['', names.join('; ')]]);
@@ -87,7 +89,7 @@ export function addSheet(blocks: Blocks, limits: Limits, table: string, rows: It
     part = [];
     if (body.length === 0) return;
     const before = known;
-    // A part that is wider than the table before it cannot continue that table.
+    // A part that is wider than the previous table cannot continue that table.
     const likely = !before || body.some((row) => row.slice(before.names.length).some((cell) => cell.trim() !== ''));
     if (!before || tableHead(body, { likely })) {
       addUnused();

@@ -7,9 +7,9 @@ import { addHtml } from './html.ts';
 import { Blocks, type Limits } from './limits.ts';
 
 /**
- * The text of a file: UTF-16 and UTF-8 by byte order mark or form, else the most likely older encoding (windows-1252
- * for Latin).
- * Throws `Unreadable('binary')` when it is not text, `too_much_text` when it is longer than twice the text limit.
+ * Decodes a text file. UTF-16 and UTF-8 are detected by byte order mark or form; other bytes get the most likely older
+ * encoding (windows-1252 for Latin). @throws `Unreadable`: `binary` when the file is no text, `too_much_text` when it
+ * is longer than twice the text limit
  */
 export function decodeText(bytes: Buffer, limits: Limits): string {
   if (isZip(bytes) || isCompoundFile(bytes) || looksBinary(bytes)) throw new Unreadable('binary');
@@ -19,7 +19,7 @@ export function decodeText(bytes: Buffer, limits: Limits): string {
   return text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n');
 }
 
-/** The blocks of Markdown: GitHub's flavour, front matter left out. */
+/** Reads GitHub-flavoured Markdown without its front matter. */
 export function readMarkdown(bytes: Buffer, limits: Limits): Blocks {
   const source = decodeText(bytes, limits).replace(/^---\n[\s\S]{0,20000}?\n(?:---|\.\.\.)[ \t]*(?:\n|$)/, '');
   const blocks = new Blocks(limits);
@@ -28,10 +28,12 @@ export function readMarkdown(bytes: Buffer, limits: Limits): Blocks {
 }
 
 const listMarker = /^\s*(?:[-*•–]|\d{1,3}[.)])\s+/;
-/** A line that ends before this column was broken on purpose: an address, a verse, `label: value`. */
+/** A line that ends before this column was broken on purpose, as in an address, a verse or `label: value`. */
 const wrapColumn = 50;
 
-/** The level of a paragraph that looks like a heading (underlined, in capitals, numbered), else undefined. */
+/**
+ * The heading level of a paragraph that looks like a heading (underlined, in capitals, numbered); undefined otherwise.
+ */
 function headingLevel(lines: readonly string[]): number | undefined {
   const [first = '', second = ''] = lines;
   if (first.length > 80) return undefined;
@@ -44,7 +46,7 @@ function headingLevel(lines: readonly string[]): number | undefined {
   return letters.length >= 4 && first === first.toUpperCase() && /\p{Lu}/u.test(first) ? 2 : undefined;
 }
 
-/** The blocks of plain text: blank lines separate paragraphs, wrapped lines are joined, list lines are items. */
+/** Reads plain text. Blank lines separate paragraphs, wrapped lines are joined, and lines of lists become items. */
 export function readText(bytes: Buffer, limits: Limits): Blocks {
   const blocks = new Blocks(limits);
   const paragraphs = decodeText(bytes, limits).split(/\n[^\S\n]*\n/);

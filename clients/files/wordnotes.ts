@@ -1,8 +1,8 @@
 /**
- * Puts the notes of a Word document where they are referred to, because far from their sentence they explain nothing.
- * It works on the document that mammoth has read, before mammoth writes it as HTML.
+ * Moves the notes of a Word document to the places that refer to them, because far from their sentence they explain
+ * nothing. It works on mammoth's parsed document, before mammoth writes HTML.
  */
-/** The parts of mammoth's document that are used here. */
+/** A node of mammoth's document, with the members that are used here. */
 export type WordNode = {
   type: string;
   value?: string;
@@ -17,7 +17,10 @@ const textOf = (nodes: readonly WordNode[]): string =>
   nodes.map((node) => (node.value ?? '') + textOf(node.children ?? [])).join('');
 const plain = (value: string): WordNode => ({ type: 'text', value });
 
-/** The document with the text of each note at the end of the paragraph that refers to it, and without the marks. */
+/**
+ * Returns the document with the text of each note at the end of the paragraph that refers to it. The reference marks
+ * are removed.
+ */
 export function placeNotes(document: WordDocument): WordNode {
   const place = (node: WordNode): WordNode[] => {
     if (!node.children) return [node];
@@ -25,7 +28,7 @@ export function placeNotes(document: WordDocument): WordNode {
     const references = new Map<string, WordNode>();
     const children = node.children.flatMap((child) => withoutMarks(child, references));
     const notes = [...references.values()].map((reference) => inline(document.notes.resolve(reference)?.body ?? []));
-    // A heading names the text below it, so its note goes to the first text there.
+    // A note on a heading becomes a paragraph below the heading.
     if (/^(?:heading|title)/i.test(node.styleName ?? '')) {
       return [{ ...node, children }, ...notes.map((note) => ({ type: 'paragraph', children: note }))];
     }
@@ -42,7 +45,7 @@ export function placeNotes(document: WordDocument): WordNode {
   return { ...document, children: (document.children ?? []).flatMap(place) };
 }
 
-/** A node without its references, which are added to `references`, each note once. */
+/** Removes the note references from a node. They are added to `references`, without duplicates. */
 function withoutMarks(node: WordNode, references: Map<string, WordNode>): WordNode[] {
   if (node.type === 'noteReference') {
     references.set(`${node.noteType} ${node.noteId}`, node);
@@ -52,7 +55,7 @@ function withoutMarks(node: WordNode, references: Map<string, WordNode>): WordNo
   return [{ ...node, children: node.children.flatMap((child) => withoutMarks(child, references)) }];
 }
 
-/** The body of a note in one line: paragraphs are joined with a blank; notes on notes are left out. */
+/** A note's body in one line: paragraphs are joined with a blank. Notes on notes are dropped. */
 function inline(body: readonly WordNode[]): WordNode[] {
   return trimStart(
     body.flatMap((node): WordNode[] => {
@@ -64,7 +67,7 @@ function inline(body: readonly WordNode[]): WordNode[] {
   );
 }
 
-/** Nodes without the blank at their beginning: Word writes one between a note's mark and its text. */
+/** Removes a leading blank, because Word writes one between a note's mark and its text. */
 function trimStart(nodes: readonly WordNode[]): WordNode[] {
   const at = nodes.findIndex((node) => textOf([node]).trim() !== '');
   const first = nodes[at];

@@ -1,17 +1,15 @@
-/**
- * Finds the styles of a Word document that hide text, either themselves or through the style that they are based on.
- */
+/** Finds the styles of a Word document that hide text, directly or through the style they are based on. */
 import { partOf, readRelations, readXml, type Archive } from './zip.ts';
 
-/** By style id whether the style hides its text. A style that neither hides nor shows it is missing. */
+/** Maps a style id to whether the style hides text. A style that sets neither is missing. */
 export type HidingStyles = ReadonlyMap<string, boolean>;
 
 type Style = { hides?: boolean; base?: string };
 
-/** Styles can be based on each other; Word itself allows about ten steps. */
+/** Maximum number of steps from a style to the styles it is based on; Word allows about ten. */
 const maxStyleSteps = 20;
 
-/** The value of an on-off property: a property without a value is on. */
+/** The value of an on/off property. A property without a value is on. */
 export const isOn = (value: string | undefined): boolean => !/^(?:0|false|off)$/.test(value ?? '');
 
 async function readStyles(archive: Archive, part: string): Promise<Map<string, Style>> {
@@ -33,7 +31,7 @@ async function readStyles(archive: Archive, part: string): Promise<Map<string, S
   return styles;
 }
 
-/** The styles that hide text. Throws like `readXml`. */
+/** The styles that hide or show text. Throws like `readXml`. */
 export async function readHidingStyles(archive: Archive): Promise<HidingStyles> {
   const main = partOf(archive, await readRelations(archive, ''), '/officeDocument') ?? 'word/document.xml';
   const part = partOf(archive, await readRelations(archive, main), '/styles') ?? 'word/styles.xml';

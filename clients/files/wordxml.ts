@@ -1,22 +1,22 @@
 /**
- * Rewrites a part of a Word document to the little that mammoth needs, as a stream. Word writes some 200 bytes of XML
- * around each word, and mammoth builds two trees of them; after the rewrite a tree has a few nodes for each paragraph.
- * Content that the author hid or deleted is left out, and text inside elements that mammoth does not know is kept.
+ * Reduces a part of a Word document to the elements that mammoth needs, as a stream. Word writes about 200 bytes of XML
+ * around each word, and mammoth builds two trees of it; after the reduction a tree has a few nodes for each paragraph.
+ * Content that the author hid or deleted is removed. Text inside elements unknown to mammoth is kept.
  */
 import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import type { Limits } from './limits.ts';
 import { isOn, type HidingStyles } from './wordstyles.ts';
 import { readXml, type Archive, type XmlHandlers } from './zip.ts';
 
-/** The namespace of Word's own elements, in files as Word writes them and in strict ones. */
+/** The namespaces of Word's elements: the usual one, and the one of strict files. */
 const wordNamespace = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
 const strictNamespace = 'http://purl.oclc.org/ooxml/wordprocessingml/main';
 const relationshipNamespace = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const packageNamespace = 'http://schemas.openxmlformats.org/package/2006/relationships';
 
 /**
- * Elements that are written again, with the attributes that mammoth reads. For elements in none of these lists the text
- * is kept and the element is dropped: fields, revisions, content controls, directions of writing, ruby.
+ * The elements that are kept, with the attributes that mammoth reads. An element in none of these lists is dropped but
+ * its text is kept: fields, revisions, content controls, directions of writing, ruby.
  */
 const kept: ReadonlyMap<string, readonly string[]> = new Map([
   ...['document', 'body', 'footnotes', 'endnotes', 'p', 'tbl', 'tr', 'tc', 'pPr', 'numPr', 'trPr', 'tcPr', 'tblHeader']
@@ -32,9 +32,9 @@ const kept: ReadonlyMap<string, readonly string[]> = new Map([
   ['lvl', ['ilvl']],
   ['num', ['numId']],
 ]);
-/** Elements that are left out when they are empty. */
+/** Elements that are removed when they are empty. */
 const removedEmpty = new Set(['p', 'pPr', 'numPr', 'trPr', 'tcPr']);
-/** Elements with properties, and the properties that matter here. */
+/** The elements that contain properties, and the properties that matter here. */
 const properties: Readonly<Record<string, ReadonlySet<string> | undefined>> = {
   pPr: new Set(['pStyle', 'numPr', 'rPr']),
   numPr: new Set(['ilvl', 'numId']),
@@ -42,17 +42,14 @@ const properties: Readonly<Record<string, ReadonlySet<string> | undefined>> = {
   trPr: new Set(['hidden', 'del', 'tblHeader']),
   tcPr: new Set(['gridSpan', 'vMerge']),
 };
-/**
- * Elements that are left out with all of their content: properties, deleted and moved text, annotations, phonetic
- * guides.
- */
+/** Elements that are removed with their content: properties, deleted and moved text, annotations, phonetic guides. */
 const dropped = new Set(
   ['del', 'moveFrom', 'rt', 'rubyPr', 'comment', 'sdtPr', 'sdtEndPr', 'customXmlPr', 'smartTagPr', 'fldData'].concat(
     ['ffData', 'sectPr', 'tblPr', 'tblGrid', 'tblPrEx', 'tblStylePr', 'latentStyles', 'docDefaults', 'delText'],
     ['delInstrText'],
   ),
 );
-/** The longest instruction of a field that is kept, in characters: the word HYPERLINK and an address of 2,000. */
+/** Maximum length of a field's instruction, in characters: the word HYPERLINK and a URL of 2,000 characters. */
 const maxInstruction = 2_100;
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
@@ -60,7 +57,7 @@ const escape = (text: string): string => text.replace(/[&<>"]/g, (character) => 
 
 type Place = { pieces: number; inRun: boolean; text: string };
 
-/** The rewritten XML. Neighbouring runs of text become one. */
+/** Collects the reduced XML. Adjacent runs of text are merged. */
 class Output {
   private readonly pieces: string[] = [];
   private inRun = false;
@@ -69,7 +66,7 @@ class Output {
   private readonly max: number;
 
   constructor(limits: Limits) {
-    // Hidden text counts, too, although it is removed again.
+    // Hidden text counts too, although it is removed later.
     this.max = limits.maxTextCharacters * 2;
   }
 
@@ -79,7 +76,7 @@ class Output {
     this.pending += text;
   }
 
-  /** Writes an element that belongs into a run. */
+  /** Writes an element inside a run. */
   inline(xml: string): void {
     this.endText();
     if (!this.inRun) this.pieces.push('<w:r>');
@@ -95,7 +92,7 @@ class Output {
     this.pieces.push(xml);
   }
 
-  /** Ends an element; if only its opening tag was written and it is `removable`, the whole element is removed. */
+  /** Closes an element. If only its opening tag was written and `removable` is set, the element is removed. */
   end(open: string, close: string, removable: boolean): void {
     if (removable && this.pending === '' && !this.inRun && this.pieces.at(-1) === open) this.pieces.pop();
     else this.block(close);
@@ -109,7 +106,7 @@ class Output {
     return this.pieces.length > since.pieces || this.pending.length > since.text.length;
   }
 
-  /** Removes everything that was written since that place. */
+  /** Removes everything that was written after the given place. */
   rewind({ pieces, inRun, text }: Place): void {
     this.pieces.length = pieces;
     this.inRun = inRun;
@@ -129,26 +126,25 @@ class Output {
   }
 }
 
-/** An open element. */
+/** An element that is open in the input. */
 type Open = {
   name: string;
-  /** The tags that were written for it, opening and closing; empty when the element itself is left out. */
+  /** The opening and closing tags that were written for the element; empty when the element is left out. */
   tags: readonly [open: string, close: string];
-  /** The place in the output where it began. */
+  /** The position in the output where the element began. */
   start: Place;
-  /** Whether it hides its text by itself or by its style. */
+  /** Whether the element hides its text, directly or by its style. */
   hides?: boolean;
   styled?: boolean | undefined;
   /**
-   * The marks of fields within a run. They stay when the run is hidden, because the field that they enclose would
-   * otherwise have no end.
+   * Field marks inside a run. They are kept even if the run is hidden; otherwise the enclosing field would never end.
    */
   marks: string[];
-  /** For a choice between versions: whether one was taken. */
+  /** For `AlternateContent`: whether one of the alternatives was already taken. */
   chosen: boolean;
 };
 
-/** The kept element with its attributes. */
+/** The opening tag of a kept element with its kept attributes. */
 function tagOf(name: string, attributes: Readonly<Record<string, string>>): string {
   let tag = `<w:${name}`;
   for (const attribute of kept.get(name) ?? []) {
@@ -158,25 +154,25 @@ function tagOf(name: string, attributes: Readonly<Record<string, string>>): stri
   return `${tag}>`;
 }
 
-/** The letter of `w:sym` where its font is an ordinary one; undefined for fonts of symbols, which mammoth translates. */
+/** The letter of a `w:sym` in an ordinary font; undefined for symbol fonts, which mammoth translates. */
 function ordinarySymbol(font: string | undefined, char: string | undefined): string | undefined {
   const code = /^[0-9a-f]{4}$/i.test(char ?? '') ? Number.parseInt(char ?? '', 16) : 0;
   const ofSymbols = /symbol|dings/i.test(font ?? '') || (code >= 0xe000 && code <= 0xf8ff);
   return ofSymbols || code < 0x20 ? undefined : String.fromCharCode(code);
 }
 
-/** Handles the elements of one part in the order in which they stream by. */
+/** Handles the elements of one part in document order. */
 class Rewriter implements XmlHandlers {
   private readonly output: Output;
   private readonly styles: HidingStyles;
   private readonly path: Open[] = [];
   private readonly namespaces = new Map<string, string>();
-  /** The number of open elements within one that is left out. */
+  /** The number of open elements inside a removed one. */
   private skipping = 0;
   private inText = false;
   private inInstruction = false;
   private instruction = '';
-  /** The alternative text that replaces the next picture. */
+  /** The alternative text for the next picture. */
   private alternative = '';
 
   constructor(styles: HidingStyles, limits: Limits) {
@@ -241,7 +237,8 @@ class Rewriter implements XmlHandlers {
 
   private isSkipped(name: string, prefix: string): boolean {
     const parent = this.path.at(-1);
-    // Later versions are for programs that do not understand the first one.
+    // Of several alternatives only one is taken; later ones are fallbacks for programs that do not understand the
+    // first.
     if (!this.isWord(prefix)) return parent?.name === ':AlternateContent' && parent.chosen;
     const known = parent && properties[parent.name];
     if (known) return !known.has(name);
@@ -254,7 +251,9 @@ class Rewriter implements XmlHandlers {
     this.output.block(this.path.length === 0 ? open.slice(0, -1) + namespaces : open);
   }
 
-  /** Records a property of the element that it belongs to. Returns false for properties that are written instead. */
+  /**
+   * Records a property on the element that it belongs to. Returns false for a property that is written to the output.
+   */
   private noteProperty(name: string, { val }: Readonly<Record<string, string>>): boolean {
     const group = this.path.at(-1)?.name;
     const owner = this.path.at(-2);
@@ -311,14 +310,14 @@ class Rewriter implements XmlHandlers {
         else if (anchor !== undefined) this.write(item, `<w:hyperlink w:anchor="${escape(anchor)}">`, '</w:hyperlink>');
         break;
       case 'txbxContent':
-        // Mammoth puts the content of such a picture behind the paragraph that the text box is anchored to.
+        // Mammoth puts a text box inside such a picture after the paragraph it is anchored to.
         this.write(item, '<w:r><w:pict><w:txbxContent>', '</w:txbxContent></w:pict></w:r>');
         break;
       default:
     }
   }
 
-  /** Writes a mark of a field in a run of its own, because mammoth processes the field when a run ends. */
+  /** Writes a field mark in its own run, because mammoth processes the field at the end of a run. */
   private mark(xml: string): void {
     const run = `<w:r>${xml}</w:r>`;
     this.output.block(run);
@@ -332,7 +331,7 @@ class Rewriter implements XmlHandlers {
     if (instruction !== '') this.output.inline(`<w:instrText>${escape(instruction)}</w:instrText>`);
   }
 
-  /** Pictures: the author's alternative text replaces the picture. */
+  /** Handles pictures: the author's alternative text replaces the picture. */
   private openForeign(name: string, { descr = '', title = '' }: Readonly<Record<string, string>>): void {
     if (name === 'docPr') this.alternative = descr.trim() === '' ? title : descr;
     else if (name === 'imagedata') this.alternative = title;
@@ -347,10 +346,10 @@ class Rewriter implements XmlHandlers {
   }
 }
 
-/** The relations of a document that mammoth looks for. */
+/** The relationships of a document that mammoth uses. */
 const usedRelations = /\/(officeDocument|styles|numbering|footnotes|endnotes|hyperlink)$/;
 
-/** The relations of a part that mammoth needs; those to pictures, themes and fonts are left out. */
+/** The relationships of a part that mammoth needs. Those to pictures, themes and fonts are dropped. */
 export async function rewriteRelations(archive: Archive, part: string): Promise<string> {
   const pieces: string[] = [];
   await readXml(archive, part, {
@@ -364,7 +363,7 @@ export async function rewriteRelations(archive: Archive, part: string): Promise<
   return `<Relationships xmlns="${packageNamespace}">${pieces.join('')}</Relationships>`;
 }
 
-/** The XML of a part as mammoth needs it. Throws like `readXml`, and `Unreadable('too_much_text')`. */
+/** The reduced XML of a part. Throws like `readXml`, and `Unreadable('too_much_text')`. */
 export async function rewritePart(
   archive: Archive,
   part: string,

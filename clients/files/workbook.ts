@@ -1,5 +1,5 @@
 /**
- * Reads what the sheets of an XLSX share: the list of visible sheets, their strings, and the number formats of cells.
+ * Reads the parts of an XLSX that all sheets share: the list of visible sheets, the strings, and the number formats.
  */
 import { getFormatFromId } from 'numfmt';
 import { Unreadable } from '../../models/rules/base/unreadable.ts';
@@ -7,9 +7,9 @@ import { unescapeString } from './cells.ts';
 import type { Limits } from './limits.ts';
 import { partOf, readRelations, readXml, type Archive } from './zip.ts';
 
-/** A visible sheet, and the part of the archive that contains it. */
+/** A visible sheet, and the path of its part in the archive. */
 export type Sheet = { name: string; part: string };
-/** `formats` are number formats, by the index of a cell's style in the list of styles. */
+/** `formats`: the number format for each index in the list of cell styles. */
 export type Workbook = { sheets: Sheet[]; date1904: boolean; strings: string[]; formats: string[] };
 
 async function readStrings(archive: Archive, part: string | undefined, limits: Limits): Promise<string[]> {
@@ -62,7 +62,7 @@ async function readFormats(archive: Archive, part: string | undefined): Promise<
   return formats;
 }
 
-/** Reads the workbook that `_rels/.rels` names, else `xl/workbook.xml`. Throws like `readXml`. */
+/** Reads the workbook that `_rels/.rels` names, otherwise `xl/workbook.xml`. Throws like `readXml`. */
 export async function readWorkbook(archive: Archive, limits: Limits): Promise<Workbook> {
   const part = partOf(archive, await readRelations(archive, ''), '/officeDocument') ?? 'xl/workbook.xml';
   const relations = await readRelations(archive, part);
@@ -73,7 +73,7 @@ export async function readWorkbook(archive: Archive, limits: Limits): Promise<Wo
       if (tag === 'workbookPr') date1904 = attributes['date1904'] === '1' || attributes['date1904'] === 'true';
       if (tag !== 'sheet') return;
       const relation = relations.get(attributes['id'] ?? '');
-      // A sheet that its author hid from readers must not be shown to customers either; chart sheets have no cells.
+      // A sheet that its author hid must not be shown to customers either. Chart sheets have no cells.
       const hidden = (attributes['state'] ?? 'visible') !== 'visible';
       if (relation?.type.endsWith('/worksheet') && !hidden) {
         sheets.push({ name: attributes['name'] ?? '', part: relation.target });

@@ -1,7 +1,7 @@
 /**
- * Reads the visible cells of an XLSX as people see them: percentages, currencies and dates in their format, formulas by
- * their stored result, merged cells in every cell that they cover. It streams, so that a million empty styled rows cost
- * time but no memory.
+ * Reads the visible cells of an XLSX as people see them: values in their number format, formulas as their stored
+ * result, merged cells copied into every cell that they cover. It streams, so a million empty styled rows take time but
+ * no memory.
  */
 import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import { cellText } from './cells.ts';
@@ -15,12 +15,12 @@ import { openArchive, readXml, type Archive, type XmlHandlers } from './zip.ts';
 
 const isOn = (value: string | undefined): boolean => value === '1' || value === 'true';
 
-/** A row with content. `hidden`: as the file says, possibly because its group is collapsed. */
+/** A row with content. `hidden`: the row's own flag, which a collapsed group may have set. */
 type SheetRow = { number: number; cells: string[]; hidden: boolean; group: Group | undefined; gap: boolean };
 type Cell = { type: string; format: string; column: number; value: string; formula: boolean };
 type HiddenColumn = { column: number; group: Group | undefined };
 
-/** Collects the rows of one sheet while its XML streams by. */
+/** Collects the rows of one sheet while its XML is streamed. */
 class SheetReader implements XmlHandlers {
   readonly rows: SheetRow[] = [];
   readonly merges: Merge[] = [];
@@ -35,11 +35,11 @@ class SheetReader implements XmlHandlers {
   private cell: Cell = { type: 'n', format: 'General', column: -1, value: '', formula: false };
   private inValue = false;
   private phonetic = 0;
-  /** Whether there is a blank row before the next one. */
+  /** Whether a blank row precedes the next row. */
   private blank = false;
   /**
-   * Whether any formula has a stored result, and the rows of formulas without one: only at the end is it known whether
-   * those rows are visible.
+   * `calculated`: whether any formula has a stored result. `uncalculated`: the rows with a formula without one; whether
+   * they are visible is known only at the end.
    */
   private calculated = false;
   private readonly uncalculated: SheetRow[] = [];
@@ -52,7 +52,7 @@ class SheetReader implements XmlHandlers {
   open(tag: string, attributes: Readonly<Record<string, string>>): void {
     if (tag === 'row') this.openRow(attributes);
     else if (tag === 'c') {
-      // A cell without a reference stands in the column after the previous cell.
+      // A cell without a reference is in the column after the previous cell.
       const column = attributes['r'] ? columnOf(attributes['r']) : this.cell.column + 1;
       const format = this.workbook.formats[Number(attributes['s'] ?? -1)] ?? 'General';
       this.cell = { type: attributes['t'] ?? 'n', format, column, value: '', formula: false };
@@ -76,7 +76,7 @@ class SheetReader implements XmlHandlers {
     else if (tag === 'row') this.closeRow();
   }
 
-  /** Hidden columns, counted from 0. */
+  /** The hidden columns, counted from 0. */
   columnsHidden(): ReadonlySet<number> {
     this.hiddenColumns ??= new Set(
       this.hidden.filter(({ group }) => staysHidden(true, group)).map(({ column }) => column),
@@ -85,8 +85,8 @@ class SheetReader implements XmlHandlers {
   }
 
   /**
-   * Whether the sheet lacks the results of all visible formulas: programs that only write files store none. If some
-   * formulas have results, one without a result has an empty result.
+   * Whether no visible formula has a stored result, as in files of programs that only write. If some formulas have
+   * results, one without a stored result has an empty result.
    */
   isUncalculated(): boolean {
     return !this.calculated && this.uncalculated.some(({ hidden, group }) => !staysHidden(hidden, group));
@@ -109,7 +109,7 @@ class SheetReader implements XmlHandlers {
     } else if (!this.row.hidden) this.blank = true;
   }
 
-  /** Column definitions come before the rows. */
+  /** Handles column definitions, which come before the rows. */
   private noteColumns({ min, max, hidden, outlineLevel }: Readonly<Record<string, string>>): void {
     const last = Math.min(Number(max), this.limits.maxColumns);
     for (let number = Math.max(1, Number(min)); number <= last; number += 1) {
@@ -134,7 +134,7 @@ class SheetReader implements XmlHandlers {
   }
 }
 
-/** The rows of a sheet with visible content; several blank rows between them become one. */
+/** The rows of a sheet with visible content. Consecutive blank rows are collapsed into one. */
 async function readRows(archive: Archive, sheet: Sheet, workbook: Workbook, limits: Limits): Promise<string[][]> {
   const reader = new SheetReader(workbook, limits);
   await readXml(archive, sheet.part, reader);
@@ -161,7 +161,7 @@ function visibleRows(rows: readonly SheetRow[], hiddenColumns: ReadonlySet<numbe
   return visible;
 }
 
-/** The blocks of an XLSX: per sheet its notes and rows. Throws `Unreadable`, or a library's error for a damaged file. */
+/** Returns notes and rows of each visible sheet. @throws `Unreadable`, or a library's error for a damaged file */
 export async function readXlsx(bytes: Buffer, limits: Limits): Promise<Blocks> {
   refuseCompoundFile(bytes);
   const archive = await openArchive(bytes, limits);

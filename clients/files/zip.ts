@@ -1,6 +1,6 @@
 /**
- * Opens the ZIP container of a DOCX or XLSX in memory, after every entry was unpacked once under limits. No parser sees
- * an archive that has not passed this check; nothing is ever written to disk.
+ * Opens the ZIP container of a DOCX or XLSX in memory. Every entry is unpacked once under limits first, so no parser
+ * sees an unchecked archive. Nothing is written to disk.
  */
 import type { Readable } from 'node:stream';
 import { SaxesParser } from 'saxes';
@@ -12,7 +12,7 @@ export type Archive = { names: ReadonlySet<string>; open(name: string): Promise<
 
 const openZip = (bytes: Buffer): Promise<ZipFile> =>
   new Promise((resolve, reject) => {
-    // yauzl itself refuses false sizes and names that leave the archive ("../x").
+    // yauzl itself refuses wrong sizes and names outside the archive ("../x").
     fromBuffer(bytes, { lazyEntries: true, validateEntrySizes: true, decodeStrings: true }, (error, zip) =>
       error ? reject(error) : resolve(zip),
     );
@@ -38,8 +38,8 @@ const readEntries = (zip: ZipFile, maxEntries: number): Promise<Map<string, Entr
   });
 
 /**
- * Unpacks everything once and counts the bytes. The content of the parts is not checked, because most are never read.
- * Throws `Unreadable` (bomb, encrypted) or the library's error for a damaged archive.
+ * Unpacks every entry once and counts the bytes. The content is not validated, because most parts are never read.
+ * @throws `Unreadable` (bomb, encrypted), or the library's error for a damaged archive
  */
 export async function openArchive(bytes: Buffer, limits: Limits): Promise<Archive> {
   const zip = await openZip(bytes);
@@ -66,11 +66,11 @@ export async function openArchive(bytes: Buffer, limits: Limits): Promise<Archiv
 
 export type XmlHandlers = {
   /**
-   * Called for a prefix that is declared for a namespace (empty for the default one), before `open` of the element that
-   * declares it.
+   * Called for each namespace declaration, before `open` of the element that contains it. The prefix is empty for the
+   * default namespace.
    */
   namespace?(prefix: string, uri: string): void;
-  /** Name and attributes without their prefixes. */
+  /** The names of the element and its attributes have no prefix. */
   open?(name: string, attributes: Record<string, string>, prefix: string): void;
   close?(name: string): void;
   text?(text: string): void;
@@ -79,8 +79,8 @@ export type XmlHandlers = {
 const localName = (name: string): string => name.slice(name.indexOf(':') + 1);
 
 /**
- * A strict streaming XML reader. It throws on any syntax error, on a document type (office programs write none, and
- * entity bombs need one), and on nesting deeper than a parser's stack allows.
+ * A strict streaming XML parser. It throws on a syntax error, on a document type (entity bombs need one, office
+ * programs write none), and on nesting that would exhaust a parser's stack.
  */
 function xmlReader(handlers: XmlHandlers): { write(bytes: Uint8Array): void; end(): void } {
   const parser = new SaxesParser({ position: false });
@@ -132,7 +132,7 @@ export async function readXml(archive: Archive, name: string, handlers: XmlHandl
   reader.end();
 }
 
-/** The targets of a part's relationships by id, as paths in the archive; of the archive itself where `part` is empty. */
+/** The targets of a part's relationships by id, as paths in the archive. An empty `part` means the archive itself. */
 export async function readRelations(
   archive: Archive,
   part: string,
@@ -152,7 +152,7 @@ export async function readRelations(
   return relations;
 }
 
-/** The part that a relationship of a type such as `/styles` leads to, when the archive has it. */
+/** The part that a relationship of this type (such as `/styles`) leads to; undefined when the archive has none. */
 export function partOf(
   archive: Archive,
   relations: Awaited<ReturnType<typeof readRelations>>,
