@@ -1,9 +1,9 @@
-/** Sends a request to a connected service and reads its JSON answer, within the same limits for every service. */
+/** Sends a request to a connected service and parses its JSON reply. The time limit is the same for every service. */
 import type { Http, HttpResponse } from './http.ts';
 import type { ServiceError, ServiceFailure } from './serviceerror.ts';
 import { HttpError, type HttpMethod } from '../../models/rules/base/http.ts';
 
-/** Such services usually answer within a second, and end their own requests after 10 s. */
+/** Such services usually reply within a second, and abort their own requests after 10 s. */
 const timeoutMs = 15_000;
 
 type ServiceRequest = {
@@ -16,13 +16,13 @@ type ServiceRequest = {
 };
 type ServiceReply = {
   reply: HttpResponse;
-  /** The body if it is an object or a list, else undefined. */
+  /** The parsed body if it is an object or a list; undefined otherwise. */
   said: object | undefined;
 };
 
 /**
- * Any status resolves.
- * @throws `Failure`, named in the sentence by `service`, when no answer came; the signal's reason when it ended the request.
+ * Resolves with any status. @throws `Failure`, whose message names the `service`, when there was no reply; the signal's
+ * reason when it aborted the request
  */
 export async function askService(
   http: Http,

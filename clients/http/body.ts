@@ -1,6 +1,6 @@
 /**
- * Collects and decodes the body of a reply, up to a limit of decoded bytes. It keeps one buffer and no list of chunks, so that
- * a server that sends single bytes does not cost an object for each.
+ * Collects and decodes the body of a reply, up to a limit of decoded bytes. It uses one buffer instead of a list of
+ * chunks, so that a server that sends single bytes does not cause one object for each.
  */
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import type { Transform } from 'node:stream';
@@ -8,41 +8,44 @@ import type { Transform } from 'node:stream';
 export type BodyFailure = 'too_large' | 'protocol';
 
 export type BodyOptions = {
-  /** The value of Content-Encoding. */
+  /** The Content-Encoding header. */
   encoding: string | undefined;
-  /** The most decoded bytes. */
+  /** Maximum number of decoded bytes. */
   maxBytes: number;
-  /** A longer body is cut at the limit instead of failing. */
+  /** Truncates a longer body at the limit instead of failing. */
   cut?: boolean | undefined;
-  /** The Content-Length, used only as a guess at the size. */
+  /** The Content-Length header, which is only a hint for the first buffer's size. */
   expectedBytes: number | undefined;
-  /** `rest`: the body was cut. */
+  /** `rest`: whether the body was truncated. */
   onDone(body: Buffer, rest?: boolean): void;
-  /** Called at most once, and no other callback follows. */
+  /** Called at most once; no other callback follows. */
   onFail(reason: BodyFailure, cause?: unknown): void;
-  /** Called when more can be written after `write` returned false. */
+  /** Called when `write` may be called again after it returned false. */
   onDrain(): void;
 };
 
 export type Body = {
-  /** False: write no more until `onDrain`. */
+  /** Returns false when the caller must wait for `onDrain`. */
   write(chunk: Buffer): boolean;
   end(): void;
-  /** Drops everything; no callback follows. */
+  /** Discards everything; no callback follows. */
   destroy(): void;
-  /** Decoded bytes so far. */
+  /** The number of decoded bytes so far. */
   bytes(): number;
 };
 
-/** The most that is allocated for a Content-Length before the bytes arrive, because a server may claim any length. */
+/** Maximum size of the first buffer, because a server may claim any Content-Length. */
 const firstBufferBytes = 256 * 1024;
 
-/** A buffer that doubles up to a limit. While it is copied, both buffers take up to one and a half times the limit. */
+/**
+ * A buffer that doubles up to the limit. While it is being copied, the old and the new one take up to one and a half
+ * times the limit.
+ */
 function createStore({ maxBytes, expectedBytes = 16 * 1024 }: Pick<BodyOptions, 'maxBytes' | 'expectedBytes'>) {
   let buffer: Buffer | undefined;
   let length = 0;
   return {
-    /** False when it would not fit; then nothing is kept. */
+    /** Returns false when the chunk does not fit; the chunk is then not stored. */
     append(chunk: Buffer): boolean {
       const needed = length + chunk.length;
       if (needed > maxBytes) {
@@ -71,13 +74,16 @@ const decoders: Record<string, Decoder> = {
   gzip: () => createGunzip(),
   'x-gzip': () => createGunzip(),
   br: () => createBrotliDecompress(),
-  // Some servers send deflate without zlib's header, whose first byte would name method 8.
+  // Some servers send raw deflate without zlib's header. The header's first byte contains method 8.
   deflate: (firstByte) => ((firstByte & 0x0f) === 8 ? createInflate() : createInflateRaw()),
 };
-/** What Accept-Encoding offers. */
+/** The value of our Accept-Encoding header. */
 export const acceptedEncodings = 'gzip, deflate, br';
 
-/** The decoder for a Content-Encoding; undefined for none; 'unknown' for one that was not offered, or for several at once. */
+/**
+ * The decoder for a Content-Encoding. Undefined when there is no encoding; 'unknown' for one that was not offered, or
+ * for several.
+ */
 function decoderFor(encoding: string | undefined): Decoder | 'unknown' | undefined {
   const layers = (encoding ?? '')
     .toLowerCase()
@@ -86,7 +92,7 @@ function decoderFor(encoding: string | undefined): Decoder | 'unknown' | undefin
     .filter((layer) => layer !== '' && layer !== 'identity');
   const [layer] = layers;
   if (layer === undefined) return undefined;
-  // With several layers a decompression bomb could expand between them, where the limit does not apply.
+  // With several encodings a decompression bomb could expand between them, where no limit applies.
   return layers.length === 1 && Object.hasOwn(decoders, layer) ? decoders[layer]! : 'unknown';
 }
 
@@ -142,7 +148,7 @@ export function createBody(options: BodyOptions): Body {
     },
     end() {
       if (over) return;
-      // Replies without a body (HEAD, 304) may still name an encoding.
+      // A reply without a body (HEAD, 304) may still have a Content-Encoding.
       if (decoder) decoder.end();
       else onDone(store.take());
     },

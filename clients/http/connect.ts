@@ -1,6 +1,7 @@
 /**
- * Makes every connection of the outbound HTTP client, also those to literal addresses. It connects to the address that it has
- * checked, not to the name, which could resolve to another address a moment later. It must not cache answers of DNS.
+ * Makes all connections of the outbound HTTP client, including those to literal addresses. It connects to the checked
+ * address instead of the name, which could resolve to another address a moment later (DNS rebinding). Do not cache DNS
+ * results here.
  */
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
@@ -8,14 +9,14 @@ import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
 import { isEgressAllowed, isPublicHost, portOf } from '../../models/rules/base/address.ts';
 
-/** Resolves a name to all its addresses: `dns.lookup` with `all`. */
+/** Resolves a name to all of its addresses: `dns.lookup` with `all`. */
 export type Lookup = (
   hostname: string,
   options: LookupOptions & { all: true },
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** The host is, or resolves to, an address that is not public. */
+/** The host is, or resolves to, a non-public address. */
 export class BlockedAddress extends Error {
   override readonly name = 'BlockedAddress';
 
@@ -27,8 +28,8 @@ export class BlockedAddress extends Error {
 const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
 /**
- * Whether an address that a name resolved to is public unicast, both by the table of ipaddr.js and by ours. In a network
- * without IPv4, DNS gives every IPv4 host a NAT64 address (RFC 6147); the IPv4 address inside it is checked then.
+ * Whether a resolved address is public unicast, according to both ipaddr.js and our own table. In a network without
+ * IPv4, DNS maps each IPv4 host to a NAT64 address (RFC 6147); then the embedded IPv4 address is checked.
  */
 export function isPublicAddress(text: string): boolean {
   if (isIP(text) === 0 || !ipaddr.isValid(text)) return false;
@@ -38,12 +39,15 @@ export function isPublicAddress(text: string): boolean {
   return address.range() === 'unicast' && isPublicHost(`[${address.toNormalizedString()}]`);
 }
 
-/** A `lookup` for sockets. It asks DNS once per connection and gives the socket the checked addresses, or an error. */
+/**
+ * A `lookup` function for sockets. It queries DNS once for each connection, and gives the socket only checked addresses
+ * or an error.
+ */
 export function checkedLookup(lookup: Lookup, accept: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, []);
-      // A name with both private and public addresses is refused as a whole, because it is probably an attack.
+      // A name with both private and public addresses is refused entirely, because it is probably an attack.
       const refused = addresses.find(({ address }) => !accept(address));
       if (refused) return callback(new BlockedAddress(hostname, refused.address), []);
       const [first] = addresses;
@@ -58,11 +62,11 @@ export type ConnectOptions = {
   egressAllow: readonly string[];
   lookup: Lookup;
   timeoutMs: number;
-  /** Certificates trusted instead of the usual ones, in PEM. */
+  /** CA certificates in PEM, trusted in place of the default ones. */
   ca: string | undefined;
 };
 
-/** The connector for undici's dispatchers. HTTP/1.1 only. */
+/** The connector for undici's dispatchers, limited to HTTP/1.1. */
 export function createConnector({ egressAllow, lookup, timeoutMs, ca }: ConnectOptions): buildConnector.connector {
   const connectorFor = (accept: (address: string) => boolean): buildConnector.connector =>
     buildConnector({
@@ -80,7 +84,7 @@ export function createConnector({ egressAllow, lookup, timeoutMs, ca }: ConnectO
     const { hostname } = options;
     const host = hostname.includes(':') ? `[${hostname}]` : hostname;
     if (isEgressAllowed(host, portOf(options), egressAllow)) return connectAllowed(options, callback);
-    // A socket does not look up a literal address, so this is its only check.
+    // Sockets skip `lookup` for a literal address, so the address is checked here.
     const open = isPublicHost(host) && (isIP(hostname) === 0 || isPublicAddress(hostname));
     if (open) return connectPublic(options, callback);
     process.nextTick(callback, new BlockedAddress(hostname, hostname), null);
@@ -88,8 +92,8 @@ export function createConnector({ egressAllow, lookup, timeoutMs, ca }: ConnectO
 }
 
 /**
- * Opens a connection for a protocol other than HTTP, under the same rules; `anywhere` for an address that the operator
- * configured. @throws BlockedAddress, or what the connection failed with.
+ * Opens a connection for a protocol other than HTTP, with the same checks. `anywhere`: skips them, for an address that
+ * the operator configured. @throws BlockedAddress, or the error of the connection
  */
 export function openSocket(
   { host, port, anywhere = false }: { host: string; port: number; anywhere?: boolean },

@@ -1,37 +1,37 @@
 /**
- * Sends one request over undici's dispatcher and reads its reply, within limits of time and size. It follows no redirect,
- * retries nothing and checks no address.
+ * Sends one request through undici's dispatcher and reads the reply, within limits on time and size. It follows no
+ * redirect, does not retry, and checks no address.
  */
 import type { Dispatcher } from 'undici';
 import { HttpError, type Hop, type HttpReason } from '../../models/rules/base/http.ts';
 import { createBody, type Body } from './body.ts';
 import { BlockedAddress } from './connect.ts';
 
-/** Names in lower case; a list when a header came more than once. */
+/** Header names are in lower case. A header that occurs several times is a list. */
 export type HttpHeaders = Readonly<Record<string, string | string[] | undefined>>;
 export type HttpHead = { status: number; headers: HttpHeaders; url: string };
-/** `body` is decoded; it is empty when `wantsBody` refused it. */
+/** `body` is decoded. It is empty when `wantsBody` returned false. */
 export type HttpResponse = HttpHead & { body: Buffer };
 
 export type ExchangeOptions = {
   maxBytes: number;
-  /** A longer body is cut at `maxBytes`, and the rest is not read. */
+  /** Truncates a longer body at `maxBytes`; the rest is not read. */
   cut?: boolean | undefined;
-  /** Time until the head of the reply has arrived, ms. */
+  /** Time limit for the head of the reply, in ms. */
   headersTimeoutMs: number;
-  /** Time until the whole reply has arrived, ms. */
+  /** Time limit for the whole reply, in ms. */
   totalTimeoutMs: number;
   signal: AbortSignal | undefined;
   wantsBody(head: HttpHead): boolean;
 };
 
-/** A header's value. Several headers of one name are joined by RFC 9110, section 5.3. */
+/** The value of a header. Repeated headers are joined according to RFC 9110, section 5.3. */
 export function headerOf(headers: HttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-/** An unwanted body up to this size is read and dropped, which is cheaper than a new connection. */
+/** An unwanted body up to this size is read and discarded, which is cheaper than opening a new connection. */
 const drainBytes = 64 * 1024;
 
 const lengthOf = (headers: HttpHeaders): number | undefined => {
@@ -39,18 +39,18 @@ const lengthOf = (headers: HttpHeaders): number | undefined => {
   return value !== undefined && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
 };
 
-/** Errors of Node and undici are recognized by their codes, those of undici's parser by their name. */
+/** Errors of Node and undici are identified by code, errors of undici's parser by name. */
 function errorShape(error: unknown): { code: string; name: string } {
   const { code = '', name = '' } = (error ?? {}) as { code?: unknown; name?: unknown };
   return { code: String(code), name: String(name) };
 }
 
-/** What an error of undici, a socket, TLS or DNS means. */
+/** Maps an error of undici, a socket, TLS or DNS to a reason. */
 export function reasonOf(error: unknown): HttpReason {
   if (error instanceof HttpError) return error.reason;
   if (error instanceof BlockedAddress) return 'blocked_address';
   const { code, name } = errorShape(error);
-  // A name server has answered that the name, or an address for it, does not exist.
+  // DNS answered that the name, or an address for it, does not exist.
   if (code === 'ENOTFOUND' || code === 'ENODATA') return 'no_host';
   if (/^(EAI_|ESERVFAIL|EREFUSED|ETIMEOUT)/.test(code)) return 'dns';
   if (/^(UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT)$/.test(code)) return 'timed_out';
@@ -63,10 +63,7 @@ export function reasonOf(error: unknown): HttpReason {
   return 'connection';
 }
 
-/**
- * Sends one request. The reply resolves with any status.
- * @throws HttpError
- */
+/** Sends one request. Resolves with any status. @throws HttpError */
 export function exchange(
   dispatcher: Dispatcher,
   hop: Hop<string | Buffer>,
@@ -78,7 +75,7 @@ export function exchange(
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined;
     let head: HttpHead | undefined;
-    /** Undefined while there is no head, and when the body is not wanted. */
+    /** Undefined before the head has arrived, and when the body is not wanted. */
     let body: Body | undefined;
     let dropped = 0;
     let settled = false;
@@ -101,7 +98,7 @@ export function exchange(
       settle();
       body?.destroy();
       controller?.abort(error);
-      // The head is the whole reply when the body is not wanted, however reading that body ends.
+      // When the body is not wanted, the head is the whole reply, even if reading the body fails.
       if (head && !body && reason !== 'aborted') resolve({ ...head, body: Buffer.alloc(0) });
       else reject(error);
     };
@@ -137,7 +134,7 @@ export function exchange(
         method,
         headers,
         body: hop.body ?? null,
-        // The timer above is exact and includes connecting, so undici's timeouts are off.
+        // undici's timeouts are off, because the timer above is exact and includes connecting.
         headersTimeout: 0,
         bodyTimeout: 0,
       },
@@ -151,7 +148,7 @@ export function exchange(
           try {
             begin(status, replyHeaders);
           } catch (error) {
-            // The caller's `wantsBody` threw.
+            // The request fails with the error that the caller's `wantsBody` threw.
             settle();
             reject(error);
             throw error;

@@ -1,7 +1,7 @@
 /**
- * The HTTP client for addresses that come from customers and web pages: crawling, webhooks, MCP servers. It connects only to
- * public addresses and to the hosts in EGRESS_ALLOW, checks each address when it connects, and limits the size and time of
- * every reply. No other code may connect to an address that comes from outside.
+ * The HTTP client for URLs that come from customers and web pages: crawling, webhooks, MCP servers. It connects only to
+ * public addresses and to hosts in EGRESS_ALLOW, checks each address at connection time, and limits size and time of
+ * every reply. No other code may connect to a URL from outside.
  */
 import { lookup as dnsLookup } from 'node:dns';
 import { Agent } from 'undici';
@@ -22,15 +22,18 @@ import { openStream, type HttpStream } from './stream.ts';
 export { headerOf, type HttpHead, type HttpHeaders, type HttpResponse, type HttpStream, type Lookup };
 
 export type HttpLimits = {
-  /** The most bytes of a decoded body. */
+  /** Maximum bytes of a decoded body. */
   maxBytes: number;
-  /** Time from the request to the head of the reply, ms; DNS and connecting included. */
+  /** Time limit from the request to the head of the reply, in ms, including DNS and connecting. */
   headersTimeoutMs: number;
-  /** Time from the request to the last byte, ms; over all hops when redirects are followed. It ends very slow replies. */
+  /**
+   * Time limit from the request to the last byte, in ms. With redirects it covers all hops. It also ends very slow
+   * replies.
+   */
   totalTimeoutMs: number;
 };
 
-/** A web page seldom has more than 2 MiB of HTML. People wait about 10 s for one to appear. */
+/** A web page seldom has more than 2 MiB of HTML, and people wait about 10 s for one. */
 const defaultHttpLimits: Readonly<HttpLimits> = Object.freeze({
   maxBytes: 10 * 1024 * 1024,
   headersTimeoutMs: 10_000,
@@ -38,76 +41,77 @@ const defaultHttpLimits: Readonly<HttpLimits> = Object.freeze({
 });
 
 export type HttpOptions = {
-  /** Names this product, with an address where its operator can be reached. */
+  /** Names this product, with a URL or address for reaching its operator. */
   userAgent: string;
-  /** Private hosts (`host` or `host:port`) that may be connected to. */
+  /** Private hosts (`host` or `host:port`) to which connections are allowed. */
   egressAllow?: readonly string[];
   lookup?: Lookup;
-  /** Certificates trusted instead of the usual ones, in PEM. */
+  /** CA certificates in PEM, trusted in place of the default ones. */
   ca?: string;
-  /** The most connections to one origin. Further requests wait for one, and the wait counts towards their timeout. */
+  /** Maximum number of connections to one origin. Further requests wait; the wait counts towards their time limit. */
   connectionsPerOrigin?: number;
-  /** The most origins connected to at a time; a request to one more fails as `busy`. Idle connections close after 4 s. */
+  /**
+   * Maximum number of origins connected at a time. A request to another origin fails as `busy`. Idle connections close
+   * after 4 s.
+   */
   maxOrigins?: number;
   limits?: Partial<HttpLimits>;
 };
 
 export type HttpRequest = Partial<HttpLimits> & {
   method?: HttpMethod;
-  /** `user-agent` and `accept-encoding` are set unless given. */
+  /** The client adds `user-agent` and `accept-encoding` when they are missing. */
   headers?: Readonly<Record<string, string>>;
   body?: string | Buffer;
   signal?: AbortSignal | undefined;
-  /** A body longer than `maxBytes` is cut there instead of being `too_large`; the rest is not read. */
+  /** Truncates a body at `maxBytes` instead of failing as `too_large`; the rest is not read. */
   cut?: boolean;
-  /** Called with the head of the reply. If it returns false the body is not read; so a crawler fetches no videos, for example. */
+  /**
+   * Called with the head of the reply. When it returns false the body is not read; a crawler skips videos in this way.
+   */
   wantsBody?(head: HttpHead): boolean;
 };
 
 export type FollowRequest = HttpRequest & {
-  /** The most hops after the first request. */
+  /** Maximum number of redirects that are followed. */
   maxRedirects?: number;
-  /** Whether a hop may be followed, for example by robots.txt and scope. */
+  /** Whether a redirect may be followed, for example according to robots.txt and scope. */
   allow?(to: URL, from: URL): boolean | Promise<boolean>;
 };
 
-/** `url` is the address that gave the reply, `redirects` the addresses before it, in order. */
+/** `url`: the URL that gave the reply. `redirects`: the URLs before it, in order. */
 export type FollowedResponse = HttpResponse & { redirects: string[] };
 
 export type Http = {
-  /**
-   * Sends one request. It resolves with any status, also 3xx.
-   * @throws HttpError when there is no complete reply.
-   */
+  /** Sends one request. Resolves with any status, including 3xx. @throws HttpError when there is no complete reply */
   request(url: string, request?: HttpRequest): Promise<HttpResponse>;
   /**
-   * The same, following redirects. Each hop is checked like a first request. `allow` is called for each hop, but not for the
-   * first address.
-   * @throws HttpError, also out_of_scope and too_many_redirects, with the `url` it is about.
+   * Sends a request and follows redirects. Each hop is checked like a first request. `allow` is called for each hop
+   * except the first URL. @throws HttpError, also out_of_scope and too_many_redirects, with the `url` that failed
    */
   follow(url: string, request?: FollowRequest): Promise<FollowedResponse>;
-  /** Closes all connections; requests under way fail as `aborted`. */
+  /** Closes all connections; running requests fail as `aborted`. */
   close(): Promise<void>;
 };
 
-/** The same, for servers that answer with a stream. */
+/** The HTTP client with an additional method for replies that are streams. */
 export type StreamingHttp = Http & {
   /**
-   * Sends one request and resolves with its head, also of a redirect; the body is read as it comes. @throws HttpError when
-   * there is no head.
+   * Sends one request and resolves with the head, including redirects; the body is a stream. @throws HttpError when
+   * there is no head
    */
   open(url: string, request?: Omit<HttpRequest, 'cut' | 'wantsBody'>): Promise<HttpStream>;
 };
 
-/** The largest head of a reply, bytes: twice what most servers accept in a request. */
+/** Maximum size of a reply's head, in bytes: twice what most servers accept in a request. */
 const maxHeaderBytes = 32 * 1024;
 const keepAliveMs = 4_000;
-/** The longest time an idle connection is kept, whatever the server offers, ms. */
+/** Maximum time an idle connection is kept, in ms, whatever the server offers. */
 const keepAliveMaxMs = 30_000;
-/** Also ends attempts to connect whose request has failed meanwhile, ms. */
+/** Time limit for connecting, in ms. It also ends attempts whose request has already failed. */
 const connectTimeoutMs = 10_000;
 
-/** Headers arrive as Latin-1. As in browsers, an address in one is read as UTF-8 if it is valid UTF-8. */
+/** Headers are decoded as Latin-1. Like browsers, this reads the URL in a header as UTF-8 if it is valid UTF-8. */
 function locationOf(headers: HttpHeaders): string | undefined {
   const value = headers['location'];
   const raw = Array.isArray(value) ? value[0] : value;
@@ -125,7 +129,7 @@ function withDefaultHeaders(
   userAgent: string,
 ): Record<string, string> {
   const names = new Set(Object.keys(given).map((name) => name.toLowerCase()));
-  // A `host` header would name another host than the one that was checked, also to TLS.
+  // A `host` header could name another host than the checked one, also for TLS.
   if (names.has('host')) throw new HttpError('bad_request', { url });
   return {
     ...(names.has('user-agent') ? {} : { 'user-agent': userAgent }),
@@ -181,7 +185,7 @@ export function createHttp(options: HttpOptions): StreamingHttp {
         if (location === undefined) return { ...response, redirects };
         const next = nextHop(hop, response.status, location);
         redirects.push(hop.url.href);
-        // No cookies are kept, so a second request for the same address would be answered the same: this is a loop.
+        // No cookies are kept, so a repeated request would get the same redirect: this is a loop.
         if (redirects.length > maxRedirects || seen.has(`${next.method} ${next.url.href}`))
           throw new HttpError('too_many_redirects', { url: next.url.href });
         if (allow && !(await allow(next.url, hop.url))) throw new HttpError('out_of_scope', { url: next.url.href });
@@ -190,7 +194,7 @@ export function createHttp(options: HttpOptions): StreamingHttp {
     },
 
     async open(address, request = {}) {
-      // A body that is read as it comes is not decoded.
+      // A streamed body is not decoded, so no encoding is offered.
       const headers = { ...request.headers, 'accept-encoding': 'identity' };
       const hop = firstHop(address, { ...request, headers });
       return openStream(agent, hop, {

@@ -1,30 +1,30 @@
-/**
- * Renews expiring credentials. Of all processes that need the renewal only one does it, because a refresh token works
- * once.
- */
+/** Refreshes expiring credentials. Of all processes only one does so at a time, because a refresh token works once. */
 import { setTimeout } from 'node:timers/promises';
 
 export type Renewals<C> = {
-  /** The present credential; undefined when there is none that can be renewed. */
+  /** The current credential; undefined when there is none that can be refreshed. */
   read(): Promise<C | undefined>;
   isGood(standing: C): boolean;
-  /** Whether this process may renew it now; false while another one does. A claim expires after a while. */
+  /**
+   * Claims the refresh for this process. Returns false while another process holds the claim. A claim expires after a
+   * while.
+   */
   claim(): Promise<boolean>;
   end(): Promise<void>;
-  /** Renews the credential and stores the result. It takes less time than a claim lasts. */
+  /** Refreshes the credential and stores it. This must take less time than a claim lasts. */
   renew(standing: C): Promise<void>;
-  /** How long to wait for another process that renews it, in ms; 15 s by default. */
+  /** How long to wait for another process's refresh, in ms; 15 s by default. */
   patienceMs?: number;
-  /** The error after that. */
+  /** The error to throw after that wait. */
   late(): Error;
 };
 
-/** The time that another process may take for a renewal, in ms. */
+/** The default time to wait for another process's refresh, in ms. */
 const usualPatienceMs = 15_000;
-/** How often to check whether another process has renewed it. */
+/** How often to check whether another process has refreshed the credential, in ms. */
 const lookEveryMs = 100;
 
-/** Makes sure that a valid credential is stored. Returns false when there is none that can be renewed. */
+/** Makes sure that a valid credential is stored. Returns false when there is none that can be refreshed. */
 export async function renewed<C>(renewals: Renewals<C>): Promise<boolean> {
   const { read, isGood, claim, end, renew, patienceMs = usualPatienceMs, late } = renewals;
   for (let waitedMs = 0; ; waitedMs += lookEveryMs) {
@@ -33,7 +33,7 @@ export async function renewed<C>(renewals: Renewals<C>): Promise<boolean> {
     if (isGood(seen)) return true;
     if (await claim()) {
       try {
-        // Another process may have renewed it between the read and the claim.
+        // Read again, because another process may have refreshed the credential between the read and the claim.
         const standing = await read();
         if (standing === undefined) return false;
         if (!isGood(standing)) await renew(standing);

@@ -1,4 +1,4 @@
-/** The common part of connected services' errors, so that deliveries and tasks treat them alike. */
+/** The common base of connected services' errors, so that deliveries and tasks treat all services alike. */
 export type ServiceFailure = {
   unauthorized?: boolean;
   permanent?: boolean;
@@ -8,14 +8,11 @@ export type ServiceFailure = {
   cause?: unknown;
 };
 
-/**
- * A request that a service refused or did not answer. The message contains the service's own words and is shown to
- * members.
- */
+/** A request that a service refused or did not answer. The message quotes the service and is shown to members. */
 export class ServiceError extends Error {
   /** The service no longer accepts the credential. */
   readonly unauthorized: boolean;
-  /** The same request would be refused again. */
+  /** A retry of the same request would be refused too. */
   readonly permanent: boolean;
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;

@@ -1,14 +1,14 @@
 /**
- * Sends one request and returns its body as a stream, for servers that send events. It limits size and time, follows no
- * redirect, retries nothing and checks no address.
+ * Sends one request and returns its body as a stream, for servers that send events. It limits size and time. It follows
+ * no redirect, does not retry, and checks no address.
  */
 import type { Dispatcher } from 'undici';
 import { headerOf, reasonOf, type HttpHead } from './exchange.ts';
 import { HttpError, type Hop } from '../../models/rules/base/http.ts';
 
 /**
- * The body throws HttpError when it is too large, takes too long or breaks off. A caller that does not read it to the
- * end must cancel it.
+ * Reading the body throws HttpError when it is too large, takes too long or breaks off. A caller that does not read to
+ * the end must cancel the stream.
  */
 export type HttpStream = HttpHead & { body: ReadableStream<Uint8Array> };
 
@@ -51,7 +51,7 @@ export async function openStream(
       headers,
       body: body ?? null,
       signal: over.signal,
-      // The timers above are exact and include connecting.
+      // undici's timeouts are off, because the timers above are exact and include connecting.
       headersTimeout: 0,
       bodyTimeout: 0,
     });

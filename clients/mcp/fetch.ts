@@ -1,5 +1,6 @@
 /**
- * `fetch` for the MCP library over the checked HTTP client: every request of a connection and of its sign-in uses it.
+ * `fetch` for the MCP library on top of the checked HTTP client. All requests of a connection and of its OAuth sign-in
+ * use it.
  */
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { StreamingHttp } from '../http/http.ts';
@@ -8,15 +9,15 @@ import { HttpError, type HttpMethod } from '../../models/rules/base/http.ts';
 
 export type FetchLimits = { maxBytes: number; headersTimeoutMs: number; totalTimeoutMs: number };
 
-/** Statuses whose replies have no body. */
+/** The statuses of replies without a body. */
 const bodiless: readonly number[] = [204, 205, 304];
 
 const sentWith = new WeakMap<Response, string>();
 
-/** The `authorization` header of the request that a reply of `createFetch` answers. */
+/** The `authorization` header that was sent with the request of this reply. Only for replies of `createFetch`. */
 export const authorizationOf = (reply: Response): string | undefined => sentWith.get(reply);
 
-/** Redirects are returned unchanged; the library follows none to another origin. */
+/** Redirects are returned instead of followed; the library follows none to another origin. */
 export function createFetch(
   http: Pick<StreamingHttp, 'open'>,
   egressAllow: readonly string[],
@@ -26,9 +27,10 @@ export function createFetch(
     const url = new URL(input);
     const method = (init.method ?? 'GET').toUpperCase() as HttpMethod;
     const headers = Object.fromEntries(new Headers(init.headers));
-    // Servers of older revisions may offer a stream of notices, which nobody here reads.
+    // A server of an older protocol revision may offer a stream of notifications, which nothing here reads, so it is
+    // refused.
     if (method === 'GET' && headers['accept'] === 'text/event-stream') return new Response(null, { status: 405 });
-    // Every request carries credentials.
+    // Plain http is refused, because every request carries credentials.
     if (url.protocol !== 'https:' && !isEgressAllowed(url.hostname, portOf(url), egressAllow))
       throw new HttpError('bad_url', { url: url.href });
     const reply = await http.open(url.href, {

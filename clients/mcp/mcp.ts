@@ -1,6 +1,6 @@
 /**
- * Talks to an organization's MCP server: lists its tools and calls one. It uses revision 2026-07-28, or the older
- * handshake where the server knows no other. It does not decide who may call what.
+ * The client for an organization's MCP server: lists its tools and calls one. It uses revision 2026-07-28 of the
+ * protocol, or the older handshake if the server supports no newer one. It does not decide who may call which tool.
  */
 import {
   Client,
@@ -27,10 +27,10 @@ import { failureReasons, type FailureReason } from '../../models/rules/mcp/failu
 import type { ContentBlock, Progress } from '../../models/rules/mcp/result.ts';
 import type { JsonSchema, ListedTool } from '../../models/rules/mcp/tool.ts';
 
-/** A credential for calls, which also hears about missing rights. */
+/** The credential for calls. `onForbidden` is called when a reply says that permissions are missing. */
 export type Credential = AuthProvider & { onForbidden?(reply: Response): Promise<void> };
 export type ServerAddress = {
-  /** Identifies the connection settings: organization and version of the configuration. */
+  /** Identifies the connection settings: the organization, and the version of its configuration. */
   key: string;
   url: string;
   auth: Credential | undefined;
@@ -38,24 +38,26 @@ export type ServerAddress = {
 export type ToolAsk = {
   name: string;
   arguments: Record<string, unknown>;
-  /** The approved definition, against which structured content is checked. */
+  /** The tool's approved definition, against which structured content is validated. */
   definition: ListedTool;
   meta?: Record<string, unknown> | undefined;
   timeoutMs: number;
-  /** The customer's answers to the tool's questions, under the server's names, and the server's own state. */
+  /**
+   * The customer's answers to the tool's questions, by the names that the server gave, and the server's opaque state.
+   */
   answers?: { responses: Record<string, unknown>; state?: string | undefined } | undefined;
-  /** Called with the tool's progress, which extends no time limit. */
+  /** Called with the tool's progress. Progress does not extend the time limit. */
   progress?: ((said: Progress) => void) | undefined;
   signal?: AbortSignal | undefined;
 };
-/** `requests`: the tool asks something and has done nothing yet; `state` is returned to it unchanged. */
+/** `requests`: the tool asks for input and has done nothing yet. `state` must be returned to the server unchanged. */
 type ToolAnswer =
   | { content: ContentBlock[]; structured?: unknown; isError: boolean }
   | { requests: Record<string, unknown>; state?: string };
 
 /**
- * Why a server gave no usable answer. `sent`: whether the call may have reached it. The message is for members and
- * contains no text of the server.
+ * Why a server gave no usable answer. `sent`: whether the call may have reached the server. The message is for members
+ * and contains no text from the server.
  */
 export class ServerFailure extends Error {
   override readonly name = 'ServerFailure';
@@ -70,36 +72,39 @@ export class ServerFailure extends Error {
 export type McpOptions = {
   http: Pick<StreamingHttp, 'open'>;
   egressAllow: readonly string[];
-  /** The time limit for connecting, and for each page of a list, in ms. */
+  /** Time limit for connecting, and for each page of a list, in ms. */
   listTimeoutMs?: number;
-  /** The time limit for all pages of a list, in ms. */
+  /** Time limit for all pages of a list, in ms. */
   allPagesMs?: number;
   maxBytes?: number;
 };
 
 export type Mcp = {
-  /** The server's present tools. @throws ServerFailure. */
+  /** The server's current tools. @throws ServerFailure */
   listTools(server: ServerAddress, signal?: AbortSignal): Promise<ListedTool[]>;
-  /** Calls a tool once; nothing is repeated. @throws ServerFailure. */
+  /** Calls a tool once, without retries. @throws ServerFailure */
   callTool(server: ServerAddress, ask: ToolAsk): Promise<ToolAnswer>;
-  /** Forgets a connection. */
+  /** Closes and forgets the connection of this key. */
   forget(key: string): Promise<void>;
   close(): Promise<void>;
 };
 
-/** A caller who asks what a server has waits at most 20 s, into which connecting and listing must fit. */
+/** A caller who lists a server's tools waits at most 20 s, which must cover connecting and listing. */
 const defaultListTimeoutMs = 8_000;
 const defaultMaxBytes = 4 * 1024 * 1024;
-/** A connection in constant use is renewed after this time, so that changed addresses are noticed. */
+/** A connection in constant use is replaced after this time, so that changed IP addresses take effect. */
 const connectionMs = 5 * 60_000;
 const maxPages = 64;
-/** A server that sends page after page slowly must not delay a call for longer than its activity may take. */
+/** A server that sends many slow pages must not delay a call beyond its activity's time limit. */
 const defaultAllPagesMs = 15_000;
 
-/** Failures that another connection would not cure. */
+/** Failures for which a new connection would not help. */
 const final: readonly FailureReason[] = ['timeout', 'cancelled', 'scope'];
 
-/** `users`: what runs over it now. `retired`: it gets no new work, and is closed when the last user has ended. */
+/**
+ * `users`: the number of calls that use the connection. `retired`: the connection gets no new calls, and is closed
+ * after the last one.
+ */
 type Connection = { client: Client; transport: StreamableHTTPClientTransport; users: number; retired: boolean };
 
 export function createMcp({
@@ -121,7 +126,7 @@ export function createMcp({
     const client = new Client(
       { name: 'support-platform', version: '1.0.0' },
       {
-        // Tool servers must not use models and folders of this system.
+        // Sampling and roots are not offered: tool servers must not use this system's models or folders.
         capabilities: { elicitation: { form: {} } },
         versionNegotiation: { mode: 'auto', probe: { timeoutMs: listTimeoutMs } },
         inputRequired: { autoFulfill: false },
@@ -144,13 +149,14 @@ export function createMcp({
         maxRetries: 0,
       },
     });
-    // In the older handshake the server asks while it holds the call open, and nobody can answer at once.
+    // In the older handshake the server keeps the call open while it asks for input. Nobody can answer at once, so the
+    // question is cancelled.
     client.setRequestHandler('elicitation/create', async () => ({ action: 'cancel' }));
     await client.connect(tolerant(transport), { timeout: listTimeoutMs });
     return { client, transport, users: 0, retired: false };
   }
 
-  /** Calls to one server share a connection, so the failure or cancellation of one does not end the others. */
+  /** The shared connection to a server. The failure or cancellation of one call does not end the others. */
   function connection(server: ServerAddress): Promise<Connection> {
     const standing = open.get(server.key);
     if (standing) return standing;
@@ -160,7 +166,7 @@ export function createMcp({
     return opening;
   }
 
-  /** Uses a connection, which stays open meanwhile. A failure before that means that nothing was sent. */
+  /** Runs a call on a connection, which stays open meanwhile. If connecting fails, the call was not sent. */
   async function using<T>(
     server: ServerAddress,
     signal: AbortSignal | undefined,
@@ -201,8 +207,7 @@ export function createMcp({
         return await list(server, signal);
       } catch (error) {
         open.delete(server.key);
-        // The server has forgotten the session, or the connection was closed: listing changes nothing, so it is
-        // repeated.
+        // The server has forgotten the session, or the connection was closed. Listing is idempotent, so it is retried.
         const failure = failureOf(error, signal);
         if (!reused || final.includes(failure.reason)) throw failure;
       }
@@ -222,7 +227,8 @@ export function createMcp({
         ...(answers?.state === undefined ? {} : { requestState: answers.state }),
       };
       const options = {
-        // The library would require structured content of a question, too; it is checked below.
+        // Without the output schema, because the library would require structured content even in a question.
+        // Structured content is validated below.
         toolDefinition: toolOf({ ...definition, output_schema: undefined }),
         allowInputRequired: true,
         timeout: timeoutMs,
@@ -264,12 +270,12 @@ async function retire(connection: Connection): Promise<void> {
 }
 
 async function end({ client, transport }: Connection): Promise<void> {
-  // A server of older revisions keeps a session until it is told to end it.
+  // A server of an older protocol revision keeps a session until the client ends it.
   await transport.terminateSession().catch(() => undefined);
   await client.close().catch(() => undefined);
 }
 
-/** @throws ServerFailure when the content does not match the approved schema; an unusable schema is ignored. */
+/** @throws ServerFailure when the content does not match the approved schema; an unusable schema is ignored */
 function checkStructured({ output_schema: schema }: ListedTool, structured: unknown): void {
   const check = schema && checkOf(schema);
   if (check && (structured === undefined || !check(structured).fits))
@@ -293,7 +299,7 @@ const toolOf = ({ name, description, input_schema, output_schema }: ListedTool):
     ...(output_schema === undefined ? {} : { outputSchema: output_schema }),
   }) as Tool;
 
-/** Checks structured content for the library by the rules for arguments. */
+/** Validates structured content for the library, by the rules that apply to arguments. */
 function getValidator<T>(schema: JsonSchema): JsonSchemaValidator<T> {
   const check = schemaCheck(schema);
   return (value) => {
@@ -304,7 +310,7 @@ function getValidator<T>(schema: JsonSchema): JsonSchemaValidator<T> {
   };
 }
 
-/** What an error of the library, of HTTP or of a schema means. */
+/** Maps an error of the library, of HTTP or of a schema to a ServerFailure. */
 function failureOf(error: unknown, signal: AbortSignal | undefined, sent = false): ServerFailure {
   const given = (reason: FailureReason) => new ServerFailure(reason, { sent, cause: error });
   if (error instanceof ServerFailure) return error;

@@ -1,7 +1,7 @@
 /**
  * The sign-in at a tool server's authorization server (OAuth 2.1): client credentials, or an authorization code with
- * PKCE. The library finds the server by its metadata, registers where it must, checks the issuer and refreshes tokens;
- * this file supplies its settings and its storage.
+ * PKCE. The library discovers the server by its metadata, registers the client if necessary, verifies the issuer and
+ * refreshes tokens. This file supplies settings and storage.
  */
 import {
   auth,
@@ -22,26 +22,26 @@ import { ServerFailure, type Credential } from './mcp.ts';
 import { renewed, type Renewals } from '../http/renewal.ts';
 import { clientMetadata, type ToolClient } from '../../models/rules/mcp/oauth.ts';
 
-/** `redirectUrl`: where the browser returns to. */
+/** `redirectUrl`: the URL to which the browser returns. */
 export type OAuthClient = ToolClient & {
   tokenUrl?: string | undefined;
   clientId?: string | undefined;
   clientSecret?: string | undefined;
-  /** Where authorization servers can read about this client: https only. */
+  /** The URL (https only) where authorization servers can read about this client. */
   clientMetadataUrl?: string | undefined;
 };
 
-/** The result of a sign-in, or what is needed to finish one. It is JSON and contains secrets. */
+/** The result of a sign-in, or what is needed to finish one. Serializable as JSON; contains secrets. */
 export type OAuthState = {
   client?: StoredOAuthClientInformation;
   tokens?: StoredOAuthTokens;
   discovery?: OAuthDiscoveryState;
   verifier?: string;
 };
-/** Reads and replaces the state, which this file does not keep. */
+/** Reads and replaces the stored state; the caller provides the storage. */
 export type OAuthStore = { read(): Promise<OAuthState>; write(state: OAuthState): Promise<void> };
 
-/** `redirected` is called with the URL at which a person must consent. */
+/** `redirected` is called with the URL at which a person must give consent. */
 export function oauthProvider(
   client: OAuthClient,
   store: OAuthStore,
@@ -75,7 +75,7 @@ export function oauthProvider(
       const { discovery } = await store.read();
       if (discovery || client.tokenUrl === undefined || byPerson) return discovery;
       const { origin } = new URL(client.tokenUrl);
-      // The member has named the token endpoint, so nothing must be discovered.
+      // The member configured the token endpoint, so discovery is skipped.
       return {
         authorizationServerUrl: origin,
         authorizationServerMetadata: {
@@ -96,7 +96,10 @@ export function oauthProvider(
   };
 }
 
-/** Where the metadata of an authorization server with this token endpoint may be: its issuer is a part of the URL. */
+/**
+ * The possible issuers of an authorization server with this token endpoint. An issuer is a prefix of the endpoint's
+ * URL.
+ */
 function issuersOf(tokenUrl: string): string[] {
   const { origin, pathname } = new URL(tokenUrl);
   const parts = pathname.split('/').filter((part) => part !== '');
@@ -104,8 +107,8 @@ function issuersOf(tokenUrl: string): string[] {
 }
 
 /**
- * The member has named the token endpoint, but only the server's metadata say where a person consents. @throws
- * ServerFailure.
+ * Discovers the authorization server of a token endpoint that the member configured. Only the metadata say where a
+ * person gives consent. @throws ServerFailure
  */
 async function findAuthority(provider: OAuthClientProvider, tokenUrl: string, fetch: FetchLike): Promise<void> {
   for (const issuer of issuersOf(tokenUrl)) {
@@ -118,8 +121,8 @@ async function findAuthority(provider: OAuthClientProvider, tokenUrl: string, fe
 }
 
 /**
- * Signs in, or prepares the sign-in of a person, in which case the provider's `redirected` was called. `returned`: the
- * parameters with which the browser came back. @throws ServerFailure.
+ * Signs in. When a person must give consent, only prepares the sign-in and calls the provider's `redirected`.
+ * `returned`: the query parameters with which the browser came back. @throws ServerFailure
  */
 export async function signIn(
   provider: OAuthClientProvider,
@@ -132,7 +135,7 @@ export async function signIn(
   }: {
     returned?: { code: string; iss?: string | undefined };
     tokenUrl?: string | undefined;
-    /** Scopes that the server has asked for earlier. */
+    /** Scopes that the server has required before. */
     scopes?: readonly string[] | undefined;
   } = {},
 ): Promise<'signed_in' | 'person_needed'> {
@@ -160,18 +163,18 @@ export async function signIn(
 }
 
 /**
- * Why a sign-in has ended. `refused`: its tokens are no longer accepted. `moved`: the tool server names another
- * authorization server. `scope`: the server wants more than was consented to; `scopes` are all of them.
+ * Why a sign-in has ended. `refused`: its tokens are no longer accepted. `moved`: the tool server now names another
+ * authorization server. `scope`: the server requires more scopes than were consented to; `scopes` has all of them.
  */
 export type SignInEnd = { why: 'refused' | 'moved' } | { why: 'scope'; scopes: string[] };
 
-/** How processes take turns at renewing tokens. */
+/** The lock by which one process at a time refreshes tokens. */
 export type TokenTurns = Pick<Renewals<unknown>, 'claim' | 'end'> & {
-  /** The sign-in behind this access token has ended; nothing happens when a newer one exists. */
+  /** Records that the sign-in of this access token has ended. Does nothing if a newer sign-in exists. */
   ended(token: string, end: SignInEnd): Promise<void>;
 };
 
-/** Errors of an authorization server that may be temporary. */
+/** Temporary errors of an authorization server. */
 const passing: readonly string[] = [
   OAuthErrorCode.ServerError,
   OAuthErrorCode.TemporarilyUnavailable,
@@ -179,10 +182,10 @@ const passing: readonly string[] = [
 ];
 
 /**
- * The credential of a sign-in, for calls. It is renewed but never signed in anew, because no person is there to
- * consent. Of all processes that notice its expiry only one renews it, because a refresh token works once. When it
- * cannot be renewed, it has ended, and a member is told and may sign in again. `createFetch` makes the connection's own
- * `fetch`. `fetchFn` must take less time than a claim lasts.
+ * The credential of a sign-in, for calls. It is refreshed, but a new sign-in is never started, because nobody is there
+ * to consent. Of all processes that notice the expiry only one refreshes, because a refresh token works once. When the
+ * refresh is refused the sign-in has ended; a member is notified and may sign in again. `createFetch` makes the
+ * connection's own `fetch`. `fetchFn` must take less time than a claim lasts.
  */
 export function grantedAuth(client: OAuthClient, store: OAuthStore, turns: TokenTurns, fetchFn: FetchLike): Credential {
   const provider = oauthProvider(client, store);
@@ -196,7 +199,7 @@ export function grantedAuth(client: OAuthClient, store: OAuthStore, turns: Token
   return {
     token: async () => (await standing())?.access_token,
     async onUnauthorized({ response, serverUrl }) {
-      // Requests run in parallel over one connection: this one may have been sent with an older token than another.
+      // Requests run in parallel on one connection, so this one may have used an older token.
       const refused = tokenOf(response);
       const { tokens, discovery } = await store.read();
       if (tokens !== undefined && tokens.access_token === refused) {
@@ -213,7 +216,7 @@ export function grantedAuth(client: OAuthClient, store: OAuthStore, turns: Token
         },
         isGood: ({ access_token: token }) => token !== refused,
         async renew({ access_token: token, scope: before }) {
-          // A refresh token keeps the scopes of the consent; a new sign-in must name them again.
+          // A refresh keeps the scopes of the person's consent. Client credentials must name all scopes again.
           const scope = byPerson ? [] : scopesOf(before, extractWWWAuthenticateParams(response).scope);
           const asked = { serverUrl, fetchFn, ...(scope.length === 0 ? {} : { scope: scope.join(' ') }) };
           await renew(provider, asked, () => turns.ended(token, { why: 'refused' }));
@@ -239,7 +242,7 @@ const tokenOf = (reply: Response): string | undefined => authorizationOf(reply)?
 
 const maxScopes = 50;
 
-/** The valid scopes in these lists, each once. */
+/** The valid scopes in these lists, deduplicated. */
 const scopesOf = (...lists: readonly (string | undefined)[]): string[] => {
   const found = lists.flatMap((list) => list?.split(' ') ?? []);
   return [...new Set(found)].filter((scope) => /^[!#-[\]-~]{1,200}$/.test(scope)).slice(0, maxScopes);
@@ -259,7 +262,7 @@ async function renew(
   }
 }
 
-/** Whether the tool server names authorization servers, but not the one that issued the tokens. */
+/** Whether the tool server now names authorization servers, but not the one that issued the tokens. */
 async function hasMoved(
   refusal: Response,
   serverUrl: URL,
@@ -276,13 +279,15 @@ async function hasMoved(
 
 const plainAddress = (address: string): string => address.replace(/\/+$/, '');
 
-/** Whether the tool server refuses even a token that was just issued. */
+/** Whether the tool server rejects even a token that was just issued. */
 async function isRefused(serverUrl: URL, token: string, fetchFn: FetchLike): Promise<boolean> {
   const reply = await ping(serverUrl.href, fetchFn, { authorization: `Bearer ${token}` }).catch(() => undefined);
   return reply?.status === 401;
 }
 
-/** What the tool server says about its authorization server when it gets no credential. */
+/**
+ * The tool server's WWW-Authenticate challenge for a request without a credential. It names the authorization server.
+ */
 async function challengeOf(
   serverUrl: string,
   fetch: FetchLike,
@@ -296,7 +301,7 @@ async function challengeOf(
   };
 }
 
-/** The headers of the tool server's answer to a request that does nothing. */
+/** The headers of the tool server's reply to a request without effect. */
 async function ping(serverUrl: string, fetch: FetchLike, headers: Record<string, string> = {}): Promise<Response> {
   const reply = await fetch(serverUrl, {
     method: 'POST',

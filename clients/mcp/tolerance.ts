@@ -1,6 +1,6 @@
 /**
- * Keeps the library from refusing a whole answer because of one part: a tool that breaks the protocol, or content of an
- * unknown kind. Both bypass the library unchanged, and their readers treat them as untrusted.
+ * Prevents the library from rejecting a whole reply because of one part: a tool that violates the protocol, or content
+ * of an unknown type. Both are carried past the library unchanged, and their readers treat them as untrusted.
  */
 import { randomUUID } from 'node:crypto';
 import type { StreamableHTTPClientTransport, Tool } from '@modelcontextprotocol/client';
@@ -11,10 +11,10 @@ type Given = Record<string, unknown>;
 const isRecord = (value: unknown): value is Given =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A name that no server can guess. */
+/** A random name, so that no server can guess it. */
 const carried = `io.svc/${randomUUID()}`;
 
-/** Changes the answers of this transport so that the library accepts them. */
+/** Rewrites the replies of this transport so that the library accepts them. */
 export function tolerant(transport: StreamableHTTPClientTransport): StreamableHTTPClientTransport {
   type Deliver = NonNullable<typeof transport.onmessage>;
   let deliver: Deliver | undefined;
@@ -27,7 +27,7 @@ export function tolerant(transport: StreamableHTTPClientTransport): StreamableHT
   return transport;
 }
 
-/** Answers that were already changed: the library may call one handler through another. */
+/** Replies that were already rewritten; the library may pass a reply through two handlers. */
 const made = new WeakSet();
 
 function takeable<M>(message: M): M {
@@ -52,7 +52,7 @@ const toolsIn = (tools: unknown[]) =>
   tools.flatMap((tool) => {
     if (!isRecord(tool) || typeof tool['name'] !== 'string') return [];
     const { name, inputSchema } = tool;
-    // The library drops tools by their schema when the protocol forbids their headers.
+    // The library drops tools whose schema declares headers that the protocol forbids, so the schema is hidden.
     const input = isRecord(inputSchema) && isInput(inputSchema) ? inputSchema : { type: 'object' };
     return [{ name, inputSchema: input, _meta: { [carried]: tool } }];
   });
@@ -63,7 +63,7 @@ const isInput = ({ type, properties = {}, required = [] }: Given): boolean =>
   Array.isArray(required) &&
   required.every((name) => typeof name === 'string');
 
-/** A listed tool as its server sent it. */
+/** A listed tool exactly as the server sent it. */
 export function listedOf({ name, _meta: meta }: Tool): ListedTool {
   const { description, inputSchema, outputSchema } = meta![carried] as Given;
   return {
@@ -74,7 +74,7 @@ export function listedOf({ name, _meta: meta }: Tool): ListedTool {
   };
 }
 
-/** An answer's content as its server sent it. */
+/** The content of a reply exactly as the server sent it. */
 export const contentOf = ({ _meta: meta }: { _meta?: Given | undefined }): ContentBlock[] =>
   ((meta?.[carried] ?? []) as unknown[]).filter(
     (block): block is ContentBlock => isRecord(block) && typeof block['type'] === 'string',

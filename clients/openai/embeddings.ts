@@ -1,29 +1,29 @@
-/** Embeddings: of texts in batches, and of a single question for which a customer waits. */
+/** Computes embeddings: of passages in batches, and of a single question for which a customer waits. */
 import { z } from 'zod';
 import type { Endpoint } from './endpoint.ts';
 import { isRefusal, isSilence } from './failures.ts';
 import { abortable } from '../base/abortable.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** The time for a question's vector; a healthy endpoint needs a tenth of it. */
+/** Time limit for a question's vector. A healthy endpoint needs a tenth of it. */
 const questionMs = 1_500;
-/** How long a failing endpoint is not asked for the vectors of further questions … */
+/** After failures the endpoint is not called for questions for this long, in ms. */
 const questionPauseMs = 15_000;
 /**
- * … after it gave no answer, or failed this many times in a row. One failure is not enough, because some endpoints fail
- * on a single text that is too long for them.
+ * The number of consecutive failures before the pause; a timeout pauses at once. One failure is not enough, because
+ * some endpoints fail for a single text that is too long for them.
  */
 const failuresToPause = 3;
-/** Texts of one embedding request: half of what common endpoints allow at most, so that a refused one costs little. */
+/** Texts in one request: half of the usual maximum of endpoints, so that a rejected request costs little. */
 const embeddingBatch = 64;
-/** About 2,000 tokens; endpoints refuse inputs beyond 8,192. Chunks are far shorter. */
+/** About 2,000 tokens; endpoints reject inputs over 8,192. Chunks are far shorter. */
 const maxEmbeddingLength = 8_000;
 
 const vectorsShape = z.array(
   z.object({ index: z.number().int().nonnegative(), embedding: z.array(z.number()).min(1).max(20_000) }),
 );
 
-/** `now`: milliseconds since some moment, to measure pauses. */
+/** `now`: a monotonic clock in ms, to measure pauses. */
 export function createEmbedder({ api, budgetMs, persist }: Endpoint, model: string, now: () => number) {
   let pausedUntil = -Infinity;
   let failuresInARow = 0;

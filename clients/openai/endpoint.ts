@@ -1,4 +1,7 @@
-/** Requests to the endpoint: retried while that may help, within a time budget, and ended when their caller leaves. */
+/**
+ * Requests to the endpoint. They are retried when that may help, within a time budget, and aborted when the caller is
+ * gone.
+ */
 import OpenAI from 'openai';
 import { failed, retryDelay } from './failures.ts';
 
@@ -15,8 +18,8 @@ export type Endpoint = {
   timeoutMs: number;
   budgetMs: number;
   /**
-   * Makes a request, and repeats it after temporary failures, until `deadline` (ms since 1970). Every other failure,
-   * and the last one, becomes a Problem; the caller's own abort is thrown unchanged.
+   * Makes a request, and retries it after temporary failures until `deadline` (ms since 1970). Any other failure, and
+   * the last one, becomes a Problem. The caller's own abort is rethrown unchanged.
    */
   persist<T>(outer: AbortSignal | undefined, deadline: number, call: (signal: AbortSignal) => Promise<T>): Promise<T>;
 };
@@ -24,7 +27,7 @@ export type Endpoint = {
 const maxAttempts = 4;
 
 export function createEndpoint({ baseUrl, apiKey, timeoutMs, budgetMs, sleep = sleepFor }: EndpointOptions): Endpoint {
-  // Retries, time limits and their budget are decided here, so the library's own are turned off.
+  // The library's own retries and time limits are off, because they are decided here.
   const api = new OpenAI({
     apiKey: apiKey ?? 'none',
     baseURL: baseUrl ?? null,

@@ -1,23 +1,23 @@
-/** Interprets the failures of an endpoint: whether and when to retry, and what callers are told. */
+/** Interprets failures of an endpoint: whether and when to retry, and what to tell callers. */
 import { APIConnectionTimeoutError, APIError, APIUserAbortError } from 'openai';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** Whether the endpoint refused this particular request, which says nothing about the next one. */
+/** Whether the endpoint rejected this particular request; other requests may still succeed. */
 export function isRefusal(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof APIError && cause.status !== undefined && cause.status < 500 && cause.status !== 429;
 }
 
-/** Whether the endpoint gave no answer at all: a timeout, or no connection. */
+/** Whether the endpoint did not reply at all: a timeout, or no connection. */
 export function isSilence(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return isTimeout(cause) || (cause instanceof APIError && cause.status === undefined);
 }
 
-/** Milliseconds to wait before a retry; undefined when a retry will not help. */
+/** How long to wait before a retry, in ms; undefined when a retry will not help. */
 export function retryDelay(error: unknown, attempt: number): number | undefined {
   const backoff = 250 * 2 ** (attempt - 1) * (1 + Math.random() / 4);
-  // A request that timed out is not retried, because its caller has waited long enough.
+  // A request that timed out is not retried, because the caller has waited long enough.
   if (error instanceof APIConnectionTimeoutError || error instanceof APIUserAbortError || isTimeout(error))
     return undefined;
   if (!(error instanceof APIError)) return undefined;
@@ -26,7 +26,7 @@ export function retryDelay(error: unknown, attempt: number): number | undefined 
   return retryAfter(error) ?? backoff;
 }
 
-/** The wait that `Retry-After` (or the finer `retry-after-ms`) asks for, in milliseconds. */
+/** The wait in `Retry-After` (or the finer `retry-after-ms`), in ms. */
 function retryAfter(error: APIError): number | undefined {
   const { headers } = error;
   const fine = Number(headers?.get('retry-after-ms') ?? Number.NaN);
@@ -41,8 +41,8 @@ const isTimeout = (error: unknown): boolean =>
   ['TimeoutError', 'AbortError'].includes(String((error as { name?: unknown } | null)?.name));
 
 /**
- * What callers are told: that the endpoint failed and how, but never its own words, which may hold data that callers
- * must not see.
+ * The Problem for callers. It tells how the endpoint failed, but never quotes the endpoint, whose text may contain
+ * confidential data.
  */
 export function failed(error: unknown): Problem {
   if (error instanceof Problem) return error;

@@ -1,14 +1,14 @@
 /**
- * Fetches objects from Amazon S3 or a store that speaks its protocol, signed with Signature Version 4. Of S3 this system needs
- * one call, so it is signed by aws4fetch (no dependencies) and goes through the outbound HTTP client with its checks and limits;
- * Amazon's own SDK would bring some hundred packages and a client of its own.
+ * Fetches objects from Amazon S3 or a compatible store, signed with Signature Version 4. Only this one call is needed,
+ * so aws4fetch (no dependencies) signs it and the outbound HTTP client sends it, with its checks and limits. Amazon's
+ * SDK would add about a hundred packages and its own HTTP client.
  */
 import { AwsV4Signer } from 'aws4fetch';
 import type { Http } from '../http/http.ts';
 import { HttpError } from '../../models/rules/base/http.ts';
 
 export type S3Settings = {
-  /** Of another store than Amazon's: buckets are then a part of the path. */
+  /** The URL of a store that is not Amazon's; its buckets are then part of the path. Undefined for Amazon. */
   endpoint: string | undefined;
   region: string;
   accessKeyId: string | undefined;
@@ -16,11 +16,11 @@ export type S3Settings = {
   sessionToken: string | undefined;
 };
 
-/** `missing`: there is no such object, or it may not be read; asking again changes nothing. */
+/** `missing`: the object does not exist or must not be read, so a retry changes nothing. */
 export type Fetched = { kind: 'object'; body: Buffer } | { kind: 'missing'; status: number } | { kind: 'too_large' };
 
 export type ObjectStore = {
-  /** @throws HttpError, or an Error, when the store does not answer as it should now. */
+  /** @throws HttpError, or an Error, when the store gives no proper reply */
   fetch(bucket: string, key: string, options: { maxBytes: number; signal?: AbortSignal }): Promise<Fetched>;
 };
 
@@ -30,7 +30,7 @@ export function createObjectStore(http: Pick<Http, 'request'>, settings: S3Setti
     const path = key.split('/').map(encodeURIComponent).join('/');
     if (endpoint !== undefined) return `${endpoint.replace(/\/$/, '')}/${encodeURIComponent(bucket)}/${path}`;
     const host = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
-    // The certificate covers one name before the host.
+    // Amazon's wildcard certificate covers only one label, so a bucket with a dot goes into the path.
     return bucket.includes('.') ? `https://${host}/${bucket}/${path}` : `https://${bucket}.${host}/${path}`;
   };
   return {
@@ -61,7 +61,7 @@ export function createObjectStore(http: Pick<Http, 'request'>, settings: S3Setti
       ...(sessionToken === undefined ? {} : { sessionToken }),
     });
     const headers = new Headers((await signer.sign()).headers);
-    // The client writes it, from the address.
+    // The HTTP client sets this header from the URL.
     headers.delete('host');
     return Object.fromEntries(headers);
   }

@@ -1,4 +1,4 @@
-/** The versions of JSON Schema that `$schema` may name, and the reader of each. */
+/** The versions of JSON Schema that `$schema` may name, with a validator factory for each. */
 import { Ajv, type Options } from 'ajv/dist/ajv.js';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -7,7 +7,9 @@ import Draft04 from 'ajv-draft-04';
 import type { JsonSchema } from '../../models/rules/mcp/tool.ts';
 
 type Reader = Ajv | Ajv2019 | Ajv2020;
-/** `make`: a reader of schemas of this version, which includes the meta-schema unless `options.meta` is false. */
+/**
+ * `make`: creates a validator for schemas of this version. It includes the meta-schema unless `options.meta` is false.
+ */
 export type Dialect = { name: string; make: (options: Options) => Reader };
 
 const draft = (name: string, make: Dialect['make']): [string, Dialect] => [
@@ -16,7 +18,7 @@ const draft = (name: string, make: Dialect['make']): [string, Dialect] => [
 ];
 const latest: Dialect = { name: '2020-12', make: (options) => new Ajv2020(options) };
 const dialects = new Map<string, Dialect>([
-  // Its types declare another kind of module than it is.
+  // The library's types declare the wrong module format.
   draft('draft-04', (options) => new (Draft04 as unknown as typeof Ajv)(options)),
   draft('draft-06', (options) => new Ajv({ meta: draft06, ...options })),
   draft('draft-07', (options) => new Ajv(options)),
@@ -28,7 +30,8 @@ const dialects = new Map<string, Dialect>([
 export const dialectNames = 'draft-04, -06, -07, 2019-09 and 2020-12';
 
 /**
- * The version that a schema names, or 2020-12 when it names none, as the protocol says; undefined for an unknown one.
+ * The version that a schema names; 2020-12 when it names none, as the MCP specification says; undefined for an unknown
+ * one.
  */
 export function dialectOf({ $schema: named }: JsonSchema): Dialect | undefined {
   if (named === undefined) return latest;

@@ -1,14 +1,14 @@
-/** Notes for members about the schemas of a tool, before they approve it and afterwards. */
+/** Notes for members about problems in a tool's schemas, shown before and after the tool is approved. */
 import { BadSchema, readSchema } from './schema.ts';
 import type { Findings, JsonSchema, ListedTool } from '../../models/rules/mcp/tool.ts';
 
-/** How many notes are shown for one tool; with so many, a member looks at the whole schema. */
+/** Maximum number of notes for one tool. With so many, a member looks at the whole schema. */
 const maxNotes = 20;
 
 export function examine({ input_schema, output_schema }: Pick<ListedTool, 'input_schema' | 'output_schema'>): Findings {
   const input = found('input_schema', input_schema);
   const output = output_schema === undefined ? { notes: [] } : found('output_schema', output_schema);
-  // Input that cannot be checked is not sent; output is data anyway.
+  // Input that cannot be validated is not sent. Output is treated as plain data in any case.
   const notes = [
     ...input.notes,
     ...output.notes,

@@ -1,14 +1,17 @@
 /**
- * Regular expressions in foreign schemas. JSON Schema means those of ECMA-262, but many servers use their own
- * language's, which JavaScript cannot run or would read differently. Such an expression is not enforced, and a note
- * says so.
+ * Handles regular expressions in untrusted schemas. JSON Schema prescribes those of ECMA-262, but many servers use
+ * their own language's, which JavaScript rejects or reads differently. Such an expression is not enforced, and a note
+ * tells the member.
  */
 import type { JsonSchema } from '../../models/rules/mcp/tool.ts';
 
-/** Syntax of other languages that JavaScript without the flag `u` takes as plain characters. */
+/** Syntax of other languages that JavaScript accepts without the flag `u`, but reads as literal characters. */
 const foreign = /\\[^bBcdDfknrsStuvwWx0-9\W_]|\{,|\[\[:/;
 
-/** The flags with which JavaScript reads an expression correctly; undefined when it is of another language. */
+/**
+ * The flags with which JavaScript reads an expression correctly; undefined when the expression is in another language's
+ * syntax.
+ */
 export function flagsOf(pattern: string): 'u' | '' | undefined {
   if (isExpression(pattern, 'u')) return 'u';
   return !foreign.test(pattern) && isExpression(pattern, '') ? '' : undefined;
@@ -22,11 +25,16 @@ function isExpression(pattern: string, flags: string): boolean {
   }
 }
 
-/** Keywords whose members are schemas under free names, and keywords whose values are no schemas. */
+/**
+ * `byName`: keywords whose members are schemas under arbitrary names. `values`: keywords whose values are no schemas.
+ */
 const byName = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']);
 const values = new Set(['const', 'enum', 'default', 'examples']);
 
-/** The schema without foreign expressions, and their places: `properties.code.pattern`. */
+/**
+ * Removes expressions in other languages' syntax from a schema. `removed`: their paths, such as
+ * `properties.code.pattern`.
+ */
 export function withoutForeign(schema: JsonSchema): { schema: JsonSchema; removed: string[] } {
   const removed: string[] = [];
   const read = (value: unknown, path: string): unknown => {
@@ -39,7 +47,7 @@ export function withoutForeign(schema: JsonSchema): { schema: JsonSchema; remove
     const unread = new Set(names.filter((name) => flagsOf(name) === undefined));
     const kept = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
       const isForeign = name === 'pattern' && typeof value === 'string' && flagsOf(value) === undefined;
-      // Without the expression it is unknown which properties are additional.
+      // When a `patternProperties` expression was removed, it is unknown which properties are additional.
       const isRest = unread.size > 0 && (name === 'additionalProperties' || name === 'unevaluatedProperties');
       if (isForeign || isRest) {
         removed.push(at(name));

@@ -1,6 +1,7 @@
 /**
- * Checks values against foreign JSON Schemas, in the version that they name. A schema may be as hostile as the value:
- * it can load nothing, its expressions run under a time limit, and an unusable one is refused when it is compiled.
+ * Validates values against untrusted JSON Schemas, in the version that each names. A schema may be as hostile as the
+ * value: it can load nothing, its regular expressions run with a time limit, and an unusable schema is rejected when it
+ * is compiled.
  */
 import { createContext, Script } from 'node:vm';
 import type { ErrorObject } from 'ajv/dist/2020.js';
@@ -9,13 +10,13 @@ import { dialectNames, dialectOf, type Dialect } from './dialects.ts';
 import { flagsOf, withoutForeign } from './patterns.ts';
 import { maxSchemaDepth, maxSchemaLength, type JsonSchema } from '../../models/rules/mcp/tool.ts';
 
-/** `problem`: where and why the value does not fit, without the value itself. */
+/** `problem`: where and why the value is invalid, without the value itself. */
 export type Fit = { fits: true } | { fits: false; problem: string };
 export type SchemaCheck = (value: unknown) => Fit;
-/** `unenforced`: the places of expressions in another language, which are not checked. */
+/** `unenforced`: the paths of expressions in another language's syntax, which are not checked. */
 type ReadSchema = { check: SchemaCheck; unenforced: readonly string[] };
 
-/** An unusable schema; the message is for its author. */
+/** An unusable schema; the message is for the schema's author. */
 export class BadSchema extends Error {
   override readonly name = 'BadSchema';
 }
@@ -26,9 +27,9 @@ const bed = createContext(Object.create(null));
 const search = new Script('new RegExp(pattern, flags).test(text)');
 
 /**
- * An expression that takes longer than `expressionMs` throws, and the check fails. The limit uses wall-clock time, so
- * an expression that was stopped without having had much processor time is run again: a busy process refuses nothing by
- * mistake.
+ * Compiles an expression that throws when it takes longer than `expressionMs`, which fails the check. The limit is
+ * wall-clock time. So an expression that was stopped with little processor time is run again; a busy process must not
+ * reject a valid value.
  */
 function boundedExpression(pattern: string) {
   const flags = flagsOf(pattern) ?? 'u';
@@ -46,15 +47,15 @@ function boundedExpression(pattern: string) {
         }
       }
     },
-    // The library distinguishes expressions by this.
+    // The library caches expressions by this text.
     toString: () => `/${pattern}/${flags}`,
   };
 }
 boundedExpression.code = 'boundedExpression';
 
-/** `format` is only an annotation from 2019-09 on, and ambiguous in older versions. */
+/** From 2019-09 on `format` is only an annotation, and in older versions it is ambiguous. */
 const options = { strict: false, validateFormats: false, logger: false } as const;
-/** Validators of schemas themselves, one for each version. */
+/** The meta-schema validators, one for each version. */
 const judges = new Map<Dialect, ReturnType<Dialect['make']>>();
 const known = new LRUCache<string, ReadSchema>({ max: 500 });
 
@@ -70,7 +71,7 @@ export function readSchema(schema: JsonSchema): ReadSchema {
   if (depthOf(schema) > maxSchemaDepth) throw new BadSchema(`may be nested ${maxSchemaDepth} deep`);
   const dialect = dialectOf(schema);
   if (!dialect) throw new BadSchema(`names a version of JSON Schema that is not known; ${dialectNames} are`);
-  // The version was already read, and its reader knows no other.
+  // The version is already known, and the validator rejects any other `$schema`.
   const { $schema: _named, ...given } = JSON.parse(text) as JsonSchema;
   const { schema: enforced, removed } = withoutForeign(given);
   const read = { check: compile(enforced, dialect), unenforced: removed };
@@ -81,7 +82,7 @@ export function readSchema(schema: JsonSchema): ReadSchema {
 function compile(schema: JsonSchema, dialect: Dialect): SchemaCheck {
   const judge = judges.get(dialect) ?? dialect.make(options);
   judges.set(dialect, judge);
-  // One instance each, because schemas of different owners may have the same `$id`.
+  // A new instance for each schema, because schemas of different owners may have the same `$id`.
   const ajv = dialect.make({ ...options, meta: false, validateSchema: false, code: { regExp: boundedExpression } });
   try {
     if (judge.validateSchema(schema) !== true) throw new Error(judge.errorsText(judge.errors));
@@ -90,7 +91,7 @@ function compile(schema: JsonSchema, dialect: Dialect): SchemaCheck {
       try {
         return validate(value) ? { fits: true } : { fits: false, problem: said(validate.errors?.[0]) };
       } catch {
-        // An endless reference, or an expression that took too long.
+        // The error is an endless reference, or an expression that took too long.
         return { fits: false, problem: 'cannot be checked by this schema' };
       }
     };

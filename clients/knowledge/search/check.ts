@@ -1,4 +1,7 @@
-/** Runs a question's queries on a table's files, so that damage is found before a question needs them. */
+/**
+ * Verifies a table's files by running the queries of a question, so that damage is found before a customer's question
+ * meets it.
+ */
 import { connect, Session, type Table } from '@lancedb/lancedb';
 import { DamagedIndex, isDamage, isMissing } from './damage.ts';
 import { maxQueryLength, searchText } from './find.ts';
@@ -8,7 +11,10 @@ import { tableName } from './tables.ts';
 import { widthOf } from './vectors.ts';
 import { authorities } from '../../../models/rules/knowledge/authority.ts';
 
-/** Reads through a new connection, which has nothing cached. `exists`: whether the table is there at all. @throws DamagedIndex */
+/**
+ * Reads through a new connection, which has an empty cache. `exists`: whether the table exists at all. @throws
+ * DamagedIndex
+ */
 export async function checkTable(uri: string, key: IndexTable, exists: () => boolean): Promise<void> {
   for (let attempt = 0; ; attempt += 1) {
     if (!exists()) return;
@@ -19,7 +25,8 @@ export async function checkTable(uri: string, key: IndexTable, exists: () => boo
     } catch (error) {
       const damaged = isDamage(error);
       if (!damaged && isMissing(error)) return;
-      // Another process may be dropping the table right now, so it is read twice before it counts as damaged.
+      // Another process may be dropping the table right now, so the read is repeated once before the table counts as
+      // damaged.
       if (!damaged) throw error;
       if (attempt > 0) throw new DamagedIndex(error);
     } finally {
@@ -28,7 +35,7 @@ export async function checkTable(uri: string, key: IndexTable, exists: () => boo
   }
 }
 
-/** Queries each index for something that the table contains. */
+/** Queries each index of the table for a value that the table contains. */
 async function askEverything(table: Table, { model }: IndexTable): Promise<void> {
   const [row] = await table
     .query()

@@ -1,7 +1,7 @@
-/** Distinguishes a damaged table from one that is missing, busy or out of reach. */
+/** Distinguishes a damaged table from one that is missing, busy or unreachable. */
 import { Problem } from '../../../models/rules/base/errors.ts';
 
-/** A table whose content is not what was written to it; `cause` has the details. It must be built again. */
+/** A table whose stored content is corrupt; `cause` has the details. The table must be rebuilt. */
 export class DamagedIndex extends Problem {
   constructor(cause: unknown) {
     super('UNAVAILABLE', {
@@ -17,9 +17,8 @@ export const isConflict = (error: unknown): boolean =>
   /conflict|preempted|please retry|too many concurrent writers/iu.test(String(error));
 
 /**
- * Whether a file of a table differs from what was written, or is missing although the table's list of versions names
- * it. Outages (a full disk, a folder that is not mounted or not readable, a store that does not answer) give other
- * errors.
+ * Whether an error means damage: a file differs from what was written, or is missing although the table's version list
+ * names it. Outages (a full disk, an unmounted or unreadable folder, a store that does not reply) give other errors.
  */
 export const isDamage = (error: unknown): boolean =>
   /invalid range .{1,60} for object of size|failed to fill whole buffer|does not have sufficient data|file size is too small|not appear to be a lance file|not found:[^,]*\.lance[/\\](?:data|_indices|_deletions)[/\\]/iu.test(

@@ -1,16 +1,22 @@
-/** The search by words, and the merge of its results with those by meaning (meaning.ts) into one list of candidates. */
+/**
+ * The lexical search (BM25). It also merges its results with those of the vector search (meaning.ts) into one list of
+ * candidates.
+ */
 import { MatchQuery, type Table } from '@lancedb/lancedb';
 import type { Compared } from './meaning.ts';
 import { found } from './rows.ts';
 import type { Authority } from '../../../models/rules/knowledge/authority.ts';
 import type { Candidate } from '../../../models/rules/knowledge/retrieval.ts';
 
-/** A longer text is a letter and not a question; its first part gives the subject, and each word costs time. */
+/**
+ * Longer texts are truncated for the search, in characters. The first part of a long letter gives its subject, and each
+ * word costs time.
+ */
 export const maxQueryLength = 1_000;
 
 type Found = { id: string; authority: Authority; value: number };
 
-/** `value` is the BM25 score. A text without a word that the index knows finds nothing. */
+/** `value` is the BM25 score. A text without any word of the index finds nothing. */
 export async function searchText(
   table: Table,
   text: string,
@@ -22,7 +28,7 @@ export async function searchText(
   return rows.map((row) => ({ ...found(row), value: Number(row._score) }));
 }
 
-/** Each passage once, with its scores by words and by meaning. */
+/** Merges the results by passage, with the lexical and the vector scores. */
 export function merge(byText: readonly Found[], byMeaning: readonly Compared[]): Candidate[] {
   const all = new Map<string, Candidate>();
   const best = [...byText].sort((a, b) => b.value - a.value || (a.id < b.id ? -1 : 1));

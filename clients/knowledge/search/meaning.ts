@@ -1,4 +1,7 @@
-/** The search by meaning in a table of vectors: the nearest passages, and how near passages usually are. */
+/**
+ * The vector search in a table: the nearest passages, and a sample of the table that shows how similar passages usually
+ * are to the question.
+ */
 import type { Table } from '@lancedb/lancedb';
 import { LRUCache } from 'lru-cache';
 import { found, sql } from './rows.ts';
@@ -7,21 +10,24 @@ import { fromArrow, widthOf } from './vectors.ts';
 import type { Authority } from '../../../models/rules/knowledge/authority.ts';
 import type { Meaning } from '../../../models/rules/knowledge/retrieval.ts';
 
-/** A passage with its cosines with a question. */
+/** A passage with one cosine similarity to the question for each part of the vector. */
 export type Compared = { id: string; authority: Authority; cosines: number[] };
 
-/** How many passages show what is usual: more would hardly change the mean and the spread of the cosines. */
+/** The number of passages in a sample. More would hardly change the mean and the spread of the cosines. */
 const sampleSize = 256;
-/** How many bytes of samples a process keeps; one of 1,280 dimensions takes 1.3 MB. */
+/** The size of the cache of samples in a process, in bytes; one sample of 1,280 dimensions takes 1.3 MB. */
 const sampleBytes = 48 * 2 ** 20;
-/** A sample is valid while the table has about the same size, and for this long while the table changes. */
+/**
+ * A sample stays valid while the table's number of rows differs by less than this share, and for `sampleKeptMs` while
+ * the table changes.
+ */
 const sampleRowsMayDiffer = 0.1;
 const sampleKeptMs = 60_000;
 
 /**
- * What to ask the index of a large table for: all partitions (25 at 100,000 rows; with more, only the nearest), and
- * twice as many candidates as wanted, which are compared exactly. At 100,000 rows this found all of the nearest 20,
- * within a segment too.
+ * How a large table's index is searched. `partitions`: the nearest partitions to search (a table of 100,000 rows has
+ * 25, so all). `refine`: the factor of additional candidates, which are compared exactly. At 100,000 rows this found
+ * all of the nearest 20 passages, also within a segment.
  */
 const partitions = 64;
 const refine = 2;
@@ -38,7 +44,7 @@ export type Samples = LRUCache<string, Sample>;
 export const createSamples = (): Samples =>
   new LRUCache({ maxSize: sampleBytes, sizeCalculation: ({ bytes }) => bytes });
 
-/** Whether a table has vectors that this question can be compared with. */
+/** Whether the table has vectors, with as many dimensions as the question's. */
 export async function comparable(opened: OpenTable, { parts }: Meaning): Promise<boolean> {
   opened.width ??= widthOf(await opened.table.schema());
   return opened.width > 0 && opened.width === parts.reduce((sum, part) => sum + part.length, 0);
@@ -65,8 +71,8 @@ export async function nearest(
 }
 
 /**
- * The question as one vector. The weights are applied to the question, so they may change without embedding any passage
- * again.
+ * The question's parts as one weighted vector. The weights are applied to the question only, so they may change without
+ * embedding any passage again.
  */
 function weighted({ parts, weights }: Meaning): Float32Array {
   const whole = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
@@ -81,7 +87,7 @@ function weighted({ parts, weights }: Meaning): Float32Array {
   return whole;
 }
 
-/** Passages that were found by words, without those that have no vector. */
+/** The vector scores of passages that the lexical search found. Passages without a vector are left out. */
 export async function byIds(table: Table, meaning: Meaning, ids: readonly string[]): Promise<Compared[]> {
   if (ids.length === 0) return [];
   const wanted = `id IN (${ids.map(sql).join(', ')})`;
@@ -92,7 +98,9 @@ function compared(rows: readonly { candidate: unknown; vector: unknown }[], { pa
   return rows.map((row) => ({ ...found(row), cosines: cosines(parts, fromArrow(row.vector), 0) }));
 }
 
-/** The cosine of each part, which for unit vectors is the dot product. `from`: where the passage begins in `values`. */
+/**
+ * The cosine of each part: for unit vectors, the dot product. `from`: the index in `values` where the passage begins.
+ */
 function cosines(parts: readonly Float32Array[], values: Float16Array | Float32Array, from: number): number[] {
   let offset = from;
   return parts.map((part) => {
@@ -103,7 +111,7 @@ function cosines(parts: readonly Float32Array[], values: Float16Array | Float32A
   });
 }
 
-/** The cosines of a question with the sample of a table. */
+/** The cosines between a question and a table's sample of passages. */
 export async function backgroundOf(
   tables: Tables,
   samples: Samples,
@@ -116,7 +124,7 @@ export async function backgroundOf(
   return Array.from({ length: values.length / width }, (_, at) => cosines(parts, values, at * width));
 }
 
-/** A sample spread evenly over the table, taken again when the table has changed much. */
+/** A sample of passages at even distances. It is cached, and taken again when the table has changed much. */
 async function sampleOf({ clock }: Tables, samples: Samples, name: string, opened: OpenTable): Promise<Float32Array> {
   const known = samples.get(name);
   const version = await opened.table.version();

@@ -1,7 +1,7 @@
 /**
- * Merges the rows that a process writes while it goes on writing. A row that is not merged costs each question 25 µs,
- * and a file of few rows costs each later write 0.1 ms, so a crawl or many uploads would slow both until the next round
- * of `maintain-stores`, which merges what this leaves.
+ * Merges newly written rows in the background while a process continues to write. An unmerged row costs each question
+ * 25 µs, and a file with few rows costs each later write 0.1 ms. So a crawl or many uploads would slow down both until
+ * the next round of `maintain-stores`, which merges what remains.
  */
 import { LRUCache } from 'lru-cache';
 import type { Search } from './search.ts';
@@ -9,19 +9,19 @@ import { tableName } from './tables.ts';
 import type { IndexTable } from './rows.ts';
 
 type MergingOptions = {
-  /** A table is merged after this many rows or this many writes. */
+  /** A table is merged after `rows` rows or `writes` writes. */
   rows?: number;
   writes?: number;
-  /** Fewer rows are merged when nothing was written for this long, ms; below `worthRows` they are left. */
+  /** After this time without a write, in ms, fewer rows are merged too; below `worthRows` they are left. */
   quietMs?: number;
   worthRows?: number;
 };
 
 type Waiting = { rows: number; writes: number; timer?: NodeJS.Timeout };
-/** How many tables are counted. */
+/** The number of tables whose writes are counted. */
 const maxTables = 1_000;
 
-/** A search that merges added rows in the background, one merge per table at a time. */
+/** Wraps a search so that it merges added rows in the background, with one merge for each table at a time. */
 export function withMerging(
   search: Search,
   { rows: maxRows = 5_000, writes: maxWrites = 64, quietMs = 2_000, worthRows = 300 }: MergingOptions = {},
@@ -47,7 +47,7 @@ export function withMerging(
     if (merging.has(name)) return;
     merging.add(name);
     waiting.delete(name);
-    // A failed merge loses nothing: the next write counts again, and the workflow merges too.
+    // A failed merge loses nothing: later writes trigger another one, and the workflow `maintain-stores` merges too.
     void search
       .maintain(key)
       .catch(() => undefined)

@@ -1,6 +1,6 @@
 /**
- * The reading half of the index. The index only proposes candidates, which callers read again from MongoDB, so it never
- * decides who may see what.
+ * The read side of the index. The index only proposes candidates; callers read them again from MongoDB. So the index
+ * never decides who may see a passage.
  */
 import type { Table } from '@lancedb/lancedb';
 import { checkTable } from './check.ts';
@@ -16,33 +16,34 @@ import type { Meaning, Proposed } from '../../../models/rules/knowledge/retrieva
 
 export type IndexStats = { rows: number; unindexed: number; fragments: number };
 
-/** The queries that only read. */
+/** The read-only operations of the index. */
 export type SearchReader = {
   /**
-   * Candidates in no particular order; a missing table gives none. It sees everything that any process has written
-   * before. Unreadable vectors are left out. @throws DamagedIndex when the table of the words cannot be read, like
-   * every method that reads.
+   * Returns candidates in no particular order; none for a missing table. Sees all writes that any process has finished
+   * before. A damaged table of vectors is ignored. @throws DamagedIndex when the lexical table cannot be read, like all
+   * methods that read
    */
   query(key: IndexTable, query: Query): Promise<Proposed>;
-  /** The tiers that have at least one chunk. */
+  /** The tiers of authority that have at least one chunk. */
   tiers(key: IndexTable): Promise<Authority[]>;
   stats(key: IndexTable): Promise<IndexStats>;
-  /** How many rows a query must read one by one because the index does not have them yet. */
+  /** The number of rows that are not in the index yet, which every query must scan one by one. */
   unindexedRows(key: IndexTable): Promise<number>;
-  /** The tables of words and of vectors; `model` is the name in the table's name. */
+  /** All tables, lexical and vector. `model` is the model's name as it is in the table's name. */
   listTables(): Promise<IndexTable[]>;
   /**
-   * Every source and batch in the table, once for each set of tags among its rows, for comparing it with the records.
+   * Every source and batch in the table, once for each set of tags among its rows. Used to compare the index with the
+   * records in MongoDB.
    */
   listSources(key: IndexTable): Promise<IndexedSource[]>;
-  /** Runs a question's queries on the files, past all caches of this process. @throws DamagedIndex */
+  /** Runs a question's queries on the files, bypassing all caches of this process. @throws DamagedIndex */
   check(key: IndexTable): Promise<void>;
   close(): void;
 };
 
 export const createSearchReader = (options: SearchOptions): SearchReader => readerOf(createTables(options));
 
-/** The reading half, on tables that a writing half may share. */
+/** The read side on `tables`, which a write side may share. */
 export function readerOf(tables: Tables): SearchReader {
   const { read } = tables;
   const samples = createSamples();
@@ -63,7 +64,7 @@ export function readerOf(tables: Tables): SearchReader {
 const noStats: IndexStats = { rows: 0, unindexed: 0, fragments: 0 };
 
 /**
- * `unindexed`: for words, the rows missing in the text index; for vectors, the rows missing in the index of sources.
+ * `unindexed` counts the rows missing in the text index, or in a vector table those missing in the index of sources.
  */
 export async function statsOf(table: Table, { model }: IndexTable): Promise<IndexStats> {
   const name = model === undefined ? 'text_idx' : 'source_id_idx';
@@ -110,7 +111,7 @@ async function searchMeaning(
   });
 }
 
-/** Reads the table of vectors that a question can be compared with; undefined when it is damaged. */
+/** Reads the vector table that matches the question; undefined when the table is damaged. */
 async function readVectors<T>(
   tables: Tables,
   key: IndexTable,
@@ -128,7 +129,7 @@ async function readVectors<T>(
   }
 }
 
-/** Counted again only when the table has changed. */
+/** The tiers of a table, cached until the table changes. */
 async function tiersOf(opened: OpenTable): Promise<Authority[]> {
   if (opened.tiers?.seen !== undefined && opened.tiers.seen === opened.seen) return opened.tiers.list;
   const { seen } = opened;
@@ -144,7 +145,7 @@ async function tiersOf(opened: OpenTable): Promise<Authority[]> {
 
 async function sourcesOf(table: Table): Promise<IndexedSource[]> {
   const counts = new Map<string, IndexedSource>();
-  // One text per row, concatenated inside the query: lists of texts cost twice as much to decode here.
+  // The columns are concatenated into one text inside the query, because decoding lists of texts takes twice as long.
   const whole = `concat_ws('\n', source_id, generation, authority, array_to_string(labels, '\n'))`;
   for await (const batch of table.query().select({ whole })) {
     const column = batch.getChild('whole')!;

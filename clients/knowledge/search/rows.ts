@@ -1,20 +1,20 @@
-/** The rows of the index: their columns, labels, and the conditions that select them. */
+/** The rows of the index: columns, labels, and conditions that select rows. */
 import { Index } from '@lancedb/lancedb';
 import { Field, List, Schema, Utf8 } from 'apache-arrow';
 import { authorities, type Authority } from '../../../models/rules/knowledge/authority.ts';
 import type { Meaning } from '../../../models/rules/knowledge/retrieval.ts';
 import type { SegmentFilter } from '../../../models/rules/knowledge/segments.ts';
 
-/** The words of an organization and mode, or their vectors by one model. */
+/** The lexical table of an organization and mode, or with `model` its table of vectors by that model. */
 export type IndexTable = { org_id: string; mode: 'test' | 'live'; model?: string };
 
 export type IndexRow = {
-  /** The chunk's id, which is unique. */
+  /** The chunk's unique id. */
   id: string;
   source_id: string;
-  /** The batch of the row, which holds all rows that one attempt wrote of the source: `batchOf`. */
+  /** The row's batch (`batchOf`): all rows that one indexing attempt wrote for a generation of the source. */
   generation: string;
-  /** Normalised tags; none: untagged. */
+  /** Normalized tags; empty for an untagged chunk. */
   segments: readonly string[];
   authority: Authority;
   heading: string;
@@ -23,23 +23,23 @@ export type IndexRow = {
 
 export type Query = {
   text: string;
-  /** Undefined: search by words alone. */
+  /** Undefined means a lexical search only. */
   meaning?: Meaning | undefined;
   filter: SegmentFilter | undefined;
   authority?: Authority | undefined;
-  /** `<source id>:<generation>` of rows to leave out. */
+  /** Rows to exclude, as `<source id>:<generation>`. */
   without?: readonly string[];
-  /** The limit for the search by words, and for the one by meaning. */
+  /** Maximum number of results, for the lexical and for the vector search each. */
   limit: number;
 };
 
-/** Stands for "no tag". It cannot be a segment, because segments have no punctuation. */
+/** The label of untagged rows. It cannot equal a tag, because tags have no punctuation. */
 const untagged = '-';
 
 /**
- * Words are cut by Unicode's rules, in scripts without blanks too, then folded and stemmed as English. Words of other
- * languages are stemmed alike in question and text, so they match themselves. Positions are not stored: nobody searches
- * for phrases.
+ * The lexical index. Text is tokenized by Unicode's rules, including scripts without blanks, then case-folded and
+ * stemmed as English. Words of other languages are stemmed the same way in question and passage, so they still match.
+ * Positions are not stored, because phrase queries are not needed.
  */
 export const textIndex = (): Index =>
   Index.fts({
@@ -58,7 +58,8 @@ export const schema = new Schema([
   new Field('generation', new Utf8(), false),
   new Field('labels', new List(new Field('item', new Utf8(), true)), false),
   new Field('authority', new Utf8(), false),
-  // The only column that a query returns. Each column costs a separate look-up: three took a quarter longer than one.
+  // The only column that queries return. Each further column costs a lookup: three columns took a quarter longer than
+  // one.
   new Field('candidate', new Utf8(), false),
   new Field('text', new Utf8(), false),
 ]);
@@ -67,8 +68,8 @@ export const sql = (value: string): string => `'${value.replaceAll("'", "''")}'`
 export const sqlList = (values: readonly string[]): string => `[${values.map(sql).join(', ')}]`;
 
 /**
- * The labels by which a row is found: each tag, and each tag with the tier. So a question restricted to a segment and a
- * tier is one look-up in one index; two conditions on two indexes took nearly three times as long (measured at 100,000
+ * The labels of a row: each tag, and each tag combined with the tier. So a question limited to a segment and a tier
+ * needs one lookup in one index. Two conditions on two indexes took nearly three times as long (measured at 100,000
  * rows).
  */
 export function labels(segments: readonly string[], authority: Authority): string[] {
@@ -81,7 +82,7 @@ export const tagsOf = (stored: Iterable<string>): string[] =>
 
 export const candidateOf = (id: string, authority: Authority): string => `${authority}:${id}`;
 
-/** A row's passage and tier, from the one column that has both. */
+/** Parses a result row: the passage's id and tier are encoded in one column. */
 export function found(row: { candidate: unknown }): { id: string; authority: Authority } {
   const candidate = String(row.candidate);
   const colon = candidate.indexOf(':');
@@ -93,7 +94,7 @@ export function where({ filter, authority, without = [] }: Query): string | unde
   const outdated = without.map((name) => {
     const colon = name.indexOf(':');
     const generation = name.slice(colon + 1);
-    // All batches of the generation: `3`, or `3` followed by an attempt.
+    // Matches all batches of the generation: `3`, or `3.` followed by an attempt.
     const batches = `(generation = ${sql(generation)} OR generation LIKE ${sql(`${generation}.%`)})`;
     return `NOT (source_id = ${sql(name.slice(0, colon))} AND ${batches})`;
   });

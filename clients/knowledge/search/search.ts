@@ -1,6 +1,6 @@
 /**
- * The search index with both halves: reading, and the writing of activities. It is derived from the chunks in MongoDB
- * and can be rebuilt from them. The words are in one table, and the vectors of each model in another one beside it.
+ * The search index with its read and write sides. It is derived from the chunks in MongoDB and can be rebuilt from
+ * them. The text is in one table; the vectors of each model are in another.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Index } from '@lancedb/lancedb';
@@ -29,56 +29,59 @@ export type { SearchReader, IndexStats } from './reader.ts';
 export type { IndexRow, IndexTable, Query } from './rows.ts';
 export type { VectorRow } from './vectors.ts';
 
-/** New tags for the rows of one source; fields that are left out stay unchanged. */
+/** New tags or tier for the rows of one source; a missing field stays unchanged. */
 type Retagging = { segments?: readonly string[]; authority?: Authority };
 
 export type Search = SearchReader & {
   /**
-   * Adds rows, which can be searched at once. A repeated call replaces the table's rows of these sources and batches in
-   * one commit. Callers that may run at the same time must write different batches, because two concurrent adds of one
-   * batch leave it twice.
+   * Adds rows, which are searchable at once. Idempotent: rows of the same sources and batches are replaced in one
+   * commit. Concurrent callers must write different batches, because two concurrent adds of the same batch store it
+   * twice.
    */
   add(key: IndexTable, rows: readonly IndexRow[]): Promise<void>;
   /**
-   * Adds vectors of chunks by the model in `key`, which can be searched at once. The words need not be there yet. A
-   * repeated call replaces the table's vectors of these chunks.
+   * Adds vectors of chunks for the model in `key`, which are searchable at once. The chunks' lexical rows need not
+   * exist yet. Idempotent: vectors of the same chunks are replaced.
    */
   addVectors(key: IndexTable & { model: string }, rows: readonly VectorRow[]): Promise<void>;
-  /** The chunks of these sources that have vectors by the model in `key`. */
+  /** The ids of the chunks of these sources that have vectors for the model in `key`. */
   chunksWithVectors(key: IndexTable & { model: string }, sourceIds: readonly string[]): Promise<Set<string>>;
-  /** The tables of vectors of an organization and mode, for all models. */
+  /** The vector tables of an organization and mode, for all models. */
   vectorTables(key: IndexTable): Promise<IndexTable[]>;
-  /** A model's name may be written in two ways: unchanged, and as part of a table's name. */
+  /** Whether two keys mean the same table. A model's name may be given unchanged, or as encoded in the table's name. */
   isSameTable(a: IndexTable, b: IndexTable): boolean;
-  /** Removes all batches of a source, or all but one, with their vectors. */
+  /** Removes all batches of a source, or all except one, with their vectors. */
   removeSource(key: IndexTable, sourceId: string, exceptBatch?: string): Promise<void>;
   /**
-   * Removes a batch from the one table in `key`. Vectors belong to all batches of a generation, so their batch is its
-   * number.
+   * Removes a batch from the one table in `key`. Vectors are shared by all batches of a generation, so in a vector
+   * table the batch is the generation's number.
    */
   removeBatch(key: IndexTable, sourceId: string, batch: string): Promise<void>;
-  /** Removes many sources in one commit, with their vectors. */
+  /** Removes many sources, with their vectors, in one commit for each table. */
   removeSources(key: IndexTable, sourceIds: readonly string[]): Promise<void>;
-  /** Changes the tags of all rows of a source, or of one batch, with their vectors. */
+  /** Changes the tags of all rows of a source or of one batch, and of their vectors. */
   retag(key: IndexTable, sourceId: string, change: Retagging, batch?: string): Promise<void>;
   /**
-   * Merges small writes into the index, and drops versions that no query can still read. Does nothing when there is
-   * nothing to do.
+   * Merges small writes into the index, and drops versions that no query can still be reading. Does nothing when there
+   * is nothing to merge.
    */
   maintain(key: IndexTable): Promise<IndexStats>;
-  /** Drops the one table in `key`. */
+  /** Drops only the table in `key`. */
   dropTable(key: IndexTable): Promise<void>;
 };
 
-/** A reader uses a version for one query; ten minutes is far longer than any. */
+/** A version is kept for this long. A reader uses a version for one query, which takes far less. */
 const keepVersionsMs = 10 * 60_000;
-/** A conflict means that another writer came first, and a merge may take a second on a busy machine. */
+/**
+ * Maximum number of attempts to commit. A conflict means that another writer committed first, and a merge may take a
+ * second on a busy machine.
+ */
 const maxAttempts = 20;
 
 export function createSearch(options: SearchOptions): Search {
   const tables = createTables(options);
   const reader = readerOf(tables);
-  /** First in the table of the words, then in those of the vectors. */
+  /** Runs a write on the lexical table, then on the vector tables. */
   const everywhere = async (
     key: IndexTable,
     run: (table: Table, of: IndexTable) => Promise<unknown>,
@@ -153,7 +156,7 @@ export function createSearch(options: SearchOptions): Search {
         const before = await statsOf(table, key);
         const cleanupOlderThan = new Date(tables.clock() - keepVersionsMs);
         if (key.model !== undefined) return maintainVectors(table, before, cleanupOlderThan);
-        // Older tables have the vectors beside the words.
+        // Tables of older versions of this software have the vectors beside the text.
         if (widthOf(await table.schema()) > 0) await table.dropColumns(['vector']);
         if (before.unindexed > 0 || before.fragments > 1) await table.optimize({ cleanupOlderThan });
       });
@@ -178,12 +181,11 @@ async function addRows(table: Table, rows: readonly IndexRow[]): Promise<unknown
     labels: labels(row.segments, row.authority),
     authority: row.authority,
     candidate: candidateOf(row.id, row.authority),
-    // The heading counts twice, because it names the chunk's subject (Cranfield nDCG@10 0.378 instead of 0.375).
+    // The heading is indexed twice, because it names the chunk's subject (Cranfield nDCG@10 is 0.378 instead of 0.375).
     text: `${row.heading}\n${row.heading}\n${row.text}`,
   }));
   if ((await table.countRows(same)) === 0) return table.add(data);
-  // A repeated call, which is rare, replaces rows in one commit. Appending is fast (9 ms instead of 65 at 100,000
-  // rows).
+  // Only a repeated call, which is rare, replaces rows. Appending is faster: 9 ms instead of 65 at 100,000 rows.
   return table
     .mergeInsert('id')
     .whenMatchedUpdateAll()
@@ -199,7 +201,7 @@ async function addVectorRows(table: Table, rows: readonly VectorRow[], width: nu
   return table.mergeInsert('id').whenMatchedUpdateAll().whenNotMatchedInsertAll().execute(data);
 }
 
-/** `rows`: the condition that selects them; all have the tags of the first. */
+/** `rows`: the condition that selects the rows. All of them get the tags of the first row, with the change. */
 async function retagRows(table: Table, rows: string, change: Retagging): Promise<void> {
   const [row] = await table.query().where(rows).select(['labels', 'authority']).limit(1).toArray();
   if (row === undefined) return;
@@ -212,7 +214,7 @@ async function retagRows(table: Table, rows: string, change: Retagging): Promise
   await table.update({ where: rows, valuesSql });
 }
 
-/** The content of a table: words, or vectors of this length. */
+/** The kind of a table's content: text, or vectors of this length. */
 type Content = 'words' | { width: number };
 
 const columnsOf = (content: Content): [string, Index][] => [
@@ -229,7 +231,7 @@ async function createTable(tables: Tables, name: string, content: Content): Prom
   const having = new Set((await table.listIndices()).flatMap(({ columns: of }) => of));
   for (const [column, config] of columnsOf(content)) {
     if (having.has(column)) continue;
-    // Another process may have been faster: then the index exists, which is enough.
+    // When another process created the index first, the index exists and the error can be ignored.
     await table.createIndex(column, { config, replace: false }).catch((error: unknown) => {
       if (!/already exists/iu.test(String(error))) throw error;
     });
@@ -237,8 +239,8 @@ async function createTable(tables: Tables, name: string, content: Content): Prom
 }
 
 /**
- * Writes on the latest version. A commit that came second is tried again, a little later each time. The last error is
- * thrown, so that the activity is retried.
+ * Writes to the table's latest version with optimistic locking. A commit that conflicts is retried with backoff. The
+ * last error is thrown, so that Temporal retries the activity.
  */
 async function write(
   tables: Tables,

@@ -1,6 +1,6 @@
 /**
- * The index tables that a process has open: LanceDB, in a folder or on `s3://`, with one table per organization and
- * mode for the words, and one for each model's vectors. Every read sees everything that any process has written before.
+ * The index tables that a process has open, in LanceDB in a folder or on `s3://`. Each organization and mode has one
+ * lexical table and one vector table for each model. Every read sees all writes that any process has finished before.
  */
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -13,26 +13,30 @@ import type { IndexTable } from './rows.ts';
 import type { Authority } from '../../../models/rules/knowledge/authority.ts';
 
 export type SearchOptions = {
-  /** A local path, or a URL of an object store (`s3://bucket/prefix`). */
+  /** A local path, or the URL of an object store (`s3://bucket/prefix`). */
   uri: string;
   /**
-   * How many bytes of index parts this process caches. The library's default of 6 GiB is more than most machines have.
+   * The size of this process's cache for parts of indexes, in bytes. The library's default of 6 GiB is more than most
+   * machines have.
    */
   indexCacheBytes?: number;
   metadataCacheBytes?: number;
-  /** How many tables stay open. */
+  /** Maximum number of tables kept open. */
   maxTables?: number;
-  /** The present model. Tables of other models are found in the list of all tables, which is read from time to time. */
+  /**
+   * The current model. Tables of other models are found in the list of all tables, which is refreshed from time to
+   * time.
+   */
   model?: string | undefined;
   clock?: () => number;
 };
 
-/** How long the list of former models is cached. */
+/** The list of former models is cached for this long, in ms. */
 const modelsKnownMs = 60_000;
 
 /**
- * A folder's change time may lag by one tick of the kernel's clock (4 ms, 10 on old kernels), so a younger one is not
- * final.
+ * A folder's modification time may lag by a tick of the kernel's clock (4 ms, 10 on old kernels). So a modification
+ * time younger than this, in ms, is not reliable.
  */
 const settledMs = 50;
 
@@ -42,7 +46,7 @@ export function tableName({ org_id, mode, model }: IndexTable): string {
   return `${org_id}.${mode}${model === undefined ? '' : `.${modelName(model)}`}`;
 }
 
-/** A model's name in table names: unchanged, or encoded when it has other characters. */
+/** A model's name in table names: unchanged, or encoded if it contains other characters. */
 export function modelName(model: string): string {
   if (/^[a-z0-9-]{1,80}$/u.test(model)) return model;
   const readable = model
@@ -52,7 +56,7 @@ export function modelName(model: string): string {
   return `${readable}-${createHash('sha256').update(model).digest('hex').slice(0, 12)}`;
 }
 
-/** The table of a name; undefined for a foreign name. */
+/** Parses the name of a table; undefined for a name that is no index table's. */
 export function tableNamed(name: string): IndexTable | undefined {
   const match = /^([A-Za-z0-9_]+)\.(test|live)(?:\.([a-z0-9-]+))?$/u.exec(name);
   if (match === null) return undefined;
@@ -62,13 +66,15 @@ export function tableNamed(name: string): IndexTable | undefined {
 
 export type OpenTable = {
   table: Table;
-  /** The opened folder: a table that was dropped and created again has another one. */
+  /** The inode of the table's folder, which changes when the table is dropped and created again. */
   folder: bigint | undefined;
-  /** Its change time when the table was last refreshed; undefined when it is not reliable. */
+  /** The modification time at the last refresh of the table; undefined when that time is not reliable. */
   seen: bigint | undefined;
-  /** The tiers at a version, and the change time up to which that version is known to be the latest. */
+  /**
+   * The cached tiers of a version. `seen`: the modification time up to which that version is known to be the latest.
+   */
   tiers: { version: number; seen: bigint | undefined; list: Authority[] } | undefined;
-  /** The length of the vectors, once it was read; 0: the table has none. */
+  /** The length of the vectors; 0 when the table has none, undefined before it was read. */
   width: number | undefined;
 };
 
@@ -87,14 +93,13 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
         BigInt(options.indexCacheBytes ?? 512 * 2 ** 20),
         BigInt(options.metadataCacheBytes ?? 128 * 2 ** 20),
       ),
-      // For a local folder, one stat call per query shows whether anything changed, which is cheaper than the library's
-      // own check.
+      // A local folder needs one stat call per query to detect changes, which is cheaper than the library's own check.
       ...(local ? {} : { readConsistencyInterval: 0 }),
     });
     return connecting;
   };
 
-  /** When the table's list of versions last changed; undefined when there is no table. */
+  /** The time when the table's version list last changed; undefined when the table does not exist. */
   function lastChange(name: string): { folder: bigint; changed: bigint; settled: boolean } | undefined {
     const stat = statSync(join(uri, `${name}.lance`, '_versions'), { bigint: true, throwIfNoEntry: false });
     if (stat === undefined) return undefined;
@@ -110,7 +115,7 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
     }
   }
 
-  /** The latest version of the table, whichever process wrote it; undefined when there is none. */
+  /** The table at its latest version, whichever process wrote that; undefined when the table does not exist. */
   async function current(name: string): Promise<OpenTable | undefined> {
     const now = local ? lastChange(name) : undefined;
     if (local && now === undefined) {
@@ -137,7 +142,10 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
     return opened;
   }
 
-  /** Reads; a table that was dropped or replaced meanwhile, or looks damaged, is opened once more. */
+  /**
+   * Runs a read. If the table was dropped or replaced meanwhile, or looks damaged, the table is opened again and the
+   * read is retried once.
+   */
   async function read<T>(name: string, none: T, run: (open: OpenTable) => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -159,7 +167,7 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
     return all;
   }
 
-  /** The tables of vectors that an organization and mode may have; in a folder, those that exist. */
+  /** The vector tables that an organization and mode may have. In a folder, only existing ones. */
   async function vectorTables({ org_id, mode }: IndexTable): Promise<IndexTable[]> {
     if (clock() - modelsListed > modelsKnownMs) await list();
     const all = [...models].map((model) => ({ org_id, mode, model }));
@@ -174,11 +182,11 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
     read,
     list,
     vectorTables,
-    /** Records a model whose vectors are written. */
+    /** Records that vectors of this model are being written. */
     uses: (model: string): void => void models.add(modelName(model)),
-    /** Whether the table exists, if it is in a folder; an object store cannot tell. */
+    /** Whether the table exists. Always true for an object store, where this is unknown. */
     exists: (name: string): boolean => !local || lastChange(name) !== undefined,
-    /** Opens the table anew at its next use. */
+    /** Closes the table, so that its next use opens it again. */
     forget: (name: string): void => void tables.delete(name),
     close(): void {
       tables.clear();

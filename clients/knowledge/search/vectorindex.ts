@@ -1,28 +1,27 @@
-/**
- * Keeps a table of vectors fast: builds an index over many vectors and updates it from time to time. It never changes
- * which rows are found.
- */
+/** Keeps a vector table fast: builds an index once there are many vectors, and updates it from time to time. */
 import { Index, type Table } from '@lancedb/lancedb';
 import type { IndexStats } from './reader.ts';
 import { widthOf } from './vectors.ts';
 
-/** With fewer rows, comparing every vector is exact and takes about 10 ms. */
+/** With fewer rows, a scan of all vectors is exact and takes about 10 ms. */
 const indexFromRows = 10_000;
-/** Rows outside the index are compared one by one: 1,000 of them made a question half as expensive again. */
+/** Rows outside the index are scanned one by one: 1,000 of them made a question half as expensive again. */
 const maxUnindexed = 1_000;
-/** Each update adds a part to the index, and each part is searched: nine made a question a third more expensive. */
+/**
+ * Each update adds a part to the index, and every part is searched: nine parts made a question a third more expensive.
+ */
 const maxParts = 8;
-/** How many files of small writes are left; a question opens each. */
+/** At most this many files of small writes are left unmerged, because each question opens all of them. */
 const maxFragments = 20;
 /**
- * Bits for each number of a vector. With 1, the nearest passages in other languages than English were often missed;
- * more cost time.
+ * The number of bits for each dimension of a quantized vector. With 1, the nearest passages in languages other than
+ * English were often missed; more than 4 costs time.
  */
 const bits = 4;
 
 /**
- * Vectors in few bits (RaBitQ), in partitions of the library's own size, which it splits as they grow. Vectors of an
- * endpoint whose length the library cannot index like this are in a graph.
+ * The index of a vector table: quantized vectors (RaBitQ) in partitions of the library's default size, which it splits
+ * as they grow. Lengths that the library cannot quantize like this, as some endpoints have, get a graph index.
  */
 const indexOf = (width: number): Index =>
   width % 8 === 0
@@ -37,7 +36,7 @@ export async function maintainVectors(
   const known = await table.indexStats('vector_idx');
   const due = unindexed >= maxUnindexed || fragments >= maxFragments;
   const rebuild = known === undefined ? rows >= indexFromRows : (known.numIndices ?? 1) >= maxParts;
-  // The files are merged before the index is built; otherwise the next merge would build it again.
+  // The files are merged before the index is built; otherwise the next merge would rebuild the index.
   if (due || rebuild) await table.optimize({ cleanupOlderThan });
   if (rebuild) {
     const config = indexOf(widthOf(await table.schema()));

@@ -1,4 +1,4 @@
-/** The rows of vector tables: their columns, how they are written and read. Vectors are stored as 16-bit floats. */
+/** The rows of vector tables: their columns, writing and reading. Vectors are stored as 16-bit floats. */
 import {
   Field,
   FixedSizeList,
@@ -18,7 +18,7 @@ export type VectorRow = {
   /** The chunk's id. */
   id: string;
   source_id: string;
-  /** The chunk's generation. A vector belongs to a text, whichever attempt indexed its words. */
+  /** The chunk's generation. A vector belongs to a text, so it does not depend on the attempt that indexed the text. */
   generation: number;
   segments: readonly string[];
   authority: Authority;
@@ -32,13 +32,13 @@ export const vectorSchema = (width: number): Schema =>
     new Field('vector', new FixedSizeList(width, new Field('item', new Float16(), true)), false),
   ]);
 
-/** The length of a table's vectors; 0: it has none. */
+/** The length of a table's vectors; 0 when the table has none. */
 export function widthOf(schema: Schema): number {
   const field = schema.fields.find(({ name }) => name === 'vector');
   return (field?.type as { listSize?: number } | undefined)?.listSize ?? 0;
 }
 
-/** Rows as they are stored. */
+/** Converts rows to the format in which they are stored. */
 export function toArrow(rows: readonly VectorRow[], width: number): ArrowTable {
   const schema = vectorSchema(width);
   const halves = new Float16Array(rows.length * width);
@@ -65,7 +65,7 @@ export function toArrow(rows: readonly VectorRow[], width: number): ArrowTable {
   ]);
 }
 
-/** A stored vector as a query gives it back. */
+/** Converts a stored vector, as a query returns it. */
 export function fromArrow(value: unknown): Float16Array {
   const bits = (value as Vector<Float16>).toArray();
   return new Float16Array(bits.buffer, bits.byteOffset, bits.length);
