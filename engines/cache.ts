@@ -1,6 +1,6 @@
 /**
- * Shared parts of every engine's installer: the cache folder, a lock so that one installer runs at a time, atomic
- * installs, checksums and running another program. It knows no engine by name, and must not start a server.
+ * Shared parts of all engine installers: the cache folder, a lock so that one installer runs at a time, atomic
+ * installs, checksums, and running another program. It knows no engine by name and starts no server.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -15,22 +15,22 @@ import { takeLock } from './takelock.mjs';
 /** Receives one line of progress at a time. */
 export type Report = (line: string) => void;
 
-/** A failure that the user can fix. Its message is shown alone, without a stack. */
+/** A failure that the user can fix. The message is shown without a stack trace. */
 export class EngineError extends Error {
   override readonly name = 'EngineError';
 }
 
 /**
- * The folder that all clones of this project share. Engines belong to the machine and not to one system's
- * configuration, so this is the only place besides config.ts that looks at the environment.
+ * The cache folder, which all clones of this project share. Engines belong to the machine, not to one system's
+ * configuration. So this is the only place besides config.ts that reads the environment.
  */
 export function cacheRoot(env: NodeJS.ProcessEnv = process.env): string {
   return join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'support-platform', 'engines');
 }
 
 /**
- * Returns the folder `<cache>/<name>-<version>`; if it is missing, `fill(temporaryFolder)` fills it first. The folder
- * appears by a rename, so a half-finished install is never seen; a second installer waits for the first.
+ * Returns the folder `<cache>/<name>-<version>`. If it is missing, `fill(temporaryFolder)` fills a temporary folder,
+ * which is then renamed, so a partial install is never visible. A second installer waits for the first.
  */
 export async function cached(
   options: { name: string; version: string; report: Report; root?: string },
@@ -47,7 +47,7 @@ export async function cached(
     options.report,
     async () => {
       if (await exists(folder)) return folder;
-      // This process holds the lock, so the folder of an earlier attempt belongs to an installer that was killed.
+      // This process holds the lock, so a temporary folder that exists was left by a killed installer.
       const left = (await readdir(root)).filter((name) => name.startsWith(`.${label}-`));
       await Promise.all(left.map((name) => rm(join(root, name), { recursive: true, force: true })));
       const temporary = await mkdtemp(join(root, `.${label}-`));
@@ -64,7 +64,7 @@ export async function cached(
   );
 }
 
-/** Runs `work` while this process alone holds the lock file. */
+/** Runs `work` while holding the lock file. */
 export async function withLock<T>(path: string, waiting: string, report: Report, work: () => Promise<T>): Promise<T> {
   let said = false;
   const lock = await takeLock(path, () => {
@@ -80,7 +80,6 @@ export async function withLock<T>(path: string, waiting: string, report: Report,
   }
 }
 
-/** Whether there is anything at `path`. */
 export async function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
@@ -88,7 +87,7 @@ export async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Makes a folder and its parents; a full or read-only disk becomes a sentence. */
+/** Creates a folder and its parents. @throws EngineError with a readable sentence when the disk is full or read-only */
 export async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true });
@@ -97,7 +96,7 @@ export async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Turns disk errors into a sentence that says what to do; other errors are returned unchanged. */
+/** Converts disk errors to a sentence that says what to do; returns other errors unchanged. */
 export function readable(error: unknown): unknown {
   const { code, path } = error as NodeJS.ErrnoException;
   const where = path === undefined ? '' : ` (at ${path})`;
@@ -111,7 +110,7 @@ export function readable(error: unknown): unknown {
   return error;
 }
 
-/** The full path of a program on PATH, or undefined. */
+/** The full path of a program on PATH; undefined when there is none. */
 export async function onPath(program: string): Promise<string | undefined> {
   for (const folder of (process.env['PATH'] ?? '').split(delimiter).filter(Boolean)) {
     const candidate = join(folder, program);
@@ -124,14 +123,14 @@ export async function onPath(program: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** The hex SHA-256 of a file. */
+/** The SHA-256 of a file in hex. */
 export async function sha256(path: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);
   return hash.digest('hex');
 }
 
-/** Refuses a file whose SHA-256 is not the pinned one. */
+/** @throws EngineError when a file's SHA-256 is not the pinned one */
 export async function verify(path: string, pinned: string): Promise<void> {
   const found = await sha256(path);
   if (found !== pinned)
@@ -139,8 +138,8 @@ export async function verify(path: string, pinned: string): Promise<void> {
 }
 
 /**
- * Downloads `url` into `path`. Gives up after `connectMs` when the host does not answer, so that a machine without
- * internet access tries its package registry soon. Throws on any status except 200.
+ * Downloads `url` to `path`. Gives up after `connectMs` when the host does not respond, so that a machine without
+ * internet access soon falls back to its package registry. Throws on any status except 200.
  */
 export async function download(url: string, path: string, connectMs = 4000): Promise<void> {
   const abort = new AbortController();
@@ -157,9 +156,9 @@ export async function download(url: string, path: string, connectMs = 4000): Pro
 }
 
 /**
- * Runs a program to its end and returns its output. `onLine` sees each line of both streams. A failure throws an Error
- * with the last lines. `heartbeat` is reported every 15 seconds with the elapsed seconds, so that a long silent step
- * does not look like a hanging one.
+ * Runs a program to its end and returns its output. `onLine` gets each line of both streams. `heartbeat` is reported
+ * every 15 seconds with the elapsed seconds, so that a long silent step does not look like a hang. A failure throws an
+ * Error with the last lines.
  */
 export async function run(
   command: string,
@@ -176,7 +175,7 @@ export async function run(
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  // A signal that stops this process must also stop its installer, which would otherwise continue.
+  // Signals that stop this process are passed on, because the child would otherwise continue.
   const passOn = (signal: NodeJS.Signals): void => void child.kill(signal);
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, passOn);
@@ -215,5 +214,5 @@ export async function run(
   }
 }
 
-/** `linux-x64`, `darwin-arm64`, …: the key of every table of checksums. */
+/** The key of all tables of checksums: `linux-x64`, `darwin-arm64`, … */
 export const platform = `${process.platform}-${process.arch}`;

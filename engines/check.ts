@@ -1,7 +1,4 @@
-/**
- * `npm run check`: types, lint, format and import directions, in parallel, each with readable findings. It changes no
- * file.
- */
+/** `npm run check`: types, lint, format and import directions, in parallel. It changes no file. */
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,21 +6,22 @@ import { importViolations } from '../test/house/imports.ts';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Results of the last run, so that the next one only checks what changed. */
+/** The cached results of the last run, so that only changed files are checked again. */
 const cache = (name: string): string => join(root, 'node_modules', '.cache', name);
 
-/** One check's outcome: `output` is what to show when it failed. */
+/** The result of one check. `output` is shown when the check failed. */
 export type CheckResult = { name: string; passed: boolean; output: string; seconds: number };
 
 /**
- * One checker: tsc's default of several makes the same types several times, for twice the processor time and memory.
+ * One checker thread: the default of several computes the same types repeatedly, for twice the processor time and
+ * memory.
  */
 const types = ['--noEmit', '--pretty', 'false', '--incremental', '--checkers', '1'];
 const prettierCache = ['--cache', '--cache-strategy', 'content', '--cache-location', cache('prettier-check')];
 
 const checks: readonly { name: string; run: () => Promise<{ passed: boolean; output: string }> }[] = [
   { name: 'types', run: () => tool('tsc', [...types, '--tsBuildInfoFile', cache('types.tsbuildinfo')]) },
-  // Browser code has the DOM's types and not Node's; all other code has Node's and not the DOM's.
+  // Browser code has the DOM's types and not Node's; all other code the reverse.
   { name: 'web', run: () => tool('tsc', [...types, '--tsBuildInfoFile', cache('web.tsbuildinfo'), '-p', 'web']) },
   { name: 'lint', run: () => tool('oxlint', ['--type-aware', '--deny-warnings', '.']) },
   { name: 'format', run: () => tool('prettier', ['--check', '--log-level', 'warn', ...prettierCache, '.']) },
@@ -36,10 +34,10 @@ const checks: readonly { name: string; run: () => Promise<{ passed: boolean; out
   },
 ];
 
-/** Runs a tool of node_modules under this Node, from the project's root. */
+/** Runs a tool from node_modules with this Node in the project's root. */
 async function tool(name: string, args: readonly string[]): Promise<{ passed: boolean; output: string }> {
   const { promise, resolve } = Promise.withResolvers<{ passed: boolean; output: string }>();
-  // Some of the tools are scripts that use the first `node` on PATH.
+  // Some tools are scripts that use the first `node` on PATH.
   const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
   const child = spawn(join(root, 'node_modules', '.bin', name), args, {
     cwd: root,
@@ -54,7 +52,7 @@ async function tool(name: string, args: readonly string[]): Promise<{ passed: bo
   return promise;
 }
 
-/** Runs the checks in parallel and prints each when it ends. A check that throws counts as failed. */
+/** Runs the checks in parallel and prints each result when it is known. A check that throws counts as failed. */
 export async function runChecks(print: (line: string) => void): Promise<CheckResult[]> {
   return Promise.all(
     checks.map(async ({ name, run }) => {

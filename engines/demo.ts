@@ -1,6 +1,6 @@
 /**
- * The demo organization that `npm start` shows. It is made once, through the public API, and kept in
- * DATA_DIR/demo.json (mode 0600, since it holds a password and a key).
+ * The demo organization that `npm start` shows. It is created once, through the public API, and stored in
+ * DATA_DIR/demo.json (mode 0600, because the file contains a password and a key).
  */
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -13,15 +13,15 @@ export type Demo = {
   org_id: string;
   org_name: string;
   key: string;
-  /** The key of test mode; the demonstration page embeds the chat with it. */
+  /** The publishable key of test mode; the demo page embeds the chat with it. */
   publishable_key: string;
 };
 
 const scopes = ['mcp:read', 'mcp:write', 'support:read', 'support:write', 'sessions:mint'];
 
 /**
- * The stored demo organization if this system knows its key, else a new one. With `help`, a new one gets a bank's help
- * centre as a document, so that its chat can answer. Throws EngineError with the API's answer.
+ * Returns the stored demo organization if this system knows its key, otherwise a new one. With `help`, a new one gets a
+ * bank's help centre as a document, so that its chat can answer. @throws EngineError with the API's answer
  */
 export async function demoOrganization(url: string, dataDir: string, { help = false } = {}): Promise<Demo> {
   const path = join(dataDir, 'demo.json');
@@ -41,7 +41,7 @@ async function readDemo(path: string): Promise<Demo | undefined> {
   }
 }
 
-/** The data may have been removed, or MONGODB_URI may name another database than last time. */
+/** The stored key may be unknown, because the data was removed or MONGODB_URI names another database. */
 async function isKnown(url: string, demo: Demo): Promise<boolean> {
   const response = await fetch(`${url}/v1/orgs/${demo.org_id}/documents?limit=1`, {
     headers: { authorization: `Bearer ${demo.key}` },
@@ -89,7 +89,7 @@ async function post<T>(url: string, body: unknown, token?: string): Promise<T> {
   return call(url, init, token);
 }
 
-/** The answer of the API, without its envelope. */
+/** Calls the API and returns the body without its envelope. */
 async function call<T>(url: string, init: RequestInit, token?: string): Promise<T> {
   const headers = new Headers(init.headers);
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`);

@@ -1,4 +1,4 @@
-/** Obtains GreenMail (Java), a mail server with SMTP and IMAP that keeps everything in memory. Tests only. */
+/** Downloads GreenMail (Java), an in-memory mail server with SMTP and IMAP, for tests. */
 import { join } from 'node:path';
 import { rm } from 'node:fs/promises';
 import { EngineError, cached, onPath, run, verify } from './cache.ts';
@@ -8,7 +8,7 @@ const version = '2.1.13';
 const jarSha256 = '21b361e46e8ffe83afe7915a2b01231c4a163c8d0fa5de607e32ed19732d908d';
 const jar = `greenmail-standalone-${version}.jar`;
 
-/** The path of its jar; test/kit/greenmail.ts starts it. */
+/** The path of GreenMail's jar; test/kit/greenmail.ts starts it. */
 export async function findGreenMail(report: Report): Promise<string> {
   const folder = await cached({ name: 'greenmail', version, report }, async (temporary) => {
     if ((await onPath('mvn')) === undefined)

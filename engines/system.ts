@@ -1,6 +1,6 @@
 /**
- * The whole system on one machine: MongoDB and Temporal where no address is configured, then the API and the
- * workers, in the order in which they need each other. It prints nothing itself.
+ * The whole system on one machine: MongoDB and Temporal if no address is configured, then the API and the workers, in
+ * the order of their dependencies. It prints nothing.
  */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -27,25 +27,25 @@ export type System = {
   url: string;
   mongodbUri: string;
   temporalAddress: string;
-  /** The Temporal UI of the embedded server, else what `TEMPORAL_UI_URL` says. */
+  /** The URL of the embedded server's Temporal UI, otherwise `TEMPORAL_UI_URL`. */
   uiAddress: string | undefined;
   logDir: string;
-  /** Resolves when a process ends unexpectedly that is not restarted; stays pending otherwise. */
+  /** Resolves when a process that is not restarted ends unexpectedly; stays pending otherwise. */
   failed: Promise<Failure>;
-  /** From now on the API and the workers are restarted when they die; until then a death is a failure. */
+  /** From now on the API and the workers are restarted when they die; before, their death is a failure. */
   keepUp(): void;
-  /** API and workers drain, then Temporal stops, then MongoDB. */
+  /** Drains the API and the workers, then stops Temporal, then MongoDB. */
   stop(): Promise<void>;
-  /** Kills everything at once. Acknowledged data are safe. */
+  /** Kills every process at once. Acknowledged data is safe. */
   kill(): void;
 };
 
 type Ports = { mongod?: number; temporal?: number; ui?: number; pids?: number[] };
 
 /**
- * Starts everything and resolves when the API is ready and a worker polls. `env` is the environment of the API and the
- * workers besides the addresses. `aborted` is checked between the steps. Throws EngineError with one sentence, after
- * stopping what was already started.
+ * Starts everything and resolves when the API is ready and a worker polls. `env`: the environment of the API and the
+ * workers, without addresses. `aborted` is checked between steps. @throws EngineError with one sentence, after stopping
+ * what was already started
  */
 export async function startSystem(options: {
   config: Config;
@@ -61,14 +61,14 @@ export async function startSystem(options: {
   const lock = await lockDataDir(config.dataDir, report, options.aborted);
   let ports: Ports = {};
   const explain = async (one: Watched): Promise<string> => {
-    // On a full disk the engine could not write down why it stopped, either.
+    // The disk is checked first, because on a full disk the engine's log does not contain the reason.
     const disk = await checkWritable(config.dataDir).then(
       () => undefined,
       (error: unknown) => (error instanceof EngineError ? error.message : undefined),
     );
     return disk ?? one.child.explain();
   };
-  // One after another, so that of two processes that start at the same time both are in the file.
+  // Writes are sequential, so that the file lists both of two processes that start at the same time.
   const inTurn = pLimit(1);
   const rememberAll = (): Promise<void> =>
     inTurn(() => remember(config.dataDir, { ...ports, pids: supervisor.pids() }));
@@ -128,8 +128,7 @@ export async function startSystem(options: {
 }
 
 /**
- * Like Promise.all, but a failure waits until the others have settled, so that nothing starts after the failure was
- * reported.
+ * Like Promise.all, but rejects only after all have settled, so that nothing is started after the failure was reported.
  */
 async function settleAll<T extends readonly unknown[]>(promises: { [K in keyof T]: Promise<T[K]> }): Promise<T> {
   const results = await Promise.allSettled(promises);
@@ -169,7 +168,10 @@ async function embedTemporal({ config, ports, logDir, report, watch, done }: Con
   return { address: temporal.address, uiAddress: temporal.uiAddress };
 }
 
-/** Without the folder the processes try again by themselves, and meanwhile answer by words alone. */
+/**
+ * The folder of the embedding models. When they cannot be obtained, the processes retry by themselves and the search is
+ * lexical only until then.
+ */
 async function embeddingFolder({ embedding: { state, folder } }: Config, report: Report): Promise<string | undefined> {
   if (state === 'off' || folder !== undefined) return folder;
   return findEmbedding(report).catch((error: Error) => {
@@ -179,9 +181,9 @@ async function embeddingFolder({ embedding: { state, folder } }: Config, report:
 }
 
 /**
- * The environment of a worker: `env` with settings that limit its memory. Node sizes its heap by the machine: from 2
- * GiB on V8 lets garbage grow to four times the live data, below that to less than twice. glibc gives threads separate
- * arenas, eight per core, and each keeps its peak size. Settings in `env` come last, so they win.
+ * The environment of a worker: `env` plus settings that limit memory. Node sizes its heap by the machine's memory: from
+ * 2 GiB on V8 lets garbage grow to four times the live data, below that to less than twice. glibc gives threads up to
+ * eight arenas per core, and each arena keeps its peak size. Settings in `env` take precedence.
  */
 export const workerEnv = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   MALLOC_ARENA_MAX: '2',
@@ -189,13 +191,13 @@ export const workerEnv = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   NODE_OPTIONS: `--max-old-space-size=1024 --max-semi-space-size=16 ${env['NODE_OPTIONS'] ?? ''}`.trim(),
 });
 
-/** The API and the workers are started and waited for together, because neither needs the other to start. */
+/** Starts the API and the workers in parallel, because neither needs the other. */
 async function startProcesses(
   context: Context & { env: NodeJS.ProcessEnv; url: string; failed: Promise<Failure> },
 ): Promise<void> {
   const { config, logDir, env, url, watch, done, failed } = context;
   if (!(await isFree(config.port, config.host))) throw portTaken(config.port);
-  // They drain by themselves within the configured time; they are killed five seconds later.
+  // The processes drain within the configured time; they are killed five seconds later.
   const graceMs = (config.drainSeconds + 5) * 1000;
   const start = async (name: string, entry: string, log: string, variables = env): Promise<Guarded> => {
     const restart = (): Promise<Guarded> =>
@@ -227,7 +229,7 @@ async function startProcesses(
   }
 }
 
-/** How long the API and the workers may take to come up. Measured: two to three seconds on two idle cores. */
+/** Time limit for the API and the workers to be ready, in ms. Measured: two to three seconds on two idle cores. */
 const startUpMs = 90_000;
 
 async function workerSaysReady(worker: Guarded, enough: AbortSignal, done: Report): Promise<void> {
@@ -277,9 +279,9 @@ function noSuchHost(host: string): EngineError {
 const portsFile = 'engines.json';
 
 /**
- * The engines' ports: those of the last start on this data folder, else ones derived from PORT, so that people find
- * them again; a port that is taken is replaced when it is about to be used. Also waits for processes that a killed
- * start left running, which its guards are ending.
+ * Chooses the engines' ports: those of the last start with this data folder, otherwise ports derived from PORT, so that
+ * people find them again. A port that is in use is replaced later. Also waits for processes that a killed start left
+ * behind, which its guards are ending.
  */
 async function choosePorts(config: Config, aborted?: AbortSignal): Promise<Ports> {
   const remembered = await rememberedPorts(config.dataDir);
@@ -302,18 +304,21 @@ async function rememberedPorts(dataDir: string): Promise<Ports> {
   try {
     return JSON.parse(stored) as Ports;
   } catch {
-    // The file is incomplete; other ports are chosen.
+    // The file is incomplete, so other ports are chosen.
     return {};
   }
 }
 
-/** Where the MongoDB of the system is that was last started on this folder, for operators on the same machine. */
+/**
+ * The connection string of the embedded MongoDB of the system last started with this folder, for operators on the same
+ * machine.
+ */
 export async function embeddedMongodbUri(dataDir: string): Promise<string | undefined> {
   const { mongod } = await rememberedPorts(dataDir);
   return mongod === undefined ? undefined : embeddedUri(mongod);
 }
 
-/** Whether one of these processes is alive and still the same, because process ids are reused. */
+/** Whether one of these processes is still alive. Process ids are reused, so other properties are compared too. */
 async function stillRunning(pids: readonly number[]): Promise<boolean> {
   for (const pid of pids.filter(isAlive)) {
     const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
@@ -326,7 +331,7 @@ async function remember(dataDir: string, ports: Ports): Promise<void> {
   await writeFile(join(dataDir, portsFile), JSON.stringify(ports));
 }
 
-/** Detects a full or read-only disk before an engine does, whose message would be less clear. Writes one MiB. */
+/** Detects a full or read-only disk by writing one MiB, because an engine's own message would be less clear. */
 async function checkWritable(dataDir: string): Promise<void> {
   const probe = join(dataDir, `.probe-${process.pid}`);
   try {

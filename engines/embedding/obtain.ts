@@ -1,7 +1,7 @@
 /**
- * The program that a server starts to have the embedding models, and a person who brings them to another machine:
- * `obtain.ts [FOLDER]` checks those in FOLDER, or those in the cache, which it fills where they are missing. It says how far
- * it is, and then where they are or why not, and ends.
+ * The program that obtains the embedding models, started by a server or by a person who copies them to another machine.
+ * `obtain.ts [FOLDER]` verifies the models in FOLDER. Without FOLDER it verifies those in the cache and downloads
+ * missing ones. It reports progress, then the folder or the error, and exits.
  */
 import type { Said } from '../../clients/embedding/obtain.ts';
 import { checkEmbedding, findEmbedding } from './embedding.ts';
@@ -12,7 +12,7 @@ const say = (said: Said): Promise<void> =>
     else process.stdout.write(`${Object.values(said).join()}\n`, () => resolve());
   });
 
-// The server is gone. The signal also ends a download that is under way.
+// The server has ended. The signal also stops a running download.
 process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 try {
   const folder = process.argv[2] ?? (await findEmbedding((report) => void say({ report })));

