@@ -318,7 +318,7 @@ export async function embeddedMongodbUri(dataDir: string): Promise<string | unde
   return mongod === undefined ? undefined : embeddedUri(mongod);
 }
 
-/** Whether one of these processes is still alive. Process ids are reused, so other properties are compared too. */
+/** Whether one of these processes is still alive. Process ids are reused, so the command line is checked too. */
 async function stillRunning(pids: readonly number[]): Promise<boolean> {
   for (const pid of pids.filter(isAlive)) {
     const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
