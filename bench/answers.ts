@@ -1,7 +1,7 @@
 /**
- * Answers to customers in their own words: right, or honestly none. It measures the whole system without a language
- * model, the same by words alone, and two peers, BM25 and the bare embedding models, each with the threshold that suits
- * it best on the same set.
+ * Benchmark of answers to customers' own words: the right answer, or honestly none. It measures the whole system
+ * without a language model, the same with a lexical search only, and two peers: BM25 and the bare embedding models.
+ * Each peer has the threshold that suits it best on the same set.
  */
 import { createEmbedder } from '../clients/embedding/embedder.ts';
 import { widths } from '../clients/embedding/vectors.ts';
@@ -19,7 +19,7 @@ type Asked = { question: AskedQuestion; outcome: Outcome };
 type Passage = Said & { id: string };
 
 const lanes = 4;
-/** The peers' thresholds are set so that they answer this share of the unanswerable questions. */
+/** The peers' thresholds let this share of the unanswerable questions be answered. */
 const allowedFalse = 0.1;
 
 export async function run(): Promise<void> {
@@ -44,7 +44,7 @@ export async function run(): Promise<void> {
   }
 }
 
-/** `embedded`: wait until the documents are compared by meaning. */
+/** Asks the running system. `embedded`: waits until the documents have embeddings. */
 async function throughTheSystem(
   stage: Stage,
   set: AnswerSet,
@@ -99,7 +99,7 @@ async function asQuestion(
   return accepted === -1 ? 'wrong' : 'somewhere';
 }
 
-/** The passages that an answer quotes: those of its first source first, the best first. */
+/** The passages that an answer quotes: first those of its first source, each group sorted by score. */
 function usedIn(body: { answer: string; sources: { id: string }[] }, candidates: readonly Candidate[]): Candidate[] {
   const answer = body.answer.replaceAll(/\s+/gu, ' ');
   const cited = candidates.filter(({ source_id }) => body.sources.some(({ id }) => id === source_id));
@@ -112,8 +112,8 @@ function usedIn(body: { answer: string; sources: { id: string }[] }, candidates:
 }
 
 /**
- * An answer without a whole line, such as some columns of a row, is attributed to the passage with most of its words
- * and numbers.
+ * The passage with the most words and numbers of the answer. Used when the answer contains no whole line of a passage,
+ * such as some columns of a row.
  */
 function nearestTo(answer: string, cited: readonly Candidate[]): Candidate[] {
   const wordsOf = (text: string): Set<string> => new Set(text.toLowerCase().match(/[\p{L}\p{N}.,]+/gu));
@@ -125,7 +125,10 @@ function nearestTo(answer: string, cited: readonly Candidate[]): Candidate[] {
     .slice(0, 1);
 }
 
-/** A first message: whether a person was called, and whether a courtesy was taken for one. */
+/**
+ * Sends a question as a first message in a chat. The outcome tells whether the conversation was escalated to a person,
+ * and whether the question was mistaken for small talk.
+ */
 async function inChat(api: Api, { orgId, key }: Stage, question: AskedQuestion): Promise<Outcome> {
   const { token } = await api.newSession({ orgId } as TestOrg, { key });
   const { status, body } = await api.request('POST', `/support/chat/messages/${orgId}`, {
@@ -139,7 +142,7 @@ async function inChat(api: Api, { orgId, key }: Stage, question: AskedQuestion):
     const said =
       (seen.body.messages as { role: string; record?: { searched: string | null; escalate?: string } }[]) ?? [];
     const reply = said.find(({ role }) => role === 'ai');
-    // The answer is stored before the person that it announces is called.
+    // The answer is stored before the escalation that it announces.
     const whole = reply && (reply.record?.escalate === undefined || conversation.ticket !== null);
     return whole && { conversation, answer: reply };
   }, `an answer to ${question.text}`);
@@ -150,7 +153,7 @@ async function inChat(api: Api, { orgId, key }: Stage, question: AskedQuestion):
   return talked && !called ? 'good' : 'bad';
 }
 
-/** The scores of all passages for a question, in the order of the passages. */
+/** Scores all passages for a question, in the order of the passages. */
 type Scores = (question: AskedQuestion) => Promise<number[]>;
 
 async function bm25(search: Search, passages: readonly Passage[]): Promise<Scores> {
@@ -170,7 +173,7 @@ async function bm25(search: Search, passages: readonly Passage[]): Promise<Score
   };
 }
 
-/** The weighted cosines of the models, without any other rule. */
+/** Scores by the weighted cosines of the models, without any other rule. */
 async function cosines(passages: readonly Passage[]): Promise<Scores> {
   const embedder = createEmbedder({ folder: await findEmbedding((line) => console.log(`  ${line}`)) });
   const vectors = await embedder.embed(passages.map(({ heading, text }) => ({ kind: 'passage', heading, text })));
@@ -192,7 +195,7 @@ async function byScores(set: AnswerSet, passages: readonly Passage[], scores: Sc
     const score = Math.max(...all);
     best.push({ question, score, passage: passages[all.indexOf(score)]! });
   }
-  // English questions and others are scored by different models, so each kind has its own threshold.
+  // Different models score English and other questions, so each group has its own threshold.
   const threshold = ({ language }: AskedQuestion): number => {
     const alike = best.filter(({ question }) => (question.language === 'en') === (language === 'en'));
     const inVain = alike.filter(({ question }) => question.kind !== 'answered').map(({ score }) => score);
@@ -208,7 +211,7 @@ async function byScores(set: AnswerSet, passages: readonly Passage[], scores: Sc
 
 const vain: readonly string[] = ['unanswered', 'out_of_scope'];
 
-/** What is asked for, in percent: of which questions, which outcomes, and the bound. */
+/** The goals: which questions, which outcomes, and the bound in percent. */
 const goals: [name: string, of: (question: AskedQuestion) => boolean, outcomes: Outcome[], bound: number][] = (() => {
   const en = ({ kind, language }: AskedQuestion): boolean => kind === 'answered' && language === 'en';
   const others = ({ kind, language }: AskedQuestion): boolean => kind === 'answered' && language !== 'en';
@@ -230,7 +233,7 @@ const goals: [name: string, of: (question: AskedQuestion) => boolean, outcomes: 
   ];
 })();
 
-/** Prints the results beside the goals; a bound below 0 is a maximum. */
+/** Prints the results beside the goals. A negative bound is a maximum. */
 function compare(asked: readonly Asked[]): void {
   console.log('  asked for');
   for (const [name, of, outcomes, bound] of goals) {
@@ -243,7 +246,7 @@ function compare(asked: readonly Asked[]): void {
   }
 }
 
-/** Prints one line per kind and language: the number of questions and the share of each outcome in percent. */
+/** Prints a line for each kind and language: the number of questions, and the share of each outcome in percent. */
 function report(title: string, asked: readonly Asked[]): void {
   console.log(`  ${title}`);
   const groups = Map.groupBy(asked, ({ question: { kind, language } }) => `${kind} ${language}`);

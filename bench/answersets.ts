@@ -1,6 +1,6 @@
 /**
- * Sets of questions to help centres with the passages that may answer them: real bank customers' questions (in the
- * folder BANKING) and the tests' fixtures.
+ * Sets of questions to help centres, with the passages that are accepted as answers: real questions of a bank's
+ * customers (in the folder BANKING), and the tests' fixtures.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 export const kinds = ['answered', 'unanswered', 'out_of_scope', 'courtesy', 'person', 'not_person'] as const;
 export type Kind = (typeof kinds)[number];
 
-/** The text of a passage, wherever it was found. */
+/** A passage, from whichever system found it. */
 export type Said = { name: string; heading: string; text: string };
 
 export type AskedQuestion = {
@@ -16,7 +16,7 @@ export type AskedQuestion = {
   language: string;
   kind: Kind;
   intent?: string;
-  /** Whether a passage answers it. */
+  /** Whether the passage is accepted as an answer to the question. */
   accepts(passage: Said): boolean;
 };
 
@@ -39,7 +39,7 @@ async function readJson<T>(path: string): Promise<T> {
   return JSON.parse(await readFile(path, 'utf8')) as T;
 }
 
-/** Real customers' questions to a bank; undefined when the folder is missing. */
+/** Questions of a bank's real customers; undefined when the folder is missing. */
 export async function readBanking(): Promise<AnswerSet | undefined> {
   const from = folder();
   const names = await readdir(join(from, 'articles')).catch(() => undefined);
@@ -68,7 +68,7 @@ export async function readBanking(): Promise<AnswerSet | undefined> {
 
 const plain = (text: string): string => text.toLowerCase().replaceAll(/\s+/gu, ' ');
 
-/** The help centre of the tests, whose questions name the words that answer them. */
+/** The help centre of the tests. Its questions name the words that the answer must contain. */
 export async function readFixtures(): Promise<AnswerSet> {
   const from = join(import.meta.dirname, '../test/fixtures');
   const bank = ['help.md', 'business.md', 'cards.docx', 'fees.xlsx', 'branches.csv', 'security.txt'];

@@ -1,8 +1,9 @@
 /**
- * `npm run calibrate`: makes intelligence/offline/language/classifier.json and models/rules/knowledge/relevance.json again, and
- * prints how good the latter is on each set, and from one set to another. `npm run calibrate -- reading` makes only the
- * former, `npm run calibrate -- tools` makes intelligence/offline/mcp/fitting.json, and `npm run calibrate -- meetings FOLDER`
- * makes intelligence/offline/meetings/firmness.json from labelled meetings, as bench/meetings.ts reads them.
+ * `npm run calibrate`: computes intelligence/offline/language/classifier.json and models/rules/knowledge/relevance.json
+ * again. It prints how good the latter is on each set, and when transferred from the other sets.
+ * `npm run calibrate -- reading` computes only the former. `npm run calibrate -- tools` computes
+ * intelligence/offline/mcp/fitting.json. `npm run calibrate -- meetings FOLDER` computes
+ * intelligence/offline/meetings/firmness.json from labelled meetings, in the format of bench/meetings.ts.
  */
 import { writeFile } from 'node:fs/promises';
 import { readBanking, readFixtures } from './answersets.ts';
@@ -61,7 +62,7 @@ function calibrate(title: string, samples: readonly Sample[], views: readonly Vi
   return calibration;
 }
 
-/** How good a calibration on all other sets is on this one, thresholds included. */
+/** Measures on each set a calibration that was fitted, with its thresholds, on all other sets. */
 function transfer(corpora: readonly Corpus[], views: readonly View[]): void {
   for (const corpus of corpora) {
     const others = samplesOf(corpora.filter((other) => other !== corpus));

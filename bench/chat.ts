@@ -1,7 +1,8 @@
 /**
- * The chat as customers meet it. Asked: from a message to the first frame of its answer p50 under 60 ms and p99 under 250 ms
- * with extractive answers; under 50 ms added to a model that answers instantly; an idle socket at most 1.5 times a bare
- * `ws` server's; nothing lost, doubled or reordered with 20 customers at once; at most 3 Temporal actions a message.
+ * Benchmark of the chat as customers experience it. Goals: from a message to the first frame of its answer p50 under 60
+ * ms and p99 under 250 ms with extractive answers; under 50 ms added to a model that answers instantly; an idle socket
+ * takes at most 1.5 times the memory of a bare `ws` server's; nothing is lost, duplicated or reordered with 20
+ * customers at once; at most 3 Temporal actions per message.
  */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,9 +24,9 @@ const pauseMs = 250;
 const crowd = 20;
 const crowdMessages = 10;
 const sockets = 2_000;
-/** How many sessions and sockets are opened at the same time. */
+/** The number of sessions and sockets opened concurrently. */
 const lanes = 8;
-/** The help centre of test/fixtures answers each question; none needs an earlier one to be understood. */
+/** The help centre of test/fixtures answers each question, and no question depends on an earlier one. */
 const questions = [
   'Who can open an account with you?',
   'How long does opening an account in the app take?',
@@ -35,7 +36,7 @@ const questions = [
   'Which phones does the app run on?',
 ];
 
-/** Parts that can be run alone: `npm run bench -- chat sockets`. */
+/** The parts that can be run separately: `npm run bench -- chat sockets`. */
 const parts = ['answers', 'crowd', 'sockets', 'model', 'reading'] as const;
 type Part = (typeof parts)[number];
 
@@ -63,7 +64,7 @@ export async function run(): Promise<void> {
   if (missed.length > 0) process.exitCode = 1;
 }
 
-/** Waits until questions about the help centre can be answered; `embedded`: by meaning too. */
+/** Uploads the help centre and waits until questions can be answered. `embedded`: waits for the embeddings too. */
 async function fill({ base, orgId, key }: Stage, embedded = false): Promise<void> {
   for (;;) {
     const response = await fetch(`${base}/orgs/${orgId}/documents`, { headers: { authorization: `Bearer ${key}` } });
@@ -77,7 +78,7 @@ async function fill({ base, orgId, key }: Stage, embedded = false): Promise<void
   }
 }
 
-/** When the frames of the answer to a message arrived, in ms since it was sent. `text`: the first text frame. */
+/** When the frames of an answer arrived, in ms after its message was sent. `text`: the first text frame. */
 type Seen = { ack: number; start: number; text: number; end: number };
 
 /** A new customer with an open connection. */
@@ -114,7 +115,7 @@ function told(list: readonly number[]): string {
 }
 
 /**
- * Several customers, each asking the same number of questions one after the other; prints the times and returns them.
+ * Lets several customers each ask the same number of questions, one after the other. Prints the times and returns them.
  */
 async function inTurn(
   stage: Stage,
@@ -153,8 +154,8 @@ const p99 = (list: readonly number[]): number =>
   );
 
 /**
- * The time that the embedding models add to the first frame: the same questions with and without them, each message
- * only once, because vectors of recent messages are cached.
+ * Measures the time that the embedding models add to the first frame: the same questions with and without them. Each
+ * message is used once, because vectors of recent messages are cached.
  */
 async function byMeaning(): Promise<string[]> {
   const first: number[] = [];
@@ -192,7 +193,7 @@ async function extractive(stage: Stage): Promise<string[]> {
   ];
 }
 
-/** Temporal actions per message, over all runs of these conversations' workflows. */
+/** Temporal actions per message, over all workflow runs of these conversations. */
 async function actionsOf({ temporalAddress }: Stage, clients: readonly ChatClient[]): Promise<number> {
   const connection = await Connection.connect({ address: temporalAddress });
   try {
@@ -211,7 +212,7 @@ async function actionsOf({ temporalAddress }: Stage, clients: readonly ChatClien
   }
 }
 
-/** All customers write at the same moment, and again each time all have been answered. */
+/** All customers write at the same moment, and again whenever all have been answered. */
 async function atOnce(stage: Stage): Promise<string[]> {
   const clients = await Promise.all(Array.from({ length: crowd }, () => newCustomer(stage)));
   const seen: Seen[] = [];
@@ -232,7 +233,7 @@ async function atOnce(stage: Stage): Promise<string[]> {
 }
 
 /**
- * Faults in the frames that a customer received: their order and numbers, and whether they match what the server has
+ * Finds faults in the frames that a customer received: wrong order or numbers, and differences from what the server has
  * stored.
  */
 async function faultsOf({ url }: Stage, client: ChatClient): Promise<string[]> {
@@ -259,7 +260,7 @@ async function faultsOf({ url }: Stage, client: ChatClient): Promise<string[]> {
   return faults;
 }
 
-/** The memory that an idle socket takes, here and in a bare server. */
+/** Compares the memory of an idle socket in this system and in a bare server. */
 async function idleSockets(stage: Stage, api: Watched): Promise<string[]> {
   const bare = watched('bench/peers/ws.ts');
   const peer = await startProcess('bench/peers/ws.ts', { DATA_DIR: stage.dataDir, ...bare.settings });
@@ -289,7 +290,7 @@ async function idleSockets(stage: Stage, api: Watched): Promise<string[]> {
   }
 }
 
-/** The socket addresses of this many customers, each with a session. */
+/** Creates this many customers with a session each, and returns their socket URLs. */
 async function chatUrls(stage: Stage, api: Api, count: number): Promise<string[]> {
   const urls: string[] = [];
   await inLanes(Array.from({ length: count }), lanes, async () => {
@@ -300,9 +301,8 @@ async function chatUrls(stage: Stage, api: Api, count: number): Promise<string[]
 }
 
 /**
- * The memory that each of this many open sockets takes. The same number connects and disconnects before the
- * measurement, a few at a time, so that code and garbage of connecting are already in memory and only open sockets add
- * to it.
+ * Memory per open socket. The same number of sockets connects and disconnects before the measurement, a few at a time,
+ * so that code and garbage of connecting are already in memory and only open sockets add to it.
  */
 async function perSocket(server: Watched, urls: readonly string[], frames: number): Promise<Alive> {
   await inLanes(urls, lanes, async (url) => closed(await opened(url, frames)));
@@ -319,7 +319,7 @@ async function perSocket(server: Watched, urls: readonly string[], frames: numbe
   };
 }
 
-/** A socket that has received this many frames. */
+/** Resolves with a socket once it has received this many frames. */
 async function opened(url: string, frames: number): Promise<WebSocket> {
   const socket = new WebSocket(url, { perMessageDeflate: false });
   let left = frames;
@@ -335,20 +335,20 @@ async function closed(socket: WebSocket): Promise<void> {
   await once(socket, 'close');
 }
 
-/** Waits until short-lived caches have expired and two collections are over. */
+/** Waits until short-lived caches have expired and two garbage collections have run. */
 async function settled(server: Watched): Promise<Alive> {
   await sleep(3_000);
   await server.alive();
   return server.alive();
 }
 
-/** With a model that answers at once, even when it is asked to rewrite a follow-up. */
+/** Measures with a model that answers instantly, including requests to rewrite a follow-up question. */
 async function withModel(): Promise<string[]> {
   const model = await startOpenAiServer();
   model.reply = ({ messages }) => {
     const read = messages.map(({ content }) => content).join('\n');
     const question = questions.toSorted((a, b) => read.lastIndexOf(b) - read.lastIndexOf(a))[0];
-    // The rewritten follow-up and the answer in one: each call reads its own fields.
+    // One reply serves both requests, rewriting and answering, because each reads only its own fields.
     return JSON.stringify({ question, answered: true, sources: [1], answer: 'As the source says.' });
   };
   const settings = { OPENAI_BASE_URL: model.baseUrl, OPENAI_API_KEY: 'none', OPENAI_MODEL: 'instant' };

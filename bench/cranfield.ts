@@ -1,18 +1,20 @@
-/** The Cranfield collection (1,400 abstracts of aerodynamics, 225 questions, graded judgements) and the measure on it. */
+/**
+ * The Cranfield collection (1,400 abstracts on aerodynamics, 225 questions, graded judgements) and its quality measure.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export type Cranfield = {
   documents: { id: number; title: string; text: string }[];
-  /** Numbered by position, as the judgements number them; the collection's own ids have gaps. */
+  /** Numbered by position, like in the judgements, because the collection's own ids have gaps. */
   questions: { number: number; text: string }[];
-  /** Question -> document -> grade: 1 is a complete answer, 4 of minimum interest, -1 not relevant. */
+  /** Question -> document -> grade. Grade 1 is a complete answer, 4 is of minimum interest, -1 is not relevant. */
   judgements: Map<number, Map<number, number>>;
 };
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/gu, ' ').trim();
 
-/** The text of one field of a record: from its mark to the next mark. */
+/** The text of one field of a record, from its mark to the next mark. */
 function field(record: string, mark: string): string {
   const lines = record.split(/\r?\n/u);
   const from = lines.indexOf(`.${mark}`);
@@ -46,10 +48,10 @@ export async function readCranfield(folder: string): Promise<Cranfield> {
   };
 }
 
-/** Grade 1 is worth 4, grade 4 is worth 1; -1 and what was not judged are worth nothing. */
+/** The gain of a grade: 4 for grade 1 down to 1 for grade 4; 0 for -1 and for documents without a judgement. */
 const gain = (grade: number | undefined): number => (grade === undefined || grade < 1 ? 0 : 5 - grade);
 
-/** nDCG at 10 with linear gain: 1 when the ten best documents come first, best first. */
+/** nDCG at 10 with linear gain: 1 when the ten best documents come first, in the best order. */
 export function ndcg10(ranking: readonly number[], judged: ReadonlyMap<number, number>): number {
   const dcg = (gains: number[]): number =>
     gains.slice(0, 10).reduce((sum, value, index) => sum + value / Math.log2(index + 2), 0);

@@ -1,7 +1,7 @@
 /**
- * A crawl of a site with 1,000 addresses, beside Crawlee's CheerioCrawler, which only fetches and extracts, while ours
- * also indexes. Asked: at least as fast; without a change at least 5 times faster, with nothing indexed twice; memory
- * flat; 0.1 actions a page.
+ * Benchmark of a crawl of a site with 1,000 URLs, compared with Crawlee's CheerioCrawler, which only fetches and
+ * extracts, while this system also indexes. Goals: at least as fast; a crawl without changes at least 5 times faster,
+ * with nothing indexed twice; constant memory; 0.1 Temporal actions per page.
  */
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
@@ -20,11 +20,11 @@ import { startProcess, type Running } from '../test/kit/processes.ts';
 
 const rounds = Number(process.argv[3] ?? 3);
 const { addresses } = siteShape;
-/** `growth`: how much the worker's live memory may grow from the first measurement to the last, as a share. */
+/** `growth`: the maximum growth of the worker's live memory from the first to the last measurement, as a fraction. */
 const target = { share: 1, recrawl: 5, actions: 0.1, growth: 0.05 };
 const lookEveryMs = 100;
 const marks = [100, 500, addresses];
-/** By default the crawler of a system waits for a site; here the site needs no protection. */
+/** By default the crawler limits its requests to a site; the site of this benchmark needs no protection. */
 const settings = { CRAWL_CONCURRENCY: '16', LIMITS: 'sandbox_pages=100000', EGRESS_ALLOW: '127.0.0.1' };
 const memory = watched('workers/main.ts');
 
@@ -57,7 +57,7 @@ async function compare(stage: Stage, { site, peer, temporal, mongo }: Parts): Pr
   let indexedAgain = 0;
   for (let round = 1; round <= rounds; round += 1) {
     const theirs = await crawlByPeer(peer, site.url);
-    // A new organization for each round, so that every round begins with nothing.
+    // Each round has a new organization, so that it starts empty.
     const org = await api.newOrg();
     const { token } = await api.newKey(org);
     const caller = { api, org, token, worker: await workerOf(stage) };
@@ -78,8 +78,7 @@ async function compare(stage: Stage, { site, peer, temporal, mongo }: Parts): Pr
     console.log(`           resident in worker + readers, first crawl: ${listed(first.memory)}`);
     console.log(`           resident in worker + readers, again:       ${listed(again.memory)}`);
   }
-  // Collecting garbage takes time and frees memory, so it happens in a separate crawl, after everything above was
-  // measured.
+  // Garbage collection takes time and frees memory, so memory is measured in a separate crawl after all others.
   const org = await api.newOrg();
   const { token } = await api.newKey(org);
   const inside = await crawl({ api, org, token, worker: undefined }, site.url, aliveAsMemory);
@@ -108,8 +107,8 @@ async function compare(stage: Stage, { site, peer, temporal, mongo }: Parts): Pr
 }
 
 /**
- * Marks the pages as embedded, and waits until running background work has ended: embedding all of them would take most
- * of an hour and slow the following crawls.
+ * Marks the pages as embedded and waits for running background work. Embedding all pages would take most of an hour and
+ * slow down the following crawls.
  */
 async function endEmbedding({ mongo, temporal }: Pick<Parts, 'mongo' | 'temporal'>, orgId: string): Promise<void> {
   await mongo
@@ -118,12 +117,12 @@ async function endEmbedding({ mongo, temporal }: Pick<Parts, 'mongo' | 'temporal
     .updateMany({ org_id: orgId }, { $set: { embedded_by: vectorsName } });
   const embedding = temporal.workflow.getHandle(embedPassagesWork(orgId, 'test').id);
   await embedding.result().catch((error: unknown) => {
-    // With EMBEDDING=off there is none.
+    // With EMBEDDING=off there is no such workflow.
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   });
 }
 
-/** How much larger the last number is than the first, as a share of the first. */
+/** The growth from the first to the last number, as a fraction of the first. */
 const growth = (list: readonly number[]): number => (list.at(-1) ?? Number.NaN) / (list[0] ?? Number.NaN) - 1;
 const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 const listed = (list: readonly Memory[]): string =>
@@ -133,19 +132,20 @@ const perSecond = (seconds: number): string => `${(addresses / seconds).toFixed(
 async function crawlByPeer({ child }: Running, url: string): Promise<PeerResult> {
   child.send({ url, maxRequests: addresses * 2 });
   const [result] = (await once(child, 'message')) as [PeerResult];
-  // All addresses except the errors; Crawlee counts a redirect as a page, because it follows it at once.
+  // The number of expected pages: all URLs except errors. Crawlee counts a redirect as a page, because it follows it
+  // immediately.
   const expected = addresses * (1 - siteShape.errors);
   if (result.pages !== expected) throw new Error(`Crawlee read ${result.pages} pages of ${expected}`);
   return result;
 }
 
 type Caller = { api: Api; org: TestOrg; token: string; worker: number | undefined };
-/** In MiB, after `at` addresses were visited. */
+/** In MiB. `at`: the number of URLs visited so far. */
 type Memory = { worker: number; beside: number; at: number };
 type Look = (worker: number | undefined) => Promise<Omit<Memory, 'at'>>;
 type Crawled = { crawlId: string; seconds: number; outcome: string; memory: Memory[] };
 
-/** The time from the request to the end of the crawl, when all pages can be found. */
+/** The time from the request until the crawl has ended and all pages can be found. */
 async function crawl({ api, org, token, worker }: Caller, url: string, look: Look): Promise<Crawled> {
   const began = performance.now();
   const body = { url, options: { max_pages: addresses } };
@@ -169,7 +169,7 @@ async function crawl({ api, org, token, worker }: Caller, url: string, look: Loo
   }
 }
 
-/** The actions in the history, plus a heartbeat for each second of an activity, because heartbeats leave no event. */
+/** The actions in the history, plus one for each second of an activity, because heartbeats leave no event. */
 async function actionsOf(temporal: Client, crawlId: string): Promise<number> {
   const { events } = await temporal.workflow.getHandle(crawlSiteWorkflowId(crawlId)).fetchHistory();
   const list = events ?? [];
@@ -188,7 +188,7 @@ const fieldOf = async (pid: string, field: string): Promise<number> =>
       0,
   );
 
-/** The process id of the worker; a guard process beside it has the same words in its command and is far smaller. */
+/** The worker's process id. The worker's guard process has the same command line, but uses far less memory. */
 async function workerOf(stage: Stage): Promise<number | undefined> {
   const found: { pid: number; size: number }[] = [];
   for (const pid of (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/u.test(name))) {
@@ -200,10 +200,10 @@ async function workerOf(stage: Stage): Promise<number | undefined> {
   return found.toSorted((a, b) => b.size - a.size)[0]?.pid;
 }
 
-/** The program that reads pages, as it is built (`workers/readers.ts`) or from its source. */
+/** Matches the command line of the page reader, built (`workers/readers.ts`) or from source. */
 const readsPages = /\/pages\.mjs|\/pages\/child\.ts/u;
 
-/** The resident memory of the worker and of its page readers; NaN where the system does not report it. */
+/** The resident memory of the worker and of its page readers; NaN if the operating system does not report it. */
 async function residentIn(worker: number | undefined): Promise<Omit<Memory, 'at'>> {
   if (worker === undefined) return { worker: Number.NaN, beside: Number.NaN };
   let readers = 0;
@@ -215,7 +215,7 @@ async function residentIn(worker: number | undefined): Promise<Omit<Memory, 'at'
   return { worker: (await fieldOf(String(worker), 'VmRSS')) / 1024, beside: readers / 1024 };
 }
 
-/** The live memory of the worker after a collection: its heap, and the buffers that objects of the heap hold. */
+/** The worker's live memory after a garbage collection: its heap, and buffers referenced from the heap. */
 async function aliveAsMemory(): Promise<Omit<Memory, 'at'>> {
   const { heap, external } = await memory.alive();
   return { worker: heap / 2 ** 20, beside: external / 2 ** 20 };

@@ -1,8 +1,8 @@
 /**
- * Ticket events on their way to local receivers. Asked: at least 0.8 of the bare one-activity workflows a second that
- * the same Temporal completes in the same run; from event to receipt p50 under 60 ms when idle; at most 3 Temporal
- * actions a delivered event; each ticket in order; beside a destination that always times out, p99 of another one grows
- * by at most a fifth.
+ * Benchmark of delivering ticket events to local receivers. Goals: at least 0.8 of the rate of bare one-activity
+ * workflows on the same Temporal in the same run; from event to receipt p50 under 60 ms when idle; at most 3 Temporal
+ * actions per delivered event; each ticket's events in order; beside a destination that always times out, p99 of
+ * another destination grows by at most a fifth.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
@@ -22,20 +22,18 @@ import { provideCustomer } from '../models/chat/customer.ts';
 import type { Act } from '../models/rules/chat/conversation.ts';
 
 const target = { share: 0.8, p50: 60, actions: 3, growth: 1.2 };
-/** The acts on each ticket: the first escalation makes two events, each further act one. */
+/** The acts on each ticket. The first escalation creates two events, every other act one. */
 const acts: readonly Act[] = ['escalate', 'resolve', 'escalate', 'resolve'];
 const eventsOfTicket = acts.length + 1;
-/**
- * `npm run bench -- delivery small` is a tenth of it, to see that it runs; `delivery beside` runs only the last part.
- */
+/** `npm run bench -- delivery small` runs a tenth, as a smoke test. `delivery beside` runs only the last part. */
 const small = process.argv.includes('small');
 const onlyBeside = process.argv.includes('beside');
 const tickets = small ? 20 : 200;
 const idleEvents = small ? 20 : 100;
 const lanes = 16;
 /**
- * Each of two destinations gets this share of the highest rate of events, at random moments: together a third, so that
- * nothing piles up. Near the highest rate p99 would only measure the load.
+ * Each of two destinations gets this share of the maximum event rate, at random moments. Together they stay at a third,
+ * so that no queue builds up; near the maximum, p99 would only measure the load.
  */
 const pace = 0.15;
 const pacedTickets = small ? 25 : 200;
@@ -76,7 +74,7 @@ async function measure(stage: Stage, bench: Bench): Promise<string[]> {
   });
   try {
     const { orgId } = await outboxOf(bench.api).newOrg(receiver.url);
-    // Warm-up; after it the destination also counts as reliable.
+    // Warm-up. Afterwards the destination also counts as reliable.
     await inLanes(Array.from({ length: 20 }), 4, async () => void (await newTicket(bench, orgId, acts)));
     await arrived(receiver, 20 * eventsOfTicket);
     await bareWorkflows(bench, small ? 50 : 300);
@@ -97,7 +95,7 @@ async function act({ ctx }: Bench, { orgId, convId }: Ticket, what: Act): Promis
   return acted.ticket!.ticket_id;
 }
 
-/** A conversation of a new customer with these acts, done like an API process or an activity does them. */
+/** Creates a conversation of a new customer and does these acts, with the same code as the API and the activities. */
 async function newTicket(bench: Bench, orgId: string, done: readonly Act[]): Promise<Ticket> {
   const now = new Date();
   const customer = await provideCustomer(orgId, 'live', { externalId: newId('request'), name: 'Ada Example' }, now);
@@ -114,7 +112,7 @@ async function arrived({ received }: Receiver, count: number): Promise<void> {
 
 /**
  * The rate of one-activity workflows, started as fast as the client can: from the first start to the last close, by the
- * server's clock. Nobody waits for single ones, as nobody waits for a single event.
+ * server's clock. Single workflows are not awaited, as single events are not.
  */
 async function bareWorkflows({ temporal }: Bench, count: number): Promise<number> {
   const run = newId('request');
@@ -158,7 +156,7 @@ async function idle(bench: Bench, receiver: Receiver, orgId: string): Promise<st
   return quantile(stored, 0.5) < target.p50 ? [] : ['p50 from event to receipt'];
 }
 
-/** Counts the tickets whose events did not arrive as 1, 2, 3 …, once each. */
+/** Counts the tickets whose events did not arrive exactly once in the order 1, 2, 3 … */
 function orderFaults(received: Receiver['received']): number {
   const seen = new Map<string, number>();
   let faults = 0;
@@ -170,7 +168,7 @@ function orderFaults(received: Receiver['received']): number {
   return faults;
 }
 
-/** Does all acts of this many tickets at once; returns the events a second until the last one has arrived. */
+/** Does all acts of this many tickets at once. Returns the events per second until the last one has arrived. */
 async function burst(bench: Bench, receiver: Receiver, orgId: string, count: number) {
   const conversations = await newTickets(bench, orgId, count);
   receiver.received.length = 0;
@@ -184,7 +182,7 @@ async function burst(bench: Bench, receiver: Receiver, orgId: string, count: num
   return { rate: (count * eventsOfTicket) / ((performance.now() - began) / 1000), madeMs, ids };
 }
 
-/** New conversations without any act. */
+/** Creates conversations without any act. */
 async function newTickets(bench: Bench, orgId: string, count: number): Promise<Ticket[]> {
   const made: Ticket[] = [];
   await inLanes(Array.from({ length: count }), lanes, async () => void made.push(await newTicket(bench, orgId, [])));
@@ -197,7 +195,7 @@ async function throughput(
   orgId: string,
 ): Promise<{ rate: number; missed: string[] }> {
   const count = tickets * eventsOfTicket;
-  // The machine's speed changes by the minute, so it measures before and after.
+  // The machine's speed varies by the minute, so bare workflows are measured before and after.
   const before = await bareWorkflows(bench, count);
   const { rate, madeMs, ids } = await burst(bench, receiver, orgId, tickets);
   const after = await bareWorkflows(bench, count);
@@ -218,7 +216,7 @@ async function throughput(
   return { rate, missed };
 }
 
-/** Temporal actions over all runs of these tickets' workflows. */
+/** Temporal actions over all workflow runs of these tickets. */
 async function actionsOf({ temporal }: Bench, ids: ReadonlySet<string>): Promise<number> {
   let actions = 0;
   for (const id of ids) {
@@ -231,11 +229,11 @@ async function actionsOf({ temporal }: Bench, ids: ReadonlySet<string>): Promise
   return actions;
 }
 
-/** One destination at a steady rate: alone, beside one that answers, and beside one that never does. */
+/** Measures one destination at a steady rate: alone, beside one that answers, and beside one that never answers. */
 async function beside(bench: Bench, receiver: Receiver, orgId: string, most: number): Promise<string[]> {
   const other = await startReceiver(status(204));
   const { orgId: otherOrg } = await outboxOf(bench.api).newOrg(other.url);
-  // An escalation makes two events.
+  // Divided by two, because an escalation creates two events.
   const perSecond = (most * pace) / 2;
   const own = moments(pacedTickets, perSecond, 1);
   const others = moments(pacedTickets, perSecond, 2);
@@ -270,7 +268,7 @@ async function beside(bench: Bench, receiver: Receiver, orgId: string, most: num
   return growth <= target.growth ? [] : ['p99 beside a destination that hangs'];
 }
 
-/** `count` random moments in ms, the same ones in each run. */
+/** `count` pseudo-random moments in ms, the same in each run. */
 function moments(count: number, perSecond: number, seed: number): number[] {
   let state = seed;
   const random = (): number => {
@@ -281,7 +279,7 @@ function moments(count: number, perSecond: number, seed: number): number[] {
   return Array.from({ length: count }, () => (at += (-Math.log(random()) * 1000) / perSecond));
 }
 
-/** Escalates these conversations at these moments; returns the time of each. */
+/** Escalates these conversations at these moments. Returns the latency of each. */
 async function actAt(
   bench: Bench,
   conversations: readonly Ticket[],

@@ -1,4 +1,7 @@
-/** Upload to indexed, one at a time. Asked: p50 under 200 ms for a 5-page Markdown file; at most 17 events and 3 actions. */
+/**
+ * Benchmark of the time from upload to indexed, one document at a time. Goals: p50 under 200 ms for a 5-page Markdown
+ * file; at most 17 events and 3 actions in the workflow's history.
+ */
 import { readFile } from 'node:fs/promises';
 import { Client, Connection } from '@temporalio/client';
 import { countActions, onStage, quantile, type Stage } from './stage.ts';
@@ -39,7 +42,8 @@ async function measure({ url, orgId, key }: Stage, temporal: Client): Promise<vo
   const alone = [];
   for (let n = 0; n < documents; n++) {
     alone.push(await uploaded());
-    // Uploads at a person's pace: the next file reader is started after each upload, and that start is not measured.
+    // Pauses between uploads like a person. The next file reader is started after each upload, and its start is not
+    // measured.
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
   const accepted = alone.map((d) => d.accepted).toSorted((a, b) => a - b);
@@ -52,7 +56,7 @@ async function measure({ url, orgId, key }: Stage, temporal: Client): Promise<vo
 
   const history = await temporal.workflow.getHandle(`document:${alone.at(-1)!.docId}`).fetchHistory();
   const events = history.events ?? [];
-  // Retries and heartbeats would be actions too, but do not occur here.
+  // Retries and heartbeats would be actions too, but none occur here.
   const actions = countActions(events);
   console.log(`  history events      ${events.length} (at most: 17)`);
   console.log(`  Temporal actions    ${actions} (at most: 3)`);
@@ -65,7 +69,7 @@ async function measure({ url, orgId, key }: Stage, temporal: Client): Promise<vo
   );
 }
 
-/** Polls every 5 ms until the document is done, as an eager client would. */
+/** Polls every 5 ms until the document is done, like an impatient client. */
 async function polled(look: () => Promise<{ body: { document: { status: string } } }>): Promise<string> {
   for (let tries = 0; tries < 20_000; tries++) {
     const { status } = (await look()).body.document;

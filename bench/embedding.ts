@@ -1,7 +1,7 @@
 /**
- * Vectors of the embedded models: how long a question waits, idle and while passages are embedded, what a passage
- * costs, and how much memory the two processes hold. The peer is the same models called directly in one process,
- * without kept headings.
+ * Benchmark of the embedded models: how long a question waits, when idle and while passages are embedded; what a
+ * passage costs; and how much memory the two processes take. The peer calls the same models directly in one process,
+ * without a cache of headings.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,11 +19,11 @@ type Passage = { heading: string; text: string };
 
 const passageCount = 500;
 const questionCount = 300;
-/** The peer embeds each fifth passage. */
+/** The peer embeds every fifth passage. */
 const directShare = 5;
-/** How many passages one call embeds, like a batch of the background work. */
+/** The number of passages in one call, like a batch of the background work. */
 const batch = 32;
-/** The longest possible texts, which show a process's peak memory. */
+/** The longest possible texts, which reveal a process's peak memory. */
 const longest: readonly string[] = ['card account '.repeat(maxCharacters), '漢字'.repeat(maxCharacters)];
 
 export async function run(): Promise<void> {
@@ -55,7 +55,7 @@ async function throughTheProduct(local: Local, passages: readonly Passage[], que
   const background = embedAll(local, passages).finally(() => done.abort());
   const meanwhile: number[] = [];
   for (let at = questionCount; !done.signal.aborted && at < questions.length; at += 1) {
-    // At random moments, unrelated to when passages begin and end.
+    // Random moments, independent of when passages begin and end.
     await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 100));
     meanwhile.push(await timed(() => local.parts(questions[at]!, modelNames)));
   }
@@ -86,7 +86,7 @@ async function direct(folder: string, passages: readonly Passage[], questions: r
     times.push(await timed(() => opened.embed({ kind: 'question', text }, modelNames)));
   console.log(`the models directly: question ${described(times)}`);
   const before = process.cpuUsage();
-  // Spread over all passages: the first ones are of a help centre, and short.
+  // Taken evenly from all passages, because the first ones, from a help centre, are short.
   const some = passages.filter((_, at) => at % directShare === 0);
   for (const { text, heading } of some) {
     await opened.embed({ kind: 'passage', text }, modelNames);
@@ -120,16 +120,16 @@ function described(times: readonly number[]): string {
   return `p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms of ${times.length}`;
 }
 
-/** The CPU time of a process so far; none before it is started. */
+/** The CPU time of a process so far; 0 before it is started. */
 async function cpuMs(pid: number | undefined): Promise<number> {
   if (pid === undefined) return 0;
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  // After the name, which may hold spaces, the 12th and 13th fields; in hundredths of a second.
+  // User and system time, in hundredths of a second: the 12th and 13th fields after the name, which may contain spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** Passages with headings, as the product cuts them, and customers' questions; abstracts fill up the rest. */
+/** Passages with headings as the product chunks them, and customers' questions. Abstracts fill up the rest. */
 async function realTexts(): Promise<{ passages: Passage[]; questions: string[] }> {
   const sets = [await readBanking(), await readFixtures()].filter((set) => set !== undefined);
   const passages = (await Promise.all(sets.map(chunksOf))).flat();

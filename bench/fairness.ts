@@ -1,4 +1,7 @@
-/** One organization's single document while another one has hundreds waiting. Asked: at most twice the time it takes alone. */
+/**
+ * Benchmark of one organization's single document while another organization has hundreds waiting. Goal: at most twice
+ * the time that the document takes alone.
+ */
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inLanes, onStage, quantile, type Stage } from './stage.ts';

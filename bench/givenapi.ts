@@ -1,4 +1,4 @@
-/** The API program with question vectors that are given, not computed: for measuring the search without the embedding models. */
+/** The API program with precomputed question vectors, to measure the search without the embedding models. */
 import { startApi } from '../api/server.ts';
 import { vectorsName, widths } from '../clients/embedding/vectors.ts';
 import { readConfig } from '../config.ts';

@@ -1,7 +1,6 @@
 /**
- * Loaded into a process by `--import` when a benchmark measures its memory from inside: reports over a Unix socket how
- * much memory is live after a garbage collection. It changes nothing until it is asked, and does nothing in any other
- * process.
+ * Loaded into a process with `--import` when a benchmark measures memory from inside. It reports over a Unix socket how
+ * much memory is live after a garbage collection. It does nothing until it is asked, and nothing in other processes.
  */
 import { rmSync } from 'node:fs';
 import { createServer, connect } from 'node:net';
@@ -12,18 +11,18 @@ import { isMainThread } from 'node:worker_threads';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** In bytes. Live memory is objects (`heap`) and the buffers of objects outside the heap (`external`). */
+/** In bytes. Live memory is the objects (`heap`) and their buffers outside the heap (`external`). */
 export type Alive = { heap: number; external: number; resident: number };
 
-/** A program whose memory is measured, by its path from the root of the project. */
+/** A program whose memory is measured, given by its path from the project's root. */
 export type Watched = {
-  /** Variables that the program's environment needs. Its other processes may have them, too. */
+  /** Variables for the program's environment. Other processes may have them too. */
   settings: Record<string, string>;
-  /** Makes it collect its garbage, which stops it for some tenths of a second. */
+  /** Collects garbage, which pauses the program for some tenths of a second, and returns the live memory. */
   alive(): Promise<Alive>;
 };
 
-/** The same of a program's sources and of its built form. */
+/** A name that is equal for a program's source and its built form. */
 function nameOf(program: string): string {
   return program.replace(/\.(ts|mjs)$/u, '');
 }
@@ -43,7 +42,7 @@ if (
   isMainThread &&
   nameOf(process.argv[1] ?? '').endsWith(process.env['BENCH_HEAP_PROGRAM']!)
 ) {
-  // The function exists only in contexts made after the flag is set.
+  // The function `gc` exists only in contexts created after the flag is set.
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   createServer((asking) => {

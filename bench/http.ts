@@ -1,17 +1,17 @@
 /**
- * GET one document with an API key, against bare Koa with one findOne. Asked: at least 0.7 of its requests/s. Each
- * connection starts at a different one of many documents, because here concurrent reads of one id become a single read,
- * which would make our numbers look better.
+ * Benchmark of GET one document with an API key, compared with bare Koa and one findOne. Goal: at least 0.7 of Koa's
+ * requests per second. Each connection starts at a different one of many documents: concurrent reads of one id would be
+ * merged into a single read, which would improve our numbers unfairly.
  */
 import autocannon from 'autocannon';
 import { inLanes, onStage, quantile, type Stage } from './stage.ts';
 import { apiAt } from '../test/kit/harness.ts';
 import { startProcess } from '../test/kit/processes.ts';
 
-// Many short alternating rounds: if the machine's speed changes by the minute, it changes for both.
+// Many short alternating rounds, because the machine's speed varies by the minute.
 const rounds = 20;
 const seconds = 1;
-/** Long enough for both to be fully compiled; on a slow machine that took ten seconds. */
+/** Long enough for both to be fully JIT-compiled, which took ten seconds on a slow machine. */
 const warmUpSeconds = 15;
 const connections = 16;
 const documentCount = 64;
@@ -45,7 +45,8 @@ async function compare({ url, orgId, key }: Stage, peerUrl: string): Promise<voi
     },
   ];
   const rates = contestants.map((): number[] => []);
-  // Interleaved, so that both see the same machine; round 0 warms up and does not count.
+  // The rounds alternate between both, so that the machine's state is the same. Round 0 is a warm-up and does not
+  // count.
   for (let round = 0; round <= rounds; round++) {
     for (const [index, { name, ...target }] of contestants.entries()) {
       let begun = 0;

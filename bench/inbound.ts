@@ -1,6 +1,6 @@
 /**
- * Signed requests of other services to one API process. Asked: 500 a second, each answered with p99 under 50 ms and
- * processed once. `npm run bench -- inbound SECONDS`: how long it sends; 20 s by default.
+ * Benchmark of signed webhooks of other services to one API process. Goals: 500 a second, each answered with p99 under
+ * 50 ms and processed once. `npm run bench -- inbound SECONDS`: how long it sends; 20 s by default.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,9 +15,9 @@ import { linearExternal } from '../providers/linear/rules.ts';
 const target = { rate: 500, p99: 50 };
 const secret = 'bench-linear-secret';
 const warmUpSeconds = 3;
-/** How many issues the events concern: events of one issue are processed one after the other. */
+/** The number of issues that the events concern. Events of one issue are processed sequentially. */
 const issues = 200;
-/** How long processing may take after the last request, in s. */
+/** How long processing may continue after the last request, in s. */
 const patience = 120;
 
 export async function run(): Promise<void> {
@@ -55,7 +55,7 @@ async function measure({ base, orgId, mongodbUri }: Stage, seconds: number): Pro
     await reply.body.dump();
     return { ms: performance.now() - began, status: reply.statusCode };
   };
-  /** Sends at an even rate, whether answers come or not. */
+  /** Sends at a constant rate, independent of the responses. */
   const during = async (length: number, from: number) => {
     const began = performance.now();
     const sent: Promise<{ ms: number; status: number }>[] = [];

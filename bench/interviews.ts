@@ -1,14 +1,14 @@
 /**
- * Many interviews in the same minute, and how long a member waits beside them. Asked: 500 of them start within 60 s; a
- * start or a cancel answers in p50 under 60 ms and p99 under 300 ms with 500 open; at most 80 events of history from
- * scheduled to completed. `npm run bench -- interviews 50` uses another number than 500.
+ * Benchmark of many interviews starting in the same minute, and of response times meanwhile. Goals: 500 start within 60
+ * s; a start or a cancel is answered in p50 under 60 ms and p99 under 300 ms with 500 open; at most 80 history events
+ * from scheduled to completed. `npm run bench -- interviews 50` uses another number than 500.
  */
 import { Client, Connection } from '@temporalio/client';
 import { countActions, inLanes, onStage, quantile, type Stage } from './stage.ts';
 import { interviewing } from '../test/kit/interviewing.ts';
 
 const count = Number(process.argv[3] ?? 500);
-/** How many members and candidates act at once. */
+/** The number of members and candidates who act concurrently. */
 const lanes = 8;
 const samples = 200;
 const pauseMs = 20;
@@ -36,9 +36,9 @@ type Kit = Awaited<ReturnType<typeof interviewing>>;
 type Member = ReturnType<Kit['of']>;
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Schedules all for one moment, waits until all have started, and says how late each one was. */
+/** Schedules all interviews for one moment, waits until all have started, and reports how late each one was. */
 async function startTogether({ db }: Kit, mine: Member): Promise<string[]> {
-  // Enough time to create them, at some 30 a second on a busy machine.
+  // Enough time to create all interviews, at about 30 a second on a busy machine.
   const due = new Date(Date.now() + 15_000 + count * 40);
   const order = { scheduled_at: due.toISOString(), meeting_url: 'https://meet.example/1' };
   const began = performance.now();
@@ -69,7 +69,7 @@ async function startTogether({ db }: Kit, mine: Member): Promise<string[]> {
   return ids;
 }
 
-/** How long a start and a cancel take while the others are open. */
+/** How long a start and a cancel take while other interviews are open. */
 async function answerTimes(mine: Member, open: number): Promise<void> {
   const times: Record<'start' | 'cancel', number[]> = { start: [], cancel: [] };
   for (let n = 0; n < samples; n += 1) {
@@ -91,7 +91,7 @@ async function answerTimes(mine: Member, open: number): Promise<void> {
   }
 }
 
-/** The cost of one interview in Temporal, from scheduled to completed. */
+/** The number of history events of one interview in Temporal, from scheduled to completed. */
 async function historyOf({ handle }: Kit, mine: Member, temporal: Client): Promise<void> {
   const id = await mine.bring('completed', { scheduled_at: new Date(Date.now() + 86_400_000).toISOString() });
   const { workflowId } = handle(id);

@@ -1,7 +1,7 @@
 /**
- * A tool of an organization's own server, called by the agent in conversations, beside the official client calling the same
- * server. Asked: at most 25 ms added at p50; 1,000 audited calls whose chain holds; an audit event appended in under 2 ms at p50.
- * `npm run bench -- mcp CALLS`: how many calls; 1,000 unless told.
+ * Benchmark of the agent calling a tool of an organization's own server in conversations, compared with the official
+ * client calling the same server. Goals: at most 25 ms added at p50; 1,000 audited calls with a valid hash chain; an
+ * audit event appended in under 2 ms at p50. `npm run bench -- mcp CALLS`: the number of calls; 1,000 by default.
  */
 import { randomBytes } from 'node:crypto';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -14,7 +14,7 @@ import { startTestMcp, type TestMcp } from '../test/kit/mcp-server.ts';
 import { ChatClient } from '../test/kit/socket.ts';
 
 const target = { added: 25, append: 2, calls: 1_000 };
-/** This many calls are made one by one, each beside a direct one; the others run in parallel lanes. */
+/** This many calls are made one by one, each next to a direct call; the others run in parallel. */
 const compared = 200;
 const lanes = 8;
 const warmUp = 24;
@@ -129,7 +129,7 @@ async function chatWith({ url, orgId, publishableKey }: Stage, lane: number): Pr
 }
 
 type Audited = { duration_ms: number };
-/** The successful calls, all pages. The last one is audited a moment after its answer. */
+/** The audit events of successful calls, from all pages. The last call is audited shortly after its answer. */
 async function audited(stage: Stage, query: string): Promise<Audited[]> {
   let found: Audited[] = [];
   let before = -1;
@@ -149,7 +149,7 @@ async function audited(stage: Stage, query: string): Promise<Audited[]> {
   return found;
 }
 
-/** How long appending one event after another takes, in ms. */
+/** The times of appending audit events one after another, in ms. */
 async function appending({ mongodbUri }: Stage): Promise<number[]> {
   await connectMongo(mongodbUri);
   try {

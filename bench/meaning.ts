@@ -1,7 +1,7 @@
 /**
- * How a crawl of 1,000 addresses affects others' questions: their p99 when idle, while the site is read, and while its
- * passages wait for their vectors. Also: when its pages are found by words, and how fast the background embeds them. No
- * question is asked twice, so each is embedded.
+ * Benchmark of how a crawl of 1,000 URLs affects other questions: their p99 when idle, while the site is crawled, and
+ * while its passages wait for embeddings. Also measures when the pages are found by the lexical search, and how fast
+ * the background embeds them. No question is repeated, so each one is embedded.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { siteShape } from './site.ts';
@@ -13,10 +13,10 @@ const idleMs = 20_000;
 /** How long questions are asked while passages wait; embedding all of them takes longer. */
 const backgroundMs = Number(process.argv[3] ?? 60) * 1000;
 const pauseMs = 50;
-/** The highest allowed ratio of p99 while passages are embedded to idle. */
+/** Maximum ratio of p99 while passages are embedded to p99 when idle. */
 const target = 2;
 const settings = { LIMITS: 'sandbox_pages=100000', EGRESS_ALLOW: '127.0.0.1' };
-/** The help centre of test/fixtures answers them. */
+/** The help centre of test/fixtures answers these questions. */
 const questions = [
   'Who can open an account with you?',
   'How long does opening an account in the app take?',
@@ -90,7 +90,7 @@ const after = (ms: number): (() => boolean) => {
   return () => performance.now() >= end;
 };
 
-/** Asks one question after another, with pauses, until `over`; returns the times in ms. */
+/** Asks one question after another, with pauses, until `over` is true. Returns the times in ms. */
 async function askUntil(api: Api, { orgId, key }: Stage, over: () => boolean | Promise<boolean>): Promise<number[]> {
   const times: number[] = [];
   while (!(await over())) {
@@ -117,7 +117,7 @@ function told(what: string, times: readonly number[]): void {
   console.log(`  ${what}: p50 ${at(0.5)}, p99 ${at(0.99)} ms of ${times.length}`);
 }
 
-/** A page's title, which occurs nowhere else. */
+/** Searches for a page by its title, which occurs nowhere else. Returns whether the page was found, and its place. */
 async function findsByWords(api: Api, { orgId, key }: Stage, site: string): Promise<string> {
   const html = await (await fetch(site)).text();
   const title = /<title>([^<]*)<\/title>/u.exec(html)?.[1] ?? '';
@@ -131,7 +131,7 @@ async function findsByWords(api: Api, { orgId, key }: Stage, site: string): Prom
   return found < 0 ? 'no' : `yes, at place ${found + 1}`;
 }
 
-/** The number of passages that wait for their vectors, from the metrics. */
+/** The number of passages that wait for embeddings, from the metrics. */
 async function waiting({ url }: Stage): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
   return [...text.matchAll(/^knowledge_passages_to_embed(?:\{[^}]*\})? (\d+)/gmu)].reduce(

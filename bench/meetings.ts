@@ -1,7 +1,8 @@
 /**
- * Tasks and summaries of meetings without a language model, counted over the functions themselves; no system is started.
- * `npm run bench -- meetings FOLDER` (or `MEETINGS=FOLDER`): the folder holds transcripts with labels, which are no part of the
- * repository. Each figure is given twice: with the weights as they are, and with weights fitted without the meeting's team.
+ * Evaluates tasks and summaries of meetings without a language model. The functions are called directly; no system is
+ * started. `npm run bench -- meetings FOLDER` (or `MEETINGS=FOLDER`): the folder has labelled transcripts, which are
+ * not part of the repository. Each figure is given twice: with the current weights, and with weights fitted without the
+ * meeting's team.
  */
 import { longestFirst, lexRank, firstSentences } from './meetings/peers.ts';
 import { holdsHalf, isDueRight, pairedReal, pairedWritten, rouge1 } from './meetings/count.ts';
@@ -90,7 +91,7 @@ function written(found: readonly Found<Written>[]): void {
   );
 }
 
-/** A line that is a trap and no task's. */
+/** Whether a segment is a trap, that is, a line that must not yield a task. */
 const isTrap = ({ tasks: labels }: Written, lines: readonly number[], segment: string): boolean =>
   lines.includes(Number(segment)) && !labels.some((label) => label.lines.includes(Number(segment)));
 

@@ -1,6 +1,7 @@
 /**
- * From a member's or the agent's act to the notification of another member, through two API processes that share MongoDB and
- * Temporal: one takes the act, the other shows the notification. Asked: p99 under a second.
+ * Benchmark of the time from an act of a member or the agent to another member's notification, through two API
+ * processes that share MongoDB and Temporal. One process handles the act, the other shows the notification. Goal: p99
+ * under a second.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onStage, quantile, type Stage } from './stage.ts';
@@ -19,7 +20,7 @@ export async function run(): Promise<void> {
       TEMPORAL_ADDRESS: stage.temporalAddress,
       SEARCH_URI: stage.searchUri,
       EMBEDDING: 'off',
-      // Logins name the address that they are for.
+      // Both processes need the same PUBLIC_URL, because logins are valid only for the URL they were issued for.
       PUBLIC_URL: stage.url,
       PORT: '0',
     });

@@ -1,7 +1,8 @@
 /**
- * Questions a second: `POST /kb/query` (key check, segment filter, index, the passages from MongoDB, tiers, an extractive answer)
- * against the same search in LanceDB directly: 100,000 chunks, the same filter and limit, eight callers each. By words alone, by
- * words and meaning with question vectors that are given, and with questions that are embedded on the same machine.
+ * Benchmark of questions per second: `POST /kb/query` (key check, segment filter, index, passages from MongoDB, tiers,
+ * an extractive answer) compared with the same search in LanceDB directly. 100,000 chunks, the same filter and limit,
+ * eight callers each. It runs with a lexical search, with precomputed question vectors added, and with questions
+ * embedded on the same machine.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,7 +25,7 @@ const roundMs = 5_000;
 const rounds = 3;
 /** The limit with which `retrieve` queries the index. */
 const limit = 20;
-/** What the API is asked to reach beside the library alone, and its p99 in ms. */
+/** The goals: the API's share of the library's rate, and the API's p99 in ms. */
 const targets = {
   words: { share: 0.6, p99: 100 },
   'vectors given': { share: 0.5, p99: 120 },
@@ -32,7 +33,7 @@ const targets = {
 };
 type Kind = keyof typeof targets;
 
-/** A seeded generator: the same corpus on every machine. */
+/** A seeded generator, so that the corpus is the same on every machine. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -71,7 +72,7 @@ const vocabulary = Array.from({ length: 30_000 }, (_, index) => {
   return word;
 });
 
-/** Words as frequent as in a natural language: the n-th most common is used about 1/n as often as the first. */
+/** Word frequencies follow Zipf's law: the n-th most common word occurs about 1/n as often as the first. */
 function corpus() {
   const random = seeded(7);
   const word = (): string => vocabulary[Math.floor(Math.exp(random() * Math.log(vocabulary.length))) - 1] ?? '';
@@ -100,8 +101,8 @@ type Corpus = ReturnType<typeof corpus>;
 type Questions = () => string;
 
 /**
- * Six words of a sentence that a business customer may see, so each question has an answer. There are as many questions
- * as sentences, so they never run out and few are repeated.
+ * A question is six words of a sentence that a business customer may see, so it has an answer. There are as many
+ * questions as sentences, so few are repeated.
  */
 function questionsOf(documents: Corpus): Questions {
   const random = seeded(11);
@@ -115,7 +116,7 @@ function questionsOf(documents: Corpus): Questions {
 
 type Measured = { perSecond: number; p50: number; p99: number };
 
-/** Eight callers, each asking its next question as soon as the last one is answered. */
+/** Eight callers, each of which asks its next question as soon as the last one is answered. */
 async function drive(questions: Questions, ask: (question: string) => Promise<unknown>): Promise<Measured> {
   const times: number[] = [];
   const began = performance.now();
@@ -134,7 +135,9 @@ async function drive(questions: Questions, ask: (question: string) => Promise<un
   return { perSecond: times.length / seconds, p50: quantile(times, 0.5), p99: quantile(times, 0.99) };
 }
 
-/** The same tables, filter and limit, without anything around them; `vectors`: whether they are searched too. */
+/**
+ * Queries the same tables directly with the same filter and limit. `vectors`: whether vector tables are searched too.
+ */
 async function direct(stage: Stage, questions: Questions, vectors: boolean): Promise<Measured> {
   const filter = segmentFilter(askedSegments(['business']), false);
   const tags = [...(filter?.tags ?? []), '-'].map((tag) => `'${tag}'`).join(', ');
@@ -163,7 +166,7 @@ async function direct(stage: Stage, questions: Questions, vectors: boolean): Pro
   return measured;
 }
 
-/** One POST over a kept connection; fetch alone would use a quarter of the machine. */
+/** One POST on a kept-alive connection; fetch alone would use a quarter of the machine. */
 async function post(agent: Agent, url: string, stage: Stage, body: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const headers = {
@@ -196,7 +199,7 @@ async function overHttp(url: string, stage: Stage, questions: Questions): Promis
   return { ...measured, answered: answered / asked };
 }
 
-/** A further API process of the system. */
+/** Starts an additional API process of the system. */
 async function startApi(stage: Stage, program: string): Promise<{ url: string; child: ChildProcess }> {
   const env = {
     ...process.env,
@@ -251,7 +254,7 @@ export async function run(): Promise<void> {
   });
 }
 
-/** The library alone and `POST /kb/query` by turns. */
+/** Alternates between the library alone and `POST /kb/query`. */
 async function compare(kind: Kind, url: string, stage: Stage, questions: Questions): Promise<void> {
   const peer: Measured[] = [];
   const ours: (Measured & { answered: number })[] = [];
@@ -274,10 +277,7 @@ async function compare(kind: Kind, url: string, stage: Stage, questions: Questio
   if (share < target.share || p99 >= target.p99) process.exitCode = 1;
 }
 
-/**
- * The peak memory of the API and MongoDB. A guard process beside each has the same words in its command and is far
- * smaller.
- */
+/** The peak memory of the API and MongoDB. Each has a guard process with the same command line, which uses far less. */
 async function memoryOf(stage: Stage): Promise<string> {
   const peaks = new Map<string, number>();
   for (const pid of (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/u.test(name))) {

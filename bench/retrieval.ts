@@ -1,8 +1,8 @@
 /**
- * Retrieval quality on Cranfield: every abstract is a Markdown document, read, cut, indexed and embedded by the code the workers
- * run; every question goes to `POST /kb/query`, alone and with a sentence before or behind it that asks nothing. Beside it, LanceDB
- * asked directly over whole abstracts, with no cutting and no rules. `npm run bench -- retrieval --upload` also uploads every one
- * through the API and the workers (some minutes longer).
+ * Benchmark of retrieval quality on Cranfield. Every abstract is a Markdown document that the workers' code reads,
+ * chunks, indexes and embeds. Every question goes to `POST /kb/query`, alone and with an irrelevant sentence before or
+ * after it. The peer is LanceDB over whole abstracts, without chunking and rules. `npm run bench -- retrieval --upload`
+ * also uploads each abstract through the API and the workers (some minutes longer).
  */
 import { join } from 'node:path';
 import { connect, Index, MatchQuery } from '@lancedb/lancedb';
@@ -17,7 +17,7 @@ import { storeDocuments, storeVectors } from './store.ts';
 import type { Stage } from './stage.ts';
 
 const target = 0.41;
-/** What a sentence around a topic may cost: the noise of 225 questions. */
+/** The maximum loss from an irrelevant sentence: the noise of 225 questions. */
 const allowedLoss = 0.01;
 const fillers = {
   'a sentence before it': (text: string): string => `I am new here and I hope that you can help me. ${text}`,
@@ -44,7 +44,10 @@ export async function run(): Promise<void> {
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 const markdown = ({ title, text }: Cranfield['documents'][number]): string => `# ${title}\n\n${text}\n`;
 
-/** Uploads every document and waits until each one is indexed. Document id -> number in the collection. */
+/**
+ * Uploads every document and waits until all are indexed. Returns a map from document id to the number in the
+ * collection.
+ */
 async function upload(stage: Stage, documents: Cranfield['documents']): Promise<Map<string, number>> {
   const headers = { authorization: `Bearer ${stage.key}` };
   const url = `${stage.base}/orgs/${stage.orgId}/documents`;
@@ -72,7 +75,7 @@ async function upload(stage: Stage, documents: Cranfield['documents']): Promise<
   return uploaded;
 }
 
-/** Runs the workers' code in this process: the Markdown reader, the chunking, the embedding and the index. */
+/** Runs the workers' code in this process: the Markdown reader, chunking, embedding and indexing. */
 async function store(stage: Stage, documents: Cranfield['documents']): Promise<Map<string, number>> {
   const named = new Map(documents.map((document) => [`doc_cranfield${document.id}`, document]));
   const stored = [...named].map(([id, document]) => ({
@@ -89,7 +92,7 @@ async function store(stage: Stage, documents: Cranfield['documents']): Promise<M
 type Scores = { alone: number } & Record<keyof typeof fillers, number>;
 
 async function throughTheSystem(stage: Stage, { documents, questions, judgements }: Cranfield): Promise<Scores> {
-  // Two of the 1,400 have neither title nor text, so there is no document to upload.
+  // Two of the 1,400 abstracts have neither title nor text, so they are not uploaded.
   const real = documents.filter(({ title, text }) => title !== '' || text !== '');
   const began = performance.now();
   const uploaded = await (process.argv.includes('--upload') ? upload : store)(stage, real);
@@ -110,7 +113,7 @@ async function throughTheSystem(stage: Stage, { documents, questions, judgements
 
 type Explained = { degraded: boolean; candidates: { source_id: string; cosines: number[] | null }[] };
 
-/** Numbers of the documents found, the best first. */
+/** The numbers of the found documents, best first. */
 async function rank(stage: Stage, query: string, uploaded: ReadonlyMap<string, number>): Promise<number[]> {
   const ask = async (): Promise<Explained | undefined> => {
     const response = await fetch(`${stage.url}/v1/orgs/${stage.orgId}/kb/query`, {
@@ -119,7 +122,8 @@ async function rank(stage: Stage, query: string, uploaded: ReadonlyMap<string, n
       body: JSON.stringify({ query, explain: true }),
     });
     const { explain } = (await response.json()) as { explain: Explained };
-    // On a busy machine the models may not answer in time, and then words alone decide: that is not what is measured.
+    // On a busy machine the models may not answer in time, and the search is lexical only. Such results must not be
+    // counted.
     return explain.degraded || explain.candidates.some(({ cosines }) => cosines === null) ? undefined : explain;
   };
   const { candidates } = await until(ask, `an answer by meaning to ${query}`);

@@ -1,4 +1,4 @@
-/** `npm run bench -- NAME`: runs one benchmark and prints what it measured beside what was asked for. */
+/** `npm run bench -- NAME`: runs one benchmark and prints the measurements beside the goals. */
 import { EngineError } from '../engines/cache.ts';
 
 const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- screenshots`: makes the pictures of the widget in docs/screenshots from a system of its own; with names behind
- * it, those only. It measures nothing.
+ * `npm run bench -- screenshots`: makes the pictures of the widget in docs/screenshots with a system of its own. With
+ * names as arguments, makes only those. It measures nothing.
  */
 import { mkdir, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,7 @@ type Picture = {
   query: Record<string, string>;
   width: number;
   height: number;
-  /** Brings the chat into the state of the picture. */
+  /** Brings the chat into the state that the picture shows. */
   play(chat: Chat, page: Page, stage: Stage): Promise<void>;
 };
 
@@ -92,7 +92,7 @@ const pictures: readonly Picture[] = [
   },
 ];
 
-/** Connects a server with one tool that the customer has to confirm. */
+/** Connects a server with one tool that needs the customer's confirmation. */
 async function connectTool({ base, orgId, key }: Stage, endpoint_url: string): Promise<void> {
   const approved = { source_name: cancelOrder.name, risk_tier: 'customer_confirm', auth_scope: 'public' };
   const { description, inputSchema: input_schema } = cancelOrder;

@@ -1,27 +1,32 @@
 /**
- * The site that the `crawl` benchmark reads, as a separate process: linked pages made from a seed, each with a version
- * for conditional requests. It never changes while it runs and answers without delay.
+ * The site that the `crawl` benchmark crawls, as a separate process. It consists of linked pages generated from a seed,
+ * each with a version for conditional requests. It never changes while it runs and responds without delay.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The addresses of the site: pages, and these shares of other kinds. */
+/** The URLs of the site: pages, and the shares of other kinds. */
 export const siteShape = { addresses: 1_000, redirects: 0.05, errors: 0.02, duplicates: 0.03 } as const;
 const bytes = { least: 2_000, most: 200_000 };
-/** Each address is linked from one earlier page, so that all are found, and every page links to this many others too. */
+/**
+ * Every page links to this many new pages. Each page is linked as new by one earlier page, so a crawl finds all of
+ * them.
+ */
 const childrenOfAPage = 3;
 const furtherLinks = 12;
-/** Addresses that are not pages come after these, because they link to nothing. */
+/** URLs that are no pages come after these, because they link to nothing. */
 const inner = Math.ceil(siteShape.addresses / childrenOfAPage) + 1;
-/** About this share of a page's bytes is its main text; the rest is what templates add: menus, attributes, scripts. */
+/**
+ * The share of a page's bytes that is main text, roughly. The rest is what templates add: menus, attributes, scripts.
+ */
 const textShare = 0.25;
 
 type Entry =
   { kind: 'page'; html: string; etag: string } | { kind: 'redirect'; to: string } | { kind: 'error'; status: number };
 
-/** A seeded generator: the same site on every machine. */
+/** A seeded generator, so that the site is the same on every machine. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -32,7 +37,7 @@ function seeded(seed: number): () => number {
 
 const syllables = ['ba', 'ce', 'di', 'fo', 'gu', 'ha', 'je', 'ki', 'lo', 'mu', 'na', 'pe', 'ro', 'su', 'ta', 've'];
 
-/** A different word for each number: addresses must not look like a counted series. */
+/** A different word for each number, because URLs must not look like a numbered series. */
 function wordOf(number: number): string {
   let word = '';
   for (let rest = number + 4_096; rest > 0; rest = Math.floor(rest / 16)) word += syllables[rest % 16] ?? '';
@@ -42,8 +47,8 @@ function wordOf(number: number): string {
 const pathOf = (index: number): string => (index === 0 ? '/' : `/${wordOf(index % 25)}/${wordOf(index)}`);
 
 /**
- * `own` links are those that only this page has; half of the pages mark their main part, the other half leave it to be
- * found.
+ * `own`: the links that only this page has. Half of the pages mark their main part; in the other half the crawler must
+ * find it.
  */
 function pageHtml(index: number, own: readonly number[], random: () => number): string {
   const size = Math.round(bytes.least * (bytes.most / bytes.least) ** random());
@@ -81,7 +86,7 @@ function pageHtml(index: number, own: readonly number[], random: () => number): 
 <script type="application/json">{"state":"${fill(0.4, word)}"}</script><footer><p>Imprint</p></footer></body></html>`;
 }
 
-/** The whole site by path. */
+/** The whole site, by path. */
 function makeSite(): Map<string, Entry> {
   const random = seeded(42);
   const { addresses } = siteShape;

@@ -1,4 +1,7 @@
-/** A whole system of its own for one benchmark, in a temporary folder that is removed at the end, with an organization and key. */
+/**
+ * A separate system for one benchmark, with an organization and a key, in a temporary folder that is removed at the
+ * end.
+ */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,14 +18,14 @@ export type Stage = {
   orgId: string;
   key: string;
   publishableKey: string;
-  /** It names the database. */
+  /** Includes the name of the database. */
   mongodbUri: string;
   temporalAddress: string;
   searchUri: string;
   dataDir: string;
 };
 
-/** No limit may affect a measurement; all other settings are the defaults. */
+/** No quota may affect a measurement; all other settings have their defaults. */
 export const unlimited = {
   LIMITS: [
     'sandbox_documents=100000',
@@ -44,8 +47,8 @@ export const unlimited = {
 };
 
 /**
- * Starts the system (`settings`: further environment; `demoOptions`: of its organization), runs `play`, and stops and
- * removes everything, even after a failure.
+ * Starts the system, runs `play`, and then stops and removes everything, even after a failure. `settings`: additional
+ * environment. `demoOptions`: options of its organization.
  */
 export async function onStage(
   play: (stage: Stage) => Promise<void>,
@@ -68,7 +71,7 @@ export async function onStage(
       const demo = await demoOrganization(system.url, dataDir, demoOptions);
       const { url, temporalAddress } = system;
       const mongodb = new URL(system.mongodbUri);
-      // Where the system keeps its data when the address names no database.
+      // The name of the system's database when the URI contains none.
       if (mongodb.pathname.length <= 1) mongodb.pathname = '/support_platform';
       await play({
         base: `${url}/v1`,
@@ -108,9 +111,9 @@ export async function inLanes<T>(
 }
 
 /**
- * The events that count as actions in a history: starting a workflow, each signal, each activity, each timer, each
- * change of search attributes; a start with a signal is one. Retries and heartbeats leave no event, so a benchmark in
- * which they occur adds them.
+ * The events of a history that count as actions: starting a workflow, and each signal, activity, timer and change of
+ * search attributes. A signal with start is one action. Retries and heartbeats leave no event, so benchmarks where they
+ * occur add them.
  */
 const actionEvents =
   /^EVENT_TYPE_(WORKFLOW_EXECUTION_(STARTED|SIGNALED)|ACTIVITY_TASK_SCHEDULED|TIMER_STARTED|UPSERT_WORKFLOW_SEARCH_ATTRIBUTES)$/;
@@ -122,12 +125,12 @@ export function countActions(events: readonly { eventType?: number | null }[]): 
   return together ? counted - 1 : counted;
 }
 
-/** The value below which this share of the sorted values lies. */
+/** The quantile of sorted values; `share` is between 0 and 1. */
 export function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** The peak memory of a process, in MiB; undefined where the system does not tell. */
+/** The peak memory of a process in MiB; undefined if the operating system does not report it. */
 export async function peakMemory(pid: number): Promise<number | undefined> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const kib = /^VmHWM:\s+(\d+) kB/mu.exec(status)?.[1];

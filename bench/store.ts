@@ -1,6 +1,6 @@
 /**
- * Writes many documents at once, with the records, chunks and index rows that workers would write, through the same
- * models and client, so that a benchmark need not wait for thousands of uploads.
+ * Stores many documents at once, with the records, chunks and index rows that workers would write, by the same models
+ * and client. So a benchmark need not wait for thousands of uploads.
  */
 import { createEmbedder } from '../clients/embedding/embedder.ts';
 import { vectorsName } from '../clients/embedding/vectors.ts';
@@ -17,7 +17,9 @@ export type Stored = { id: string; filename: string; segments: string[]; chunks:
 
 const batch = 250;
 
-/** `vectorOf`: the vector of the passage of this number, by the model `model`; without it passages have none. */
+/**
+ * `vectorOf`: the vector of the passage with this number, for the model `model`. Without it, passages have no vectors.
+ */
 export async function storeDocuments(
   stage: Stage,
   documents: readonly Stored[],
@@ -100,7 +102,7 @@ export async function storeDocuments(
   return stats;
 }
 
-/** Embeds the passages of stored documents in this process, as the workers would in the background. */
+/** Embeds the passages of stored documents in this process, as the workers would do in the background. */
 export async function storeVectors(stage: Stage, documents: readonly Stored[]): Promise<void> {
   const embedder = createEmbedder({ folder: await findEmbedding((line) => console.log(`  ${line}`)) });
   const search = createSearch({ uri: stage.searchUri });

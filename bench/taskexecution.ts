@@ -1,7 +1,7 @@
 /**
- * 200 tasks are executed in Linear and GitHub (local emulators) while a tenth of all requests fails: a third with 500,
- * a third is executed and never answered, a third with 429 and `Retry-After`. Asked: all succeed, and exactly 200
- * issues exist in each at the end.
+ * Benchmark of executing 200 tasks in Linear and GitHub (local emulators) while a tenth of all requests fails: a third
+ * with 500; a third is executed but never answered; a third with 429 and `Retry-After`. Goals: all tasks succeed, and
+ * exactly 200 issues exist in each service at the end.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
@@ -19,7 +19,7 @@ import {
   type Service,
 } from '../test/kit/services.ts';
 
-/** `npm run bench -- tasks small` is a tenth of it, to see that it runs. */
+/** `npm run bench -- tasks small` runs a tenth, as a smoke test. */
 const tasks = process.argv[3] === 'small' ? 20 : 200;
 const failing = 0.1;
 const lanes = 16;
@@ -27,7 +27,7 @@ const lanes = 16;
 type Trackers = { linear: Service; github: Service };
 export type ExecutionStage = { trackers: Trackers; settings: Record<string, string>; close(): Promise<void> };
 
-/** The services, and what the system has in its environment to reach them. */
+/** Starts the emulators, and returns them with the environment variables with which the system reaches them. */
 export async function prepare(): Promise<ExecutionStage> {
   const [linear, github] = await Promise.all([startLinearService(), startGithubService()]);
   return {
@@ -37,7 +37,7 @@ export async function prepare(): Promise<ExecutionStage> {
   };
 }
 
-/** Numbers from 0 up to 1 that are the same in each run (mulberry32). */
+/** Deterministic pseudo-random numbers from 0 up to 1 (mulberry32). */
 function numbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -55,7 +55,7 @@ const faults: Readonly<Record<string, Fault>> = {
 };
 const kinds = Object.keys(faults);
 
-/** Makes a tenth of the requests fail; counts them by kind. */
+/** Makes a tenth of the requests fail, and counts the failures by kind. */
 function troubled({ linear, github }: Trackers): Map<string, number> {
   const random = numbers(14);
   const counts = new Map(kinds.map((kind) => [kind, 0]));
@@ -69,7 +69,7 @@ function troubled({ linear, github }: Trackers): Map<string, number> {
   return counts;
 }
 
-/** Returns the goals that were missed. */
+/** Runs the benchmark; returns the goals that were missed. */
 export async function measure(stage: Stage, { trackers }: ExecutionStage): Promise<string[]> {
   const api = apiAt(stage.url);
   const org = await api.newOrg();
@@ -124,7 +124,7 @@ export async function measure(stage: Stage, { trackers }: ExecutionStage): Promi
 const put = (api: ReturnType<typeof apiAt>, org: TestOrg, provider: string, body: unknown) =>
   api.request('PUT', `/orgs/${org.orgId}/integrations/${provider}`, { token: org.owner.token, body });
 
-/** Waits until all have ended; returns the duration of each, in s, sorted. */
+/** Waits until all tasks have ended; returns the sorted durations in s. */
 async function ends(stage: Stage, ids: readonly string[], began: number): Promise<number[]> {
   const mongo = await MongoClient.connect(stage.mongodbUri);
   try {
@@ -166,7 +166,7 @@ async function actionsOf(stage: Stage, ids: readonly string[]): Promise<number> 
   }
 }
 
-/** Without the one issue that the emulator starts with. */
+/** The number of issues, without the one that the emulator starts with. */
 async function linearIssues(service: Service): Promise<number> {
   const query = 'query { issues(first: 1000) { nodes { description } } }';
   const nodes = (await linearCall(service, query)).data.issues.nodes as { description: string | null }[];

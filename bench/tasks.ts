@@ -1,4 +1,4 @@
-/** Tasks: executed in trackers that fail (taskexecution.ts), and long lists of them (tasklisting.ts). */
+/** Benchmarks of tasks: execution in failing issue trackers (taskexecution.ts), and long lists (tasklisting.ts). */
 import { onStage } from './stage.ts';
 import { measure, prepare } from './taskexecution.ts';
 import { listing } from './tasklisting.ts';

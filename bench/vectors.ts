@@ -1,10 +1,10 @@
 /**
- * Made-up vectors in the shape of the embedded models': clustered like those of texts, and spread over fewer directions
- * than they have numbers. A name gives the same vector in every process.
+ * Synthetic vectors with the shape of the embedded models' vectors: clustered by subject, and spread over fewer
+ * directions than they have dimensions. The same name gives the same vector in every process.
  */
 import { widths } from '../clients/embedding/vectors.ts';
 
-/** How many subjects texts have, and in how many directions texts of one subject differ. */
+/** The number of subjects, and the number of directions in which texts of one subject differ. */
 const clusters = 400;
 const rank = 24;
 /** The distance of a text from the centre of its subject, and of a question from its text. */
@@ -36,7 +36,7 @@ const partsAt = (place: Float32Array): Float32Array[] =>
     return values.map((value) => value / length);
   });
 
-/** The point of a text, by its number. */
+/** The point of a text, by the text's number. */
 function placeOf(text: number): Float32Array {
   const own = seeded(text * 2_654_435 + 17);
   const middle = middles[Math.floor((own() + 0.5) * clusters)]!;
@@ -46,13 +46,13 @@ function placeOf(text: number): Float32Array {
 export const passageVector = (text: number): Float32Array =>
   Float32Array.from(partsAt(placeOf(text)).flatMap((part) => Array.from(part)));
 
-/** The parts of a question that asks in other words what a text says. */
+/** The parts of a question about a text, in other words. `asking` numbers the wording. */
 export function questionParts(text: number, asking: number): Float32Array[] {
   const own = seeded(asking * 40_503 + 29);
   return partsAt(placeOf(text).map((value) => value + off * own()));
 }
 
-/** The text and the wording that a benchmark's question stands for. */
+/** The numbers of the text and of the wording that a benchmark's question refers to. */
 export function numbersOf(question: string): { text: number; asking: number } {
   let hash = 7;
   for (const letter of question) hash = Math.imul(hash, 31) + letter.codePointAt(0)!;

@@ -1,6 +1,6 @@
 /**
- * Trains the classifiers in intelligence/offline/language/classifier.json: softmax regressions, one over the vectors and words of
- * the sentences of reading/, one over only the words of those and of words/.
+ * Trains the classifiers in intelligence/offline/language/classifier.json, which are softmax regressions. One uses the
+ * vectors and words of the sentences in reading/. The other uses only words, those of reading/ and of words/.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,14 +21,14 @@ const path = join(import.meta.dirname, '../../intelligence/offline/language/clas
 const fixtures = join(import.meta.dirname, '../../test/fixtures');
 const classes = sentenceClasses.length;
 /**
- * The strength of the ridge, chosen on the training sentences and the DEV questions: less of it learns rare phrases by
- * heart, more of it forgets them.
+ * The strength of the L2 regularization, chosen on the training sentences and the DEV questions. Less overfits to rare
+ * phrases; more ignores them.
  */
 const ridge = 3e-5;
 const rounds = 250;
 const stepSize = 6;
 const momentum = 0.9;
-/** The first model's vectors lie close together, so their distances are enlarged. */
+/** The vectors of the first model are close to each other, so their distances are scaled up. */
 const spread = { until: 384, by: 3 };
 
 type Row = { is: number; columns: Uint16Array; share: number; vector: Float64Array };
@@ -36,7 +36,7 @@ type Widths = { words: number; embedding: number };
 type Weights = { bias: Float64Array; words: Float64Array; embedding: Float64Array };
 const parts = ['bias', 'words', 'embedding'] as const;
 
-/** Trains and writes the file. `embed` makes the vectors by which messages are read. */
+/** Trains the classifiers and writes the file. `embed` computes the vectors of messages. */
 export async function calibrateClassifiers(
   embed: (texts: readonly string[]) => Promise<Float32Array[]>,
 ): Promise<void> {
@@ -54,7 +54,7 @@ export async function calibrateClassifiers(
   const shifted = bias.map(
     (start, k) => start - mean.reduce((sum, value, at) => sum + value * applied[k * mean.length + at]!, 0),
   );
-  // Words are compared in lower case, so sentences in lower case would only count twice.
+  // The word classifier ignores case, so lower-case variants would only count sentences twice.
   const spoken = [...examples, ...joined, ...(await readExamples('words', without))];
   const alone = train(
     spoken.map((example) => rowOf(example, wordViews.words)),
@@ -72,7 +72,7 @@ export async function calibrateClassifiers(
   console.log(`${path} is written.`);
 }
 
-/** The sentences on which the classifiers are measured. */
+/** The sentences on which the classifiers are evaluated. */
 async function heldOut(): Promise<string[]> {
   const texts = (value: unknown): string[] =>
     typeof value === 'string' ? [value] : typeof value === 'object' ? Object.values(value ?? {}).flatMap(texts) : [];
@@ -104,8 +104,8 @@ function rowOf({ is, text }: Example, view: WordView, { vector, mean } = unknown
 }
 
 /**
- * Gradient descent with Nesterov's momentum; a class is weighted by the root of its size. `widths.embedding` 0: words
- * alone.
+ * Gradient descent with Nesterov momentum. A class is weighted by the square root of its size. `widths.embedding` 0
+ * means words only.
  */
 function train(rows: readonly Row[], widths: Widths): Weights {
   const make = (): Weights => ({

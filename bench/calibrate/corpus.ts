@@ -1,4 +1,4 @@
-/** A help centre with questions, cut, indexed and embedded by the platform's code, but without database and workers. */
+/** A help centre with questions. The platform's code chunks, indexes and embeds it, without database and workers. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
@@ -20,18 +20,18 @@ const readers: Record<string, (bytes: Buffer, limits: Limits) => Blocks | Promis
   '.txt': readText,
 };
 
-/** Vectors of the models that come with the platform. */
+/** Computes vectors with the models that come with the platform. */
 export type Embed = {
   question(text: string): Promise<readonly Float32Array[]>;
   passages(texts: readonly { heading: string; text: string }[]): Promise<Float32Array[]>;
 };
 
-/** A question with the passages that a search finds. */
+/** A question with the passages that the search finds. */
 export type Posed = {
   question: AskedQuestion;
   found: { passage: Passage; candidate: Proposed['candidates'][number] }[];
   background: Proposed['background'];
-  /** Ids of passages that answer. */
+  /** Ids of the passages that are accepted as answering the question. */
   accepted: ReadonlySet<string>;
 };
 export type Corpus = { name: string; passages: number; posed: Posed[] };

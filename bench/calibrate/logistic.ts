@@ -1,20 +1,25 @@
-/** A logistic model with a ridge, fitted by Newton's method, for a few features and some hundred samples. */
+/**
+ * Logistic regression with L2 regularization, fitted by Newton's method, for a few features and some hundred samples.
+ */
 
 export type Example = { values: readonly number[]; right: boolean; weight: number };
-/** Weights for the raw values, which are not standardised. */
+/** The weights for raw values, which are not standardized. */
 export type Fitted = { intercept: number; weights: number[] };
 
 const maxSteps = 50;
 const settled = 1e-9;
 
-/** `ridge`: how strongly the weights of standardised values are held towards 0, in examples. */
+/**
+ * `ridge`: the strength of the L2 regularization on weights of standardized values, as an equivalent number of
+ * examples.
+ */
 export function fitLogistic(examples: readonly Example[], ridge = 3): Fitted {
   const width = examples[0]?.values.length ?? 0;
   const all = examples.reduce((sum, { weight }) => sum + weight, 0);
   const columns = Array.from({ length: width }, (_, at) => {
     const mean = examples.reduce((sum, { values, weight }) => sum + weight * values[at]!, 0) / all;
     const variance = examples.reduce((sum, { values, weight }) => sum + weight * (values[at]! - mean) ** 2, 0) / all;
-    // A constant column carries no information and gets no weight.
+    // A constant column carries no information, so its weight becomes 0.
     return { mean, deviation: Math.sqrt(variance) || Infinity };
   });
   const rows = examples.map(({ values }) => [
@@ -45,7 +50,7 @@ export function fitLogistic(examples: readonly Example[], ridge = 3): Fitted {
 
 export const sigmoid = (value: number): number => 1 / (1 + Math.exp(-value));
 
-/** Solves `matrix` x = `vector` by elimination with pivots. A row without a pivot gives x = 0. */
+/** Solves `matrix` x = `vector` by Gaussian elimination with pivoting. A row without a pivot gives x = 0. */
 function solve(matrix: readonly (readonly number[])[], vector: readonly number[]): number[] {
   const rows = matrix.map((row, at) => [...row, vector[at]!]);
   const size = rows.length;

@@ -1,7 +1,7 @@
 /**
- * Makes models/rules/knowledge/relevance.json: the probability that the best passage answers, learned from questions to
- * different help centres. Each answerable question is also asked without its answering passages, because unanswerable
- * ones are rare in the sets. The platform's own code judges everything.
+ * Computes models/rules/knowledge/relevance.json: the probability that the best passage answers the question, learned
+ * from questions to different help centres. The sets have few unanswerable questions, so each answerable question is
+ * also asked with its answering passages removed. The platform's own code judges all of them.
  */
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -17,26 +17,28 @@ import {
 } from '../../models/rules/knowledge/relevance.ts';
 import { judge, selectOffers, selectTier, type Judged } from '../../models/rules/knowledge/retrieval.ts';
 
-/** A question asked of a help centre, whole or without the passages that answer it. */
+/** A question asked of a help centre. `without`: the passages that answer it were removed. */
 export type Sample = Posed & { set: string; group: string; without: boolean; english: boolean };
 
-/** Questions of one intent are similar, so they are held out together. */
+/** The number of folds in cross-validation. Questions of one intent are similar, so they are in the same fold. */
 const folds = 8;
 /**
- * A question without its answer has a lower weight: it is nearer to the remaining passages than a real unanswerable
- * one.
+ * The weight of a question whose answer was removed. It is lower, because such a question is nearer to the remaining
+ * passages than a real unanswerable one.
  */
 const weightWithout = 0.3;
-/** Fitting and ranking depend on each other; after this many rounds nothing changes. */
+/** Fitting and ranking depend on each other, so they are repeated; after this many rounds nothing changes. */
 const rounds = 3;
-/** The calibration of the first round. */
+/** The initial calibration, before the first round. */
 const start: Calibration = {
   weights: { intercept: 0, above: 1, share: 0.5, foreign: 0 },
   answer: 0,
   offer: 0,
 };
 
-/** Which cosines a calibration sees: those of all parts, or of one part that stands for an unknown model. */
+/**
+ * Which cosines a calibration uses: those of all parts or, with `part`, of one part that stands for an unknown model.
+ */
 export type View = { kind: keyof Calibrations; part?: number };
 
 export function samplesOf(corpora: readonly Corpus[]): Sample[] {
@@ -55,7 +57,7 @@ export function samplesOf(corpora: readonly Corpus[]): Sample[] {
 
 export type Outcome = { sample: Sample; judged: Judged[]; features: Features; probability: number; right: boolean };
 
-/** The platform's judgement of a sample. Undefined where a part does not know the language. */
+/** The platform's judgement of a sample. Undefined when the view's part does not support the question's language. */
 export function outcomeOf(sample: Sample, { kind, part }: View, calibration: Calibration): Outcome | undefined {
   const all = partWeights(sample.background[0]!.length, sample.english);
   if (part !== undefined && all[part] === 0) return undefined;
@@ -76,7 +78,7 @@ export function outcomeOf(sample: Sample, { kind, part }: View, calibration: Cal
 
 const names = { embedded: ['above', 'share', 'foreign'], endpoint: ['above', 'share'] } as const;
 
-/** The weights that fit these samples, without thresholds. */
+/** Fits the weights to these samples, without thresholds. */
 export function fit(samples: readonly Sample[], views: readonly View[]): Calibration {
   const { kind } = views[0]!;
   let calibration = start;
@@ -95,7 +97,7 @@ export function fit(samples: readonly Sample[], views: readonly View[]): Calibra
   return calibration;
 }
 
-/** Judges each sample by a model that has seen no question of its intent. */
+/** Cross-validation: judges each sample with a model that was fitted without any question of the same intent. */
 export function heldOut(samples: readonly Sample[], views: readonly View[]): Outcome[] {
   const foldOf = ({ group }: Sample): number => createHash('md5').update(group).digest().readUInt32BE() % folds;
   return Array.from({ length: folds }, (_, fold) => {
@@ -108,13 +110,15 @@ export function heldOut(samples: readonly Sample[], views: readonly View[]): Out
   }).flat();
 }
 
-/** At most these shares of the unanswerable questions are answered, and answered or offered something. */
+/** Maximum shares of the unanswerable questions that get an answer (`answer`), or an answer or an offer (`offer`). */
 const allowed = {
   english: { answer: 0.065, offer: 0.5 },
-  // These are few and all hard, so their limits are looser and apply only to answers.
+  // These questions are few and hard, so their limit is looser and applies only to answers.
   others: { answer: 0.12, offer: 1 },
 };
-/** So few questions say little about other help centres, so thresholds for other languages are raised by this. */
+/**
+ * Added to the thresholds for other languages, because so few questions are little evidence about other help centres.
+ */
 const caution = 0.025;
 
 export type Thresholds = Pick<Calibration, 'answer' | 'offer'>;
@@ -141,8 +145,8 @@ export function thresholdsOf(
 const logit = (probability: number): number => Math.log(probability / (1 - probability));
 
 /**
- * Thresholds of English questions, and the weight of another language by which the same thresholds fit it. Returns also
- * the thresholds of each language before that weight.
+ * Sets the thresholds by the English questions. The weight of other languages is then shifted so that the same
+ * thresholds fit them. Also returns the thresholds of each language before the shift.
  */
 export function withThresholds(fitted: Calibration, outcomes: readonly Outcome[]) {
   const english = thresholdsOf(outcomes.filter(isEnglish));
@@ -158,7 +162,7 @@ export function withThresholds(fitted: Calibration, outcomes: readonly Outcome[]
   return { calibration: { weights, ...english }, english, others };
 }
 
-/** The outcomes of the questions in percent, for each set and language. */
+/** Prints the outcomes of the questions in percent, for each set and language. */
 export function report(outcomes: readonly Outcome[], english: Thresholds, others: Thresholds): void {
   const asked = outcomes.filter(({ sample }) => !sample.without);
   const groups = Map.groupBy(asked, ({ sample: { set, question } }) => {

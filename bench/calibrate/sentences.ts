@@ -1,8 +1,8 @@
 /**
- * The training sentences of the classifiers for reading messages: bench/calibrate/reading/LANGUAGE.txt, with a class's
- * name behind `==` and then one sentence per line. `{a|b}` stands for either; of all sentences that a line stands for,
- * a few are taken. The sentences of words/ are only for the classifier of words alone, which recognizes a kind of
- * sentence only by words that it has seen.
+ * The training sentences of the classifiers for messages: bench/calibrate/reading/LANGUAGE.txt. A line `== NAME` begins
+ * a class; each following line is a sentence. `{a|b}` means either alternative; a few of all combinations are used. The
+ * sentences in words/ are only for the word classifier, which recognizes a kind of sentence only by words that it has
+ * seen.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,22 +12,22 @@ import { fold } from '../../models/rules/language/words.ts';
 export type Example = { language: string; is: SentenceClass; text: string };
 
 const folders = { all: join(import.meta.dirname, 'reading'), words: join(import.meta.dirname, 'words') };
-/** How many sentences are taken of one line; more where a mistake would silence the agent. */
+/** Maximum number of sentences from one line. It is higher for the class where a mistake would silence the agent. */
 const mostOfLine = { no_person: 24, others: 8 };
-/** "and" between two sentences. */
+/** The word "and" that joins two sentences, by language. */
 // prettier-ignore
 const joints: Readonly<Record<string, string>> = {
   en: ' and ', de: ' und ', fr: ' et ', es: ' y ', it: ' e ', pt: ' e ', nl: ' en ', pl: ' i ', tr: ' ve ', ru: ' и ', sv: ' och ', cs: ' a ',
   ar: ' و', zh: '，', ja: '、',
 };
 
-/** The form in which sentences are compared. */
+/** The normalized form in which sentences are compared. */
 export const keyOf = (text: string): string =>
   fold(text)
     .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
     .trim() || text;
 
-/** Numbers from 0 to 1 that are the same in each run (mulberry32). */
+/** Deterministic pseudo-random numbers from 0 to 1 (mulberry32). */
 function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -38,7 +38,7 @@ function randomNumbers(seed: number): () => number {
   };
 }
 
-/** Every text that a line stands for. */
+/** All combinations of a line's alternatives. */
 function spelledOut(line: string): string[] {
   const [, before = '', choices, after = ''] = /^([^{]*)\{([^}]*)\}(.*)$/u.exec(line) ?? [];
   if (choices === undefined) return [line.replaceAll(/\s+/gu, ' ').trim()];
@@ -48,7 +48,7 @@ function spelledOut(line: string): string[] {
     .flatMap((choice) => rest.map((end) => `${before}${choice}${end}`.replaceAll(/ +/gu, ' ').trim()));
 }
 
-/** The sentences of the files. `without`: keys of sentences that must not be trained on. */
+/** The sentences of the files. `without`: the normalized forms of sentences to exclude from training. */
 export async function readExamples(of: keyof typeof folders, without: ReadonlySet<string>): Promise<Example[]> {
   const folder = folders[of];
   const random = randomNumbers(7);
@@ -76,7 +76,7 @@ export async function readExamples(of: keyof typeof folders, without: ReadonlySe
   return examples;
 }
 
-/** A mistake about these is expensive; a share of them is also given in lower case, as many people write. */
+/** Classes where a mistake is expensive. Some of their sentences are added in lower case too, as many people write. */
 const writtenSmall: readonly SentenceClass[] = ['person', 'no_person'];
 const shareSmall = 0.2;
 
@@ -91,7 +91,7 @@ const bare = (text: string): string => text.replaceAll(/[\s.!?¿¡,…。！？]
 const small = (text: string): string =>
   /^(?:I\b|.?[\p{Lu}]{2})/u.test(text) ? text : text.slice(0, 1).toLowerCase() + text.slice(1);
 
-/** Two sentences joined with a comma or an "and". The class of the whole is that of the more important half. */
+/** Joins two sentences with a comma or an "and". The joined sentence has the class of the more important half. */
 export function joinedExamples(examples: readonly Example[]): Example[] {
   const random = randomNumbers(11);
   const joined: Example[] = [];

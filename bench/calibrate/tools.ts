@@ -1,7 +1,8 @@
 /**
- * Finds the score from which a message means a tool, on messages to organizations with tools (`tools/dev.json`: each
- * with the tool that it means, `?tool` when something must still be asked for, null when it means none). It does not
- * look at the organizations of test/fixtures/tools.json; test/mcp/choosing.test.ts tests the result on them.
+ * Finds the minimum scores at which a message counts as a request for a tool. It uses messages to organizations with
+ * tools (`tools/dev.json`): each names the intended tool, `?tool` when a question must be asked first, or null for
+ * none. The organizations of test/fixtures/tools.json are not used, because test/mcp/choosing.test.ts evaluates the
+ * result on them.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Embedder } from '../../clients/embedding/embedder.ts';
@@ -9,12 +10,12 @@ import { bestTool, type OfferedTool } from '../../intelligence/offline/mcp/choic
 import { cosine, describedAs, wordFit, type Bounds } from '../../intelligence/offline/mcp/fit.ts';
 
 export type ToolSet = Record<string, { tools: OfferedTool[]; messages: [string, string | null][] }>;
-/** The value of a choice: an unwanted call may do harm, an unwanted question back is only a nuisance. */
+/** The value of each outcome: an unwanted call may do harm, an unwanted question is only a nuisance. */
 const worth = { right: 1, asksFirst: 0.3, nothing: 0, asksWrongly: -0.7, wrong: -3 } as const;
 type Verdict = keyof typeof worth;
 type Sample = { set: string; tools: OfferedTool[]; message: string; meant: string[]; fits: number[] };
 
-/** Compares a choice with what was meant. */
+/** Compares a choice with the intended tool. */
 function verdictOf({ tools, message, meant, fits }: Omit<Sample, 'set'>, bounds: Bounds): Verdict {
   const best = bestTool({ told: message, email: undefined }, tools, { fits, bounds });
   if (!best) return meant.length === 0 ? 'right' : 'nothing';
@@ -39,7 +40,7 @@ async function samplesOf(sets: ToolSet, fitsOf: (message: string, told: string[]
 const range = (from: number, to: number, by: number): number[] =>
   Array.from({ length: Math.round((to - from) / by) + 1 }, (_, at) => Math.round((from + at * by) * 1000) / 1000);
 
-/** The bounds of the highest value; of equal ones those in the middle, which have the widest margin. */
+/** The bounds with the highest value. Among equal ones, those in the middle, which have the widest margin. */
 function bestBounds(samples: readonly Sample[]): Bounds {
   let most = -Infinity;
   let best: Bounds[] = [];
@@ -80,7 +81,7 @@ function counts(samples: readonly Sample[], boundsOf: (sample: Sample) => Bounds
     .join('; ');
 }
 
-/** Makes the numbers, prints their value on an organization that was not used for them, and writes them. */
+/** Computes the bounds, prints their value on an organization that was left out, and writes the file. */
 export async function calibrateTools(embed: (texts: readonly string[]) => Promise<Float32Array[]>): Promise<void> {
   const sets = JSON.parse(await readFile(new URL('tools/dev.json', import.meta.url), 'utf8')) as ToolSet;
   const ways = {
@@ -106,7 +107,7 @@ export async function calibrateTools(embed: (texts: readonly string[]) => Promis
   console.log(`${path} is written.`);
 }
 
-/** Vectors with which the agent compares a message with descriptions. */
+/** Computes the vectors with which the agent compares messages and tool descriptions. */
 export const sentencesBy =
   (embedder: Embedder) =>
   async (texts: readonly string[]): Promise<Float32Array[]> =>

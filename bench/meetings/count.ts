@@ -1,4 +1,4 @@
-/** How tasks and summaries of meetings are counted against their labels. */
+/** Compares tasks and summaries of meetings with their labels. */
 import { DateTime } from 'luxon';
 import type { Action, LabelledTask, Real, Written } from './data.ts';
 import { contentStems, stemsOf } from './porter.ts';
@@ -8,7 +8,7 @@ const shortLine = 30;
 const nameOf = ({ assignee }: FoundTask): string | undefined =>
   assignee && 'userId' in assignee ? assignee.userId : undefined;
 
-/** How well a task fits an action, 0 where it does not. */
+/** How well a task matches a labelled action; 0 when it does not. */
 function fitOf(task: FoundTask, action: Action, meeting: Real): number {
   const wanted = contentStems(action.text.replace(/^(?:the )?[^.]*? (?=(?:will|was|were|is|needs?|has|have)\b)/iu, ''));
   const has = contentStems(`${task.title} ${task.quote}`);
@@ -29,7 +29,10 @@ const fitWritten = (task: FoundTask, label: LabelledTask): number =>
 
 export type Pairs<T> = { pairs: { task: FoundTask; label: T }[]; fitting: FoundTask[]; unfit: FoundTask[] };
 
-/** Tasks and labels, one to one, the best fit first; `fitting`: all that fit some label, repeats too. */
+/**
+ * Matches tasks and labels one to one, the best match first. `fitting`: all tasks that match some label, including
+ * duplicates.
+ */
 function paired<T>(
   tasks: readonly FoundTask[],
   labels: readonly T[],
@@ -51,7 +54,7 @@ export const pairedReal = (tasks: readonly FoundTask[], meeting: Real): Pairs<Ac
 export const pairedWritten = (tasks: readonly FoundTask[], { tasks: labels }: Written): Pairs<LabelledTask> =>
   paired(tasks, labels, fitWritten);
 
-/** Whether a date is one of those that a label allows. */
+/** Whether a date is one of those that the label allows. */
 export function isDueRight(due: string | undefined, label: LabelledTask, startedAt: Date, zone: string): boolean {
   const now = DateTime.fromJSDate(startedAt, { zone });
   if (due === undefined) return label.due.includes('none');
@@ -78,14 +81,14 @@ function daysOf(wanted: string, now: DateTime): DateTime[] {
   return [];
 }
 
-/** Whether a title holds half of what the label's has. */
+/** Whether a title has at least half of the word stems of the label's title. */
 export function holdsHalf(title: string, label: LabelledTask): boolean {
   const wanted = contentStems(label.title);
   const has = contentStems(title);
   return [...wanted].filter((stem) => has.has(stem)).length * 2 >= wanted.size;
 }
 
-/** ROUGE-1, F1, of stems, stop words too. */
+/** ROUGE-1 F1 of word stems, including stop words. */
 export function rouge1(summary: string, reference: string): number {
   const counted = (text: string): Map<string, number> => {
     const counts = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** Meetings with labels, as bench/meetings.ts reads them: real ones with the actions that annotators wrote down, and written ones. */
+/** Labelled meetings for bench/meetings.ts: real ones, with the actions that annotators noted, and written ones. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Said } from '../../models/rules/interviews/transcript.ts';
@@ -20,12 +20,12 @@ export async function readMeetings(folder: string): Promise<Meeting[]> {
   return Promise.all(files.map(async (name) => JSON.parse(await readFile(join(folder, name), 'utf8')) as Meeting));
 }
 
-/** Written meetings are one team each. */
+/** The team of a meeting. Each written meeting counts as its own team. */
 export const teamOf = (meeting: Meeting): string => (meeting.kind === 'ami' ? meeting.team : meeting.id);
 
 export const saidIn = ({ segments }: Meeting): Said[] =>
   segments.map(({ speaker, text }, n) => ({ id: String(n), speaker, text, at: new Date(n * 10_000), is_ai: false }));
 
-/** The organization has the speakers as members. */
+/** The speakers of a meeting as members of the organization. */
 export const membersOf = ({ speakers }: Meeting) =>
   speakers.map((name) => ({ userId: name, name, email: `${name.toLowerCase()}@example.com` }));

@@ -1,4 +1,7 @@
-/** The weights of intelligence/offline/meetings/firmness.json: fitted on meetings with labels, and on all but one team's. */
+/**
+ * The weights of intelligence/offline/meetings/firmness.json. They are fitted on all labelled meetings and, for
+ * evaluation, once per team with that team left out.
+ */
 import { membersOf, saidIn, teamOf, type Meeting } from './data.ts';
 import { pairedReal, pairedWritten } from './count.ts';
 import { fitLogistic } from '../calibrate/logistic.ts';
@@ -9,19 +12,19 @@ import { someoneNamed } from '../../intelligence/offline/meetings/people.ts';
 import lines from '../../test/fixtures/tasks/lines.json' with { type: 'json' };
 import { usualPriority } from '../../models/rules/base/priority.ts';
 
-/** In examples. */
+/** The strength of the L2 regularization, as an equivalent number of examples. */
 const ridge = 4;
-/** Of the candidates of real meetings that pass, so many must be right, where the threshold is fitted. */
+/** The threshold is fitted so that at least this share of the accepted candidates of real meetings is right. */
 const wantedPrecision = 0.85;
 
 /** The length of a short meeting, in sentences. */
 const shortLength = 60;
 
-/** What all meetings are counted from. */
+/** The start of all meetings, from which dates are computed. */
 export const startedAt = new Date('2026-11-24T10:00:00Z');
 export const zone = 'UTC';
 
-/** The candidates of a meeting, each with whether it fits a label. */
+/** The candidates of a meeting, each with whether it matches a label. */
 function samplesOf(meeting: Meeting) {
   const members = membersOf(meeting);
   const { units, length } = unitsIn(saidIn(meeting), { members, startedAt, zone });
@@ -43,7 +46,7 @@ function samplesOf(meeting: Meeting) {
   return open.map(({ signs, task }) => ({ signs, right: fitting.includes(task) }));
 }
 
-/** Single lines of which it is known whether they are a task (test/fixtures/tasks/lines.json), as if of a short meeting. */
+/** Single lines labelled as task or not (test/fixtures/tasks/lines.json), treated as if from a short meeting. */
 function samplesOfLines(): { signs: Signs; right: boolean }[] {
   const members = ['Ada Lovelace', 'Bob Miller', 'Carol Danvers'].map((name) => ({
     userId: name,
@@ -86,7 +89,7 @@ export function fitFirmness(meetings: readonly Meeting[]): Firmness {
     if (right / (at + 1) >= wantedPrecision) threshold = one.worth;
   });
   const round = (value: number): number => Number(value.toFixed(3));
-  // Rounded down, so that the last one that passes still does.
+  // The threshold is rounded down, so that the last accepted candidate still passes.
   return {
     intercept: round(model.intercept),
     weights: model.weights.map(round),

@@ -1,13 +1,13 @@
-/** Summaries to compare with: the first sentences, the longest, and LexRank (Erkan and Radev 2004) over tf-idf. */
+/** Baseline summaries: the first sentences, the longest sentences, and LexRank (Erkan and Radev 2004) over tf-idf. */
 import { contentStems, stemsOf } from './porter.ts';
 import type { Said } from '../../models/rules/interviews/transcript.ts';
 import { sentences } from '../../models/rules/language/sentences.ts';
 
-/** Shorter ones are left out. */
+/** Sentences with fewer words are left out. */
 const minWords = 4;
 const damping = 0.85;
 const rounds = 30;
-/** From this likeness on two sentences are linked. */
+/** Two sentences are linked from this cosine similarity on. */
 const linked = 0.1;
 
 const sentencesOf = (said: readonly Said[]): string[] =>
@@ -21,7 +21,7 @@ export const longestFirst = (said: readonly Said[], count: number): string =>
     .slice(0, count)
     .join(' ');
 
-/** The sentences that are most like the others, best first, up to so many words. */
+/** The sentences that are most similar to the others, best first, up to `words` words. */
 export function lexRank(said: readonly Said[], words: number): string {
   const all = sentencesOf(said);
   const stems = all.map((text) => [...contentStems(text)]);

@@ -1,9 +1,9 @@
-/** Words as the counts of bench/meetings.ts compare them: Porter's stems (Porter 1980), for English. */
+/** Word stems for comparing texts in bench/meetings.ts: the Porter stemmer (Porter 1980), for English. */
 
 const vowelAt = (word: string, at: number): boolean =>
   /[aeiou]/u.test(word[at]!) || (word[at] === 'y' && at > 0 && !vowelAt(word, at - 1));
 const shapeOf = (word: string): string => Array.from(word, (_, at) => (vowelAt(word, at) ? 'v' : 'c')).join('');
-/** How often vowels are followed by consonants. */
+/** Porter's measure of a word: how often vowels are followed by consonants. */
 const measure = (word: string): number => shapeOf(word).match(/v+c+/gu)?.length ?? 0;
 const hasVowel = (word: string): boolean => shapeOf(word).includes('v');
 const isDoubled = (word: string): boolean => /([^aeiou])\1$/u.test(word);
@@ -68,7 +68,7 @@ function withoutSuffix(word: string): string {
   return base;
 }
 
-/** Expects small letters. */
+/** The stem of a word in lower case. */
 export function porter(word: string): string {
   if (word.length < 3) return word;
   let out = word
@@ -100,7 +100,7 @@ const stopWords = new Set(
   there these they this those through to too under until up us very was we were what when where which while who whom why will
   with would you your yours ll re ve d m`.split(/\s+/u),
 );
-/** Words that nearly every action of these meetings has. */
+/** Words that are left out, because nearly every action of these meetings contains them. */
 const empty = new Set('remote control work team member project meeting next'.split(' ').map(porter));
 
 export const contentStems = (text: string): Set<string> =>

@@ -1,4 +1,4 @@
-/** The peer of the `delivery` benchmark, as workers bundle it: a workflow that runs one activity. */
+/** The peer of the `delivery` benchmark, in the form that workers bundle: a workflow that runs one activity. */
 import { proxyActivities } from '@temporalio/workflow';
 
 const { nothing } = proxyActivities<{ nothing(): Promise<void> }>({ startToCloseTimeout: '1 minute' });

@@ -1,4 +1,4 @@
-/** The peer of the `http` benchmark: bare Koa, one findOne of the MongoDB driver by key, JSON. Nothing else. */
+/** The peer of the `http` benchmark: bare Koa with one findOne of the MongoDB driver by key, and JSON. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
@@ -9,7 +9,7 @@ const documents = client.db().collection<{ _id: string }>('documents');
 const app = new Koa();
 app.use(async (ctx) => {
   const found = await documents.findOne({ _id: ctx.path.slice(ctx.path.lastIndexOf('/') + 1) });
-  // Without a body the answer is 404, which fails the benchmark.
+  // Without a body the response is 404, which fails the benchmark.
   if (found) ctx.body = found;
 });
 const server = app.listen(0, '127.0.0.1');

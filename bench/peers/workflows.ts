@@ -1,4 +1,4 @@
-/** A worker for the peer of the `delivery` benchmark, set up as our workers are. Nothing else. */
+/** A worker for the peer of the `delivery` benchmark, configured like our workers. */
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 

@@ -1,4 +1,4 @@
-/** The peer of the `chat` benchmark's sockets: a bare `ws` server that says welcome and listens. Nothing else. */
+/** The peer of the `chat` benchmark's sockets: a bare `ws` server that sends a welcome and listens. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
