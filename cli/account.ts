@@ -1,6 +1,6 @@
 /**
- * `register`, `login`, `logout`, `password-link`: accounts at a server. The password is typed without echo or read from
- * stdin, and is never an argument.
+ * The commands `register`, `login`, `logout` and `password-link`: accounts at a server. The password is typed without
+ * echo or read from stdin; it is never an argument.
  */
 import type { Command } from 'commander';
 import type { z } from 'zod';
@@ -68,7 +68,7 @@ export function addAccountCommands(program: Command, act: Act): void {
     .argument('<email>', 'the address of the account')
     .action(
       act(async ({ env, output }, email: string) => {
-        // Loaded only here, because it needs the database, which no other command does.
+        // Loaded lazily, because this code needs the database, which no other command does.
         const { passwordLink } = await import('./operator.ts');
         const made = await passwordLink(env, email, new Date());
         output.result(made, () => [
@@ -97,7 +97,8 @@ async function readPassword({ stdin, output }: Session, given: Given, label = 'P
 }
 
 /**
- * Signs in, without repeating the request (a repeated registration would find its own account), and stores the login.
+ * Signs in and stores the login. The request is never retried, because a retried registration would find the account it
+ * has just created.
  */
 async function signIn(session: Session, path: string, body: Record<string, string>): Promise<void> {
   const reply = await session.anonymous.request('POST', path, loginReply, { body, once: true });
@@ -110,7 +111,7 @@ async function signIn(session: Session, path: string, body: Record<string, strin
     email: user.email,
     ...(org === undefined ? {} : { org }),
   });
-  // The token is not printed: scripts that log everything would store it.
+  // The token is not printed, because scripts may log all output.
   session.output.result({ url: session.url, expires_at, user, organizations }, () => [
     `Logged in as ${user.email} at ${session.url} until ${expires_at.slice(0, 10)}.`,
     ...organizationLines(organizations),

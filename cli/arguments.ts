@@ -1,9 +1,9 @@
-/** Reads and writes the values of the command line: URLs, identifiers, lists, commands. It sends nothing. */
+/** Parses and formats values of the command line: URLs, ids, lists, commands. It sends nothing. */
 import { usageError } from './errors.ts';
 
 export const defaultUrl = 'http://127.0.0.1:3000/v1';
 
-/** The URL of an API as people type it; `/v1` may be missing. Throws a usage error. */
+/** Parses the URL of an API as people type it; `/v1` may be missing. Throws a usage error. */
 export function apiUrl(given: string): string {
   const url = URL.parse(given);
   if (url === null || !['http:', 'https:'].includes(url.protocol))
@@ -14,20 +14,22 @@ export function apiUrl(given: string): string {
   return `${url.origin}${path === '' ? '/v1' : path}`;
 }
 
-/** An identifier of the API; other text could change the path it is put into. Throws a usage error. */
+/**
+ * Parses an id of the API. Other text is refused, because it could change the path of the URL. Throws a usage error.
+ */
 export function identifier(given: string): string {
   if (!/^[\w-]{1,100}$/.test(given)) throw usageError(`“${given}” is not an identifier; list commands show them.`);
   return given;
 }
 
-/** `a, b,` as `['a', 'b']`. */
+/** Splits a list: `a, b,` becomes `['a', 'b']`. */
 export const list = (text: string): string[] =>
   text
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
 
-/** The command that logs in at `url`, typed in the project's folder; the commands after it use the same server. */
+/** The command that logs in at `url`, typed in the project's folder. Later commands then use the same server. */
 export function loginCommand(url: string, email: string): string {
   const api = apiUrl(url);
   const server = api === defaultUrl ? '' : `export SUPPORT_URL=${api} && `;

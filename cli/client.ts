@@ -1,6 +1,6 @@
 /**
- * Calls the API with one credential and one URL, and checks replies against the contract. It never follows a redirect,
- * so a credential goes only to its own server.
+ * Calls the API at one URL with one credential, and validates replies against the contract. It follows no redirect, so
+ * that the credential reaches only its own server.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -14,35 +14,39 @@ export type RequestOptions = {
   /** Sent as JSON. */
   body?: unknown;
   /**
-   * Sent as multipart/form-data instead; `onSent` gets the bytes so far, and starts at 0 when the request is repeated.
+   * Sent as multipart/form-data in place of JSON. `onSent` gets the number of bytes sent so far, and restarts at 0 on a
+   * retry.
    */
   form?: { data: FormData; onSent?: (bytes: number) => void };
-  /** For a POST that must not be sent twice, even with an Idempotency-Key: it gets none and is not repeated. */
+  /** For a POST that must never be repeated, not even with an Idempotency-Key: it gets no key and is not retried. */
   once?: boolean;
 };
 
 export type Client = {
-  /** Ends with the API's path, `/v1`. */
+  /** The API's URL including the path `/v1`. */
   url: string;
-  /** Throws CliError: with the API's code and details, or `NO_SERVER`, `TIMEOUT`, `CONNECTION_FAILED`, `UNEXPECTED_REPLY`. */
+  /**
+   * Throws CliError with the API's code and details, or with `NO_SERVER`, `TIMEOUT`, `CONNECTION_FAILED`,
+   * `UNEXPECTED_REPLY`.
+   */
   request<S extends z.ZodType>(method: Method, path: string, reply: S, options?: RequestOptions): Promise<z.infer<S>>;
 };
 
 export type ClientOptions = {
   url: string;
   token?: string | undefined;
-  /** Called once for each different `warning` in a reply (a live key used before go-live). */
+  /** Called once for each distinct `warning` in replies (for example a live key used before go-live). */
   onWarning?: (message: string) => void;
-  /** Sleeps this many ms. */
+  /** Waits for this many ms. */
   sleep?: (ms: number) => Promise<unknown>;
 };
 
-/** How many tries a repeatable request gets, and how long it may wait between them in all, in ms. */
+/** Limits of a retryable request: the number of attempts, and the total wait between them in ms (`maxWaitMs`). */
 const maxTries = 4;
 const maxWaitMs = 15_000;
 const firstWaitMs = 250;
 const timeoutMs = 60_000;
-/** 25 MiB over a slow line (100 KiB/s) takes 256 s. */
+/** An upload of 25 MiB over a slow line (100 KiB/s) takes 256 s. */
 const uploadTimeoutMs = 300_000;
 
 type ErrorBody = {
@@ -78,7 +82,7 @@ export function createClient(options: ClientOptions): Client {
     return fetch(address, init);
   }
 
-  /** Repeats what is safe to repeat: reads, replacements, and a POST under one Idempotency-Key. */
+  /** Sends a request, and retries it if that is safe: reads, replacements, and a POST with an Idempotency-Key. */
   async function send(
     method: Method,
     address: URL,
@@ -127,8 +131,8 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /**
- * All entries of a list, page by page, or the first `most`. @param page returns the entries and the next page's cursor,
- * null at the end.
+ * All entries of a list, page by page, or the first `most`. @param page returns the entries and the cursor of the next
+ * page, null at the end
  */
 export async function allPages<T>(
   page: (query: {
@@ -143,14 +147,14 @@ export async function allPages<T>(
     const { entries, cursor: next } = await page({ limit: Math.min(100, most - found.length), cursor });
     found.push(...entries);
     if (next === null || found.length >= most) return found.slice(0, most);
-    // A server that repeats a cursor must not keep this tool busy for ever.
+    // Guards against an endless loop if a server repeats a cursor.
     if (seen.has(next)) throw new CliError('The server repeats the pages of this list.', { code: 'UNEXPECTED_REPLY' });
     seen.add(next);
     cursor = next;
   }
 }
 
-/** A form as a stream that reports how much of it was sent. */
+/** A form as a stream that reports how many bytes have been sent. */
 function counted({ data, onSent }: NonNullable<RequestOptions['form']>): { body: ReadableStream; contentType: string } {
   const encoded = new Response(data);
   let sent = 0;
@@ -166,12 +170,12 @@ function counted({ data, onSent }: NonNullable<RequestOptions['form']>): { body:
 
 const isTransient = (status: number): boolean => status === 429 || status === 503;
 
-/** After a broken connection the first try may still run under our key, so it is worth waiting for its answer. */
+/** After a broken connection the first attempt may still be running with our key, so its answer is awaited. */
 function isStillRunning(status: number, text: string, tries: number): boolean {
   return tries > 1 && status === 409 && text.includes('IDEMPOTENCY_KEY_IN_PROGRESS');
 }
 
-/** `Retry-After` in ms, given as seconds or as a date; undefined when there is none. */
+/** `Retry-After` in ms, from seconds or a date; undefined when the header is missing. */
 function retryAfter(headers: Headers): number | undefined {
   const value = headers.get('retry-after');
   if (value === null) return undefined;
@@ -179,7 +183,7 @@ function retryAfter(headers: Headers): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 
-/** The system's or undici's error code inside a failed fetch. */
+/** The error code of the operating system or of undici in a failed fetch. */
 function failureCode(error: unknown): string {
   const { name, cause } = error as { name?: string; cause?: { code?: unknown; message?: unknown } };
   if (name === 'TimeoutError') return 'TIMEOUT';
@@ -205,7 +209,7 @@ function unexpected(message: string, response: Response): CliError {
   return new CliError(message, { code: 'UNEXPECTED_REPLY', status: response.status });
 }
 
-/** The JSON of a successful reply; throws the error of any other. */
+/** The JSON of a successful reply. Throws the API's error for any other reply. */
 function readBody(response: Response, text: string, url: string): unknown {
   if (response.status >= 300 && response.status < 400) {
     throw unexpected(
@@ -236,7 +240,7 @@ function readBody(response: Response, text: string, url: string): unknown {
   });
 }
 
-/** Dashboard routes answer `{success, data}`, the others the bare object. */
+/** Dashboard routes reply with `{success, data}`, all others with the bare object. */
 function unwrap(body: unknown): unknown {
   return (body as { success?: unknown }).success === true ? (body as { data?: unknown }).data : body;
 }

@@ -1,4 +1,4 @@
-/** `crawl`, `pages`, `prune`: crawl a site, and manage its pages. */
+/** The commands `crawl`, `pages` and `prune`: crawl a site and manage its pages. */
 import { setTimeout as wait } from 'node:timers/promises';
 import progress from 'cli-progress';
 import { Argument, InvalidArgumentError, Option } from 'commander';
@@ -29,9 +29,9 @@ type Schedule = z.infer<typeof crawlSchedule>;
 type Authority = z.infer<typeof authority>;
 const authorities = ['primary', 'normal', 'background'] as const satisfies readonly Authority[];
 
-/** How often the status of a watched crawl is polled, ms. */
+/** The interval of polling a watched crawl's status, in ms. */
 const pollMs = 1_000;
-/** How many of the left-out pages are shown; --json has all. */
+/** Maximum number of left-out pages in the text output; --json has all. */
 const shownProblems = 20;
 
 type StartOptions = {
@@ -130,7 +130,7 @@ async function start(session: Session, url: string, given: StartOptions): Promis
   }
   const bar = createBar(session.output, maxPages ?? 50);
   let { status } = started;
-  // Asks for this crawl by its id, because a schedule may start another one as soon as it has ended.
+  // Asks by the crawl's id, because a schedule may start another crawl right after this one has ended.
   const watched = { ...query, crawl_id: started.crawl_id };
   try {
     while (status.status === 'crawling') {
@@ -281,7 +281,7 @@ async function prune(session: Session, { apply }: { apply?: true }): Promise<voi
 
 type Bar = { update(status: Status): void; stop(): void };
 
-/** A progress bar while a person watches, else nothing. */
+/** A progress bar for a person at a terminal; otherwise nothing is drawn. */
 function createBar(output: Output, maxPages: number): Bar {
   if (!output.live) return { update: () => undefined, stop: () => undefined };
   const bar = new progress.SingleBar({
@@ -292,7 +292,7 @@ function createBar(output: Output, maxPages: number): Bar {
     barIncompleteChar: '-',
     clearOnComplete: true,
     linewrap: true,
-    // Its handler would swallow the first Ctrl-C, and no hidden cursor needs to be restored.
+    // The library's handler would swallow the first Ctrl-C, and no hidden cursor needs to be restored.
     gracefulExit: false,
   });
   bar.start(maxPages, 0, { found: 0, left: 0 });

@@ -1,6 +1,6 @@
 /**
- * The stored logins, one for each server URL, in a file that only its owner may read. A login is never used for another
- * URL than its own.
+ * The stored logins, one for each server URL, in a file that only its owner may read. A login is used only for its own
+ * URL.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -23,11 +23,14 @@ export type Login = z.infer<typeof login>;
 export type Credentials = {
   path: string;
   read(url: string): Promise<Login | undefined>;
-  /** Stores a login, or removes it when undefined. */
+  /** Stores a login, or removes it when undefined is given. */
   write(url: string, login: Login | undefined): Promise<void>;
 };
 
-/** `$XDG_CONFIG_HOME/support-platform/credentials.json`; a relative XDG_CONFIG_HOME does not count, as its specification says. */
+/**
+ * Opens `$XDG_CONFIG_HOME/support-platform/credentials.json`. A relative XDG_CONFIG_HOME is ignored, as its
+ * specification says.
+ */
 export function openCredentials(env: Record<string, string | undefined>): Credentials {
   const configured = env['XDG_CONFIG_HOME'];
   const base =
@@ -64,7 +67,7 @@ export function openCredentials(env: Record<string, string | undefined>): Creden
       const draft = `${path}.${randomUUID()}`;
       try {
         await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-        // Written by a rename, so that no reader sees half a file and no older, wider mode remains.
+        // Replaced by a rename, so that readers never see half a file and a former file's wider permissions are lost.
         await writeFile(draft, `${JSON.stringify(next, undefined, 2)}\n`, { mode: 0o600 });
         await rename(draft, path);
       } catch (error) {

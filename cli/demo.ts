@@ -1,7 +1,7 @@
 /**
- * `npm run demo`: the main job on real files, like a customer: register, create a key, upload documents, ask questions,
- * see sources. It uses the running system or starts a separate one, fails when an answer is not the expected one, and
- * ends with how to log in to its organization.
+ * `npm run demo`: does the main job of the product with real files, as a customer would: register, create a key, upload
+ * documents, ask questions, see sources. It uses the running system or starts a separate one. It fails if an answer is
+ * not the expected one, and prints how to log in to its organization.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -25,8 +25,8 @@ import { freePort } from '../engines/ports.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * `questions.json` in the folder. `source` is the file that must be among an answer's sources, null when nothing
- * answers.
+ * The format of `questions.json` in the folder. `source`: the file that must be among the answer's sources; null when
+ * no file answers the question.
  */
 const script = z.object({
   documents: z.array(z.object({ filename: z.string(), segments: z.array(z.string()) })).min(1),
@@ -44,9 +44,9 @@ const script = z.object({
 });
 type Question = z.infer<typeof script>['questions'][number];
 
-/** What is wrong with an answer, one sentence each. `docIds` names the uploaded documents. */
+/** Describes what is wrong with an answer, one sentence each. `docIds`: the ids of the uploaded documents by file. */
 export function judge(question: Question, answer: Answer, docIds: ReadonlyMap<string, string>): string[] {
-  // An offer also admits that nothing surely answers.
+  // An offer counts as no answer, because it says that nothing certain was found.
   if (question.source === null)
     return answer.has_context && answer.confidence !== 'low'
       ? ['expected no answer: the documents do not say this']
@@ -60,15 +60,15 @@ export function judge(question: Question, answer: Answer, docIds: ReadonlyMap<st
   return wrong;
 }
 
-/** Case and line breaks do not matter. */
+/** Normalizes case, line breaks and blanks. */
 const flat = (text: string): string => text.toLowerCase().replace(/\s+/g, ' ');
 
-/** The owner of the organization that a demo made. */
+/** The owner account of the organization that a demo created. */
 type Owner = { email: string; password: string };
 
 /**
- * Runs the demo against the API at `url` with the files of `folder`. Returns the number of unexpected answers, and the
- * owner of what it created (an organization, a key, documents), which stays. Throws CliError when a step fails.
+ * Runs the demo against the API at `url` with the files of `folder`. Returns the number of unexpected answers and the
+ * owner of the created organization, which is kept. Throws CliError when a step fails.
  */
 async function runDemo(url: string, folder: string, output: Output): Promise<{ failures: number; owner: Owner }> {
   const { documents, questions } = script.parse(JSON.parse(await readFile(join(folder, 'questions.json'), 'utf8')));
@@ -108,7 +108,7 @@ function heading(output: Output, text: string): void {
   for (const line of ['', text, '-'.repeat(text.length)]) output.say(line);
 }
 
-/** A new person with a new organization, and a client with a key that may upload and ask. */
+/** Creates an account with an organization, and a client with a key that may upload and ask. */
 async function createBank(url: string, output: Output): Promise<{ client: Client; orgId: string; owner: Owner }> {
   const owner = {
     email: `demo-${randomBytes(6).toString('hex')}@example.com`,
@@ -129,7 +129,7 @@ async function createBank(url: string, output: Output): Promise<{ client: Client
   return { client: createClient({ url, token }), orgId, owner };
 }
 
-/** Whether the API answers at `url`; false when nobody or another program does. */
+/** Whether this API answers at `url`; false when there is no server or another program. */
 async function serves(url: string): Promise<boolean> {
   try {
     const response = await fetch(new URL('/health/ready', url), {
@@ -142,13 +142,13 @@ async function serves(url: string): Promise<boolean> {
   }
 }
 
-/** Settings of the caller's own system, which the demo's system must not use. */
+/** Settings of the caller's own system, which the demo's system must ignore. */
 const foreign = ['MONGODB_URI', 'TEMPORAL_ADDRESS', 'SEARCH_URI', 'PUBLIC_URL', 'HOST', 'FLEETS'] as const;
 
-/** The demo's own data folder, beside that of `npm start`, so that both can run. */
+/** The demo's own data folder, next to the one of `npm start`, so that both can run. */
 const ownData = (env: NodeJS.ProcessEnv): string => resolve(env['DATA_DIR'] || join(root, '.data'), 'demo');
 
-/** A separate system for the demo, whose data stay; it ends with this process, however that ends. */
+/** Starts a separate system for the demo; its data is kept. The system ends with this process in every case. */
 async function startOwn(env: NodeJS.ProcessEnv, output: Output): Promise<{ url: string } & AsyncDisposable> {
   const port = await freePort();
   const others = Object.fromEntries(Object.entries(env).filter(([name]) => !foreign.some((one) => one === name)));
@@ -171,7 +171,7 @@ async function startOwn(env: NodeJS.ProcessEnv, output: Output): Promise<{ url: 
     let shown = 0;
     for (;;) {
       const lines = (await readFile(logPath, 'utf8')).split('\n').slice(0, -1);
-      // An empty line begins the screen for people, which is not about this demo.
+      // An empty line begins the final screen for people, which is about `npm start` and not about the demo.
       const progress = lines.includes('') ? lines.slice(0, lines.indexOf('')) : lines;
       for (const line of progress.slice(shown)) output.say(`  ${line}`);
       shown = progress.length;
@@ -187,8 +187,8 @@ async function startOwn(env: NodeJS.ProcessEnv, output: Output): Promise<{ url: 
 }
 
 /**
- * How a person continues with the demo's organization. `restart`: the command that starts its system again, when that
- * ends now.
+ * How a person continues with the demo's organization. `restart`: the command that starts the demo's system again, if
+ * the system ends now.
  */
 export function goOnLines(url: string, { email, password }: Owner, restart?: string): string[] {
   return [
@@ -207,7 +207,7 @@ export function goOnLines(url: string, { email, password }: Owner, restart?: str
   ];
 }
 
-/** The command that starts the demo's own system, without the settings that the demo left out. */
+/** The command that starts the demo's own system, without the settings that the demo ignores. */
 function restartCommand(env: NodeJS.ProcessEnv): string {
   const folder = ownData(env);
   const fromHere = relative(process.cwd(), folder);

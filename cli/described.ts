@@ -1,6 +1,6 @@
 /**
- * Commands that send one request each. A noun lists them in a table (cli/nouns/): a command names its route and the
- * contract's schemas, whose fields become options. A command that does more has `runs`.
+ * Commands that send one request each. A noun lists its commands in a table (cli/nouns/). A command names its route and
+ * the contract's schemas, whose fields become options. A command that does more has `runs`.
  */
 import { Argument, type Command } from 'commander';
 import type { z } from 'zod';
@@ -20,40 +20,41 @@ import {
 import { record, shortTime, table } from './output.ts';
 import type { Act, Session } from './session.ts';
 
-/** Sends the command's request, with additional parameters. */
+/** Sends the command's request with additional parameters. */
 type Ask<R> = (query?: Given) => Promise<R>;
-/** The output: `value` with `--json`, else `lines`. */
+/** The output: `value` with `--json`, otherwise `lines`. */
 type Printed = { value: unknown; lines: readonly string[] };
 
 export type Described = {
-  /** A verb, or several words where the last one selects the route: `connect linear`. */
+  /** A verb, or several words of which the last selects the route, as in `connect linear`. */
   name: string;
   description: string;
-  /** Examples, without the noun. */
+  /** Example commands without the noun. */
   examples: readonly string[];
   /**
-   * Method and path as in the specification; `{orgId}` is the organization, and each other parameter is an argument.
+   * Method and path as in the OpenAPI document. `{orgId}` is the organization; each other path parameter is an
+   * argument.
    */
   route: `${Method} /${string}`;
-  /** Needs a login; other commands also accept an API key and the global `--mode`. */
+  /** The command needs a login. Other commands also accept an API key and the global `--mode`. */
   login?: true;
   /**
-   * The meaning of arguments. Those of the path come first and may be missing here; the others are fields of `query` or
-   * `body`, or further inputs of `runs`.
+   * Descriptions of arguments. Arguments of the path come first and may be missing here. Others are fields of `query`
+   * or `body`, or additional inputs of `runs`.
    */
   args?: Readonly<Record<string, string>>;
-  /** The allowed values of a path parameter; by default it is an identifier. */
+  /** The allowed values of a path parameter. Without this it must be an id. */
   choices?: Readonly<Record<string, readonly string[]>>;
   query?: z.ZodObject;
   body?: z.ZodType;
-  /** The source of options when the body's own fields would be hard to type, and how they become the body. */
+  /** The schema of options, and how they become the body. For bodies whose own fields would be hard to type. */
   fields?: { of: z.ZodObject; body: (given: Given, session: Session) => unknown };
-  /** Other names for options, where a field has the name of an option of every command. */
+  /** Other option names for fields whose name is already a global option. */
   names?: Readonly<Record<string, string>>;
   /** Fields that do not become options. */
   except?: readonly string[];
   reply: z.ZodType;
-  /** Replaces sending the request alone. */
+  /** Runs in place of sending the request. */
   runs?(session: Session, given: Given): Promise<void>;
   shown(ask: Ask<unknown>, given: Given, width: number): Promise<Printed>;
 };
@@ -62,7 +63,7 @@ export type Noun = { name: string; description: string; commands: readonly Descr
 
 type Definition<R extends z.ZodType> = Omit<Described, 'reply' | 'shown'> & { reply: R };
 
-/** A command that shows a record, or what `lines` makes of the reply. */
+/** A command that prints a record, or what `lines` makes of the reply. */
 export function command<R extends z.ZodType>(
   definition: Definition<R> & { lines?: (reply: z.infer<R>, given: Given, width: number) => readonly string[] },
 ): Described {
@@ -76,7 +77,7 @@ export function command<R extends z.ZodType>(
   };
 }
 
-/** A command that does more than send its request. */
+/** A command that does more than send one request. */
 export function steps(
   definition: Omit<Described, 'reply' | 'shown' | 'runs'> & {
     reply: z.ZodType;
@@ -86,13 +87,13 @@ export function steps(
   return command(definition);
 }
 
-/** A command that lists: all pages, or as many entries as `--limit` says. */
+/** A command that lists all pages, or as many entries as `--limit` says. */
 export function listing<R extends z.ZodObject, K extends keyof z.infer<R> & string>(
   definition: Definition<R> & {
     entries: K;
-    /** The cell under each heading. */
+    /** The cell of an entry for each column heading. */
     columns: Readonly<Record<string, (entry: EntryOf<z.infer<R>[K]>) => unknown>>;
-    /** The text for an empty list. */
+    /** Printed when the list is empty. */
     none: string;
   },
 ): Described {
@@ -113,7 +114,7 @@ export function listing<R extends z.ZodObject, K extends keyof z.infer<R> & stri
 
 type EntryOf<L> = L extends readonly (infer E)[] ? E : never;
 
-/** The entries of all pages, and the first page's other fields. */
+/** The entries of all pages, and the other fields of the first page. */
 async function entriesOf(ask: Ask<Given>, entries: string, isPaged: boolean, most: number | undefined) {
   let rest: Given | undefined;
   const found = await allPages<unknown>(async (query) => {
@@ -133,7 +134,7 @@ function cell(value: unknown): string {
   return time.test(value) ? shortTime(value) : value;
 }
 
-/** Adds the commands of these nouns; a noun that has commands already gets these beside them. */
+/** Adds the commands of these nouns. A noun that exists already gets additional commands. */
 export function addNouns(program: Command, act: Act, nouns: readonly Noun[]): void {
   for (const { name, description, commands } of nouns) {
     const noun =
@@ -142,7 +143,7 @@ export function addNouns(program: Command, act: Act, nouns: readonly Noun[]): vo
   }
 }
 
-/** `$ support-platform docs list` after the options of a command's help. */
+/** Adds examples such as `$ support-platform docs list` to the end of a command's help. */
 export function withExamples(command: Command, examples: readonly string[]): Command {
   const lines = examples.map((example) => `  $ support-platform ${example}`);
   return command.addHelpText('after', `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.join('\n')}`);
@@ -176,7 +177,7 @@ function addCommand(noun: Command, described: Described, act: Act): void {
   made.action(act(run));
 }
 
-/** The command of this name; in a name of several words, the first ones lead to it. */
+/** Creates the command with this name. In a name of several words, the first ones are parent commands. */
 function placeOf(noun: Command, name: string): Command {
   const words = name.split(' ');
   const last = words.pop()!;
@@ -186,7 +187,7 @@ function placeOf(noun: Command, name: string): Command {
   return at.command(last);
 }
 
-/** The inputs of a command: the arguments in order, then the options. */
+/** The inputs of a command: arguments in order, then options. */
 function inputsOf({ route, query, body, fields, args = {}, names, except = [] }: Described): Field[] {
   const schemas = [query, fields?.of ?? body].filter((schema) => schema !== undefined);
   const found = schemas.flatMap((schema) => fieldsOf(schema, names));
@@ -200,11 +201,11 @@ function inputsOf({ route, query, body, fields, args = {}, names, except = [] }:
   ];
 }
 
-/** A path's parameters except the organization, in order. */
+/** The parameters of a path in order, without the organization. */
 const parametersOf = (route: string): string[] =>
   [...route.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).filter((name) => name !== 'orgId');
 
-/** `taskId` as `task`. */
+/** The argument's name for a parameter: `taskId` becomes `task`. */
 const wordOf = (name: string): string => name.replace(/Id$/, '');
 
 function parameterArgument(noun: string, { args, choices }: Described, name: string): Argument {

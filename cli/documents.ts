@@ -1,4 +1,4 @@
-/** `docs`: upload documents and wait until they answer, list them, tag them, remove them. */
+/** The commands of `docs`: upload documents and wait until they answer questions, list, tag and remove them. */
 import type { Command } from 'commander';
 import { Argument, Option } from 'commander';
 import type { z } from 'zod';
@@ -130,10 +130,10 @@ function documentTable(documents: readonly Document[]): string[] {
   ];
 }
 
-/** Error codes that every further file would get too. */
+/** Error codes after which every further file would fail too. */
 const hopeless = new Set(['NO_SERVER', 'UNAUTHENTICATED', 'MISSING_SCOPE', 'NOT_FOUND']);
 
-/** Uploads one file after another. A file that fails does not stop the others, but the command then fails. */
+/** Uploads one file after another. A failed file does not stop the others, but the command then fails. */
 async function addAll(
   session: Session,
   files: string[],

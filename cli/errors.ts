@@ -1,21 +1,21 @@
-/** The failures of the command-line tool, and the exit code of each. */
+/** The failures of the command-line tool with their exit codes. */
 
-/** Exit codes: 0 it worked, 1 the request failed, 2 the command was written wrongly, 130 interrupted by Ctrl-C. */
+/** Exit codes: 0 success, 1 the request failed, 2 wrong usage, 130 interrupted by Ctrl-C. */
 export const exitCodes = { failed: 1, usage: 2, interrupted: 130 } as const;
 
 export type CliErrorOptions = {
   exitCode?: number;
-  /** The API's own code, or one of this tool's (`NO_SERVER`, `NOT_LOGGED_IN`, `USAGE`, …). */
+  /** The API's error code, or one of this tool's (`NO_SERVER`, `NOT_LOGGED_IN`, `USAGE`, …). */
   code?: string;
-  /** HTTP status, when a server answered. */
+  /** HTTP status; missing when no server replied. */
   status?: number;
-  /** The field and its fault, one line each. */
+  /** The wrong fields, each with its problem. */
   details?: readonly { path: readonly (string | number)[]; message: string }[];
   requestId?: string;
   cause?: unknown;
 };
 
-/** A failure that is shown as one sentence. Any other thrown value is a defect of this tool. */
+/** A failure that is shown as one sentence. Any other thrown value is a bug in this tool. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exitCode: number;
@@ -38,7 +38,7 @@ export function usageError(message: string): CliError {
   return new CliError(message, { exitCode: exitCodes.usage, code: 'USAGE' });
 }
 
-/** The stable form of an error for scripts: `{error, code, details?, status?, request_id?}`. */
+/** The stable JSON of an error for scripts: `{error, code, details?, status?, request_id?}`. */
 export function errorJson(error: CliError): Record<string, unknown> {
   return {
     error: error.message,
@@ -49,7 +49,7 @@ export function errorJson(error: CliError): Record<string, unknown> {
   };
 }
 
-/** The sentence, then a line for each detail that adds to it. */
+/** The sentence, then a line for each detail that adds information. */
 export function errorLines(error: CliError): string[] {
   const lines = error.details
     .filter(({ message }, at) => !(at === 0 && error.message.includes(message)) && message !== error.message)

@@ -1,6 +1,6 @@
 /**
- * The fields of the contract's schemas as arguments and options of a command, and their typed values. Only the type of
- * a value is checked here; the server checks the rest.
+ * Turns fields of the contract's schemas into arguments and options of a command, and parses their values. Only types
+ * are checked here; the server validates the rest.
  */
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
@@ -15,7 +15,7 @@ export type Field = {
   name: string;
   option: string;
   help: string;
-  /** `word`: no field of a schema, but what the command takes beside them, such as the name of a file. */
+  /** `word`: not a schema's field but another input of the command, such as a file's name. */
   type: 'text' | 'word' | 'flag' | 'number' | 'whole' | 'list' | 'json';
   choices?: readonly string[];
   nullable: boolean;
@@ -35,7 +35,7 @@ type JsonSchema = {
 const jsonSchema = (schema: z.ZodType): JsonSchema =>
   z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
 
-/** The fields of a schema. `names`: other names of options. */
+/** The fields of a schema. `names`: different names for options. */
 export function fieldsOf(schema: z.ZodType, names: Readonly<Record<string, string>> = {}): Field[] {
   const { properties = {}, required = [] } = jsonSchema(schema);
   return Object.entries(properties).map(([name, property]) => ({
@@ -46,7 +46,7 @@ export function fieldsOf(schema: z.ZodType, names: Readonly<Record<string, strin
   }));
 }
 
-/** What a command takes beside the fields of schemas. */
+/** An input of a command in addition to its schemas' fields. */
 export const word = (name: string): Field => ({
   name,
   option: name,
@@ -74,7 +74,7 @@ const alternatives = (property: JsonSchema): JsonSchema[] => property.anyOf?.fla
 const descriptionOf = (property: JsonSchema): string | undefined =>
   property.description ?? property.anyOf?.map(descriptionOf).find((text) => text !== undefined);
 
-/** As descriptions of options are written: without a capital at the beginning and a stop at the end. */
+/** Formats a description for options: no capital at the beginning, no full stop. */
 const plain = (text = ''): string =>
   text
     .replaceAll('`', '')
@@ -87,7 +87,7 @@ export function argumentOf({ name, choices, required, ...field }: Field): Argume
   return choices ? argument.choices(choices) : argument.argParser((text: string) => valueOf(text, field));
 }
 
-/** Null can be said where it takes something away: in a change, not when something is made. */
+/** The options of a field. Null is accepted only in a change, where it removes a value. */
 export function optionsOf({ option, choices, required, ...field }: Field, isChange: boolean): Option[] {
   const { type, nullable } = field;
   const help = [field.help, ...(nullable && isChange ? ['none removes it'] : [])].filter(Boolean).join('; ');
@@ -105,7 +105,7 @@ function placeholderOf(type: Field['type'], option: string): string {
   return last.length > 2 ? last : 'value';
 }
 
-/** What commander calls the value of an option. */
+/** The name under which commander stores an option's value. */
 export const attributeOf = ({ option }: Field): string =>
   option.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
@@ -127,8 +127,8 @@ function parsed(text: string): unknown {
 }
 
 /**
- * The values of fields. `-` stands for what stdin holds, so that a secret stays out of the process list; `none` for null,
- * where a field may have it.
+ * Parses the values of fields. `-` reads stdin, so that a secret stays out of the process list. `none` means null, if
+ * the field allows null.
  */
 export async function valuesOf(
   stdin: Input,
@@ -146,7 +146,7 @@ export async function valuesOf(
   return values;
 }
 
-/** What was given of the fields that a schema has. */
+/** The given values that are fields of the schema. */
 export function only(given: Given, schema: z.ZodType): Given {
   const names = Object.keys(jsonSchema(schema).properties ?? {});
   return Object.fromEntries(names.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])));

@@ -1,4 +1,4 @@
-/** `inbox`: conversations as members see them, and what is done in them. */
+/** The commands of `inbox`: list and read conversations as members do, and act on them. */
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import type { z } from 'zod';
@@ -90,7 +90,7 @@ async function show(session: Session, convId: string): Promise<void> {
   const client = await session.client();
   const path = await at(session, `/${convId}`);
   const pages: z.infer<typeof conversationReply>[] = [];
-  // Newest first, as the pages come.
+  // The pages come newest first.
   const newestFirst = await allPages(async (query) => {
     const page = await client.request('GET', path, conversationReply, { query: { ...query, mode: session.mode } });
     pages.push(page);
@@ -138,7 +138,7 @@ async function assign(session: Session, convId: string, member: string): Promise
   session.output.result(assigned, () => [`${conv_id} is ${assigned_to === null ? 'nobody’s' : `${assigned_to}’s`}`]);
 }
 
-/** Of the person who is logged in; nothing is assigned to a key. */
+/** The id of the logged-in person; conversations cannot be assigned to an API key. */
 async function ownId(session: Session): Promise<string> {
   return (await (await session.member()).request('GET', '/me', profile)).userId;
 }

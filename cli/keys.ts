@@ -1,4 +1,7 @@
-/** `keys`: the API keys of an organization. A key's token is shown once, when it is created, and stored nowhere here. */
+/**
+ * The commands of `keys`: the API keys of an organization. A token is shown once, when the key is created, and is not
+ * stored on this machine.
+ */
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { identifier, list } from './arguments.ts';

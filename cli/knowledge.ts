@@ -1,4 +1,4 @@
-/** `ask` and `gaps`: what the knowledge base answers, and what it could not. */
+/** The commands `ask` and `gaps`: answers of the knowledge base, and the questions it could not answer. */
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
 import type { z } from 'zod';
@@ -62,7 +62,7 @@ function count(text: string): number {
   return n;
 }
 
-/** The answer and, numbered, where it comes from. */
+/** The answer, followed by its numbered sources. */
 export function answerLines(answer: Answer, width: Output['width']): string[] {
   const sources = answer.sources.map(
     ({ name, url, score, type, id }, i) =>

@@ -1,6 +1,6 @@
 /**
- * What operators do on the machine of the server, with the database and not with the API: a link to a new password for
- * somebody who cannot be mailed, and a change of the secret key. Whoever can run this can read the database anyway.
+ * Commands for operators on the server's machine, which use the database directly: a password link for a person who
+ * cannot receive mail, and a change of the secret key. Anyone who can run them can read the database anyway.
  */
 import { randomBytes } from 'node:crypto';
 import { CliError } from './errors.ts';
@@ -27,7 +27,7 @@ import { toolServerSeals } from '../models/mcp/server.ts';
 import { linkOf, proofMs } from '../models/rules/access/account.ts';
 import { normalizeEmail } from '../models/rules/access/email.ts';
 
-/** A link for the account of this address, good once for half an hour. @throws CliError */
+/** A password link for the account with this address. It works once, within half an hour. @throws CliError */
 export async function passwordLink(
   env: Record<string, string | undefined>,
   given: string,
@@ -38,7 +38,7 @@ export async function passwordLink(
     const user = await findUserByEmail(email);
     const token = randomBytes(32).toString('base64url');
     const expires_at = new Date(now.getTime() + proofMs);
-    // It proves no address: it is handed over in some other way than by a mail there.
+    // The link does not prove that the person owns the address, because it is not sent there by mail.
     const proof = { kind: 'password_reset', hash: hashToken(token), expires_at } as const;
     if (!user || !(await addProof(user._id, email, proof)))
       throw new CliError('There is no account with this e-mail.', { code: 'NOT_FOUND' });
@@ -46,7 +46,7 @@ export async function passwordLink(
   });
 }
 
-/** Everything that is sealed in the database. */
+/** All encrypted fields in the database. */
 export const allSeals: readonly SealedRecords[] = [
   signingKeySeals,
   idempotencySeals,
@@ -64,7 +64,10 @@ export const allSeals: readonly SealedRecords[] = [
 
 type Everything = Resealed & { audits: { resigned: number; broken: string[] } };
 
-/** Seals everything anew that an older key has sealed. Safe to repeat, and while the system runs. @throws CliError */
+/**
+ * Encrypts with the current key everything that was encrypted with an older key. Idempotent, and safe while the system
+ * runs. @throws CliError
+ */
 export async function reseal(env: Record<string, string | undefined>, now: Date): Promise<Everything> {
   return onDatabase(env, async (config) => {
     const secrets = createSecretBox(config.secretKeys);
@@ -79,7 +82,7 @@ export async function reseal(env: Record<string, string | undefined>, now: Date)
   });
 }
 
-/** Connected to the database of the server that this environment describes. */
+/** Runs `act` while connected to the database of the server that this environment configures. */
 async function onDatabase<T>(env: Record<string, string | undefined>, act: (config: Config) => Promise<T>): Promise<T> {
   const config = configOf(env);
   const uri = config.mongodbUri ?? (await embeddedMongodbUri(config.dataDir));

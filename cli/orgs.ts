@@ -1,4 +1,4 @@
-/** `org`: create, list, choose and take organizations live. All of it needs a login. */
+/** The commands of `org`: create, list and choose organizations, and take them live. All of them need a login. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Option, type Command } from 'commander';
 import type { z } from 'zod';
@@ -90,7 +90,7 @@ export function addOrgCommands(program: Command, act: Act): void {
 const lookEveryMs = 500;
 const counted = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
 
-/** What is live, and what is not. */
+/** The output of going live: what is live now, and what is not. */
 function goLiveLines({ org_id, live, test, copy }: z.infer<typeof goLiveReply>, copied: boolean): string[] {
   const { documents, pages, tools, settings } = live;
   const parts = [counted(documents, 'document'), counted(pages, 'page'), counted(tools, 'approved tool')];

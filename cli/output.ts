@@ -1,6 +1,7 @@
 /**
- * The only way to the terminal: text for people or one JSON document for scripts. Everything passes `visible`, so that
- * nothing a server sent (names, answers) can move the cursor, set a colour or forge a line. It must not use colours.
+ * The only way to write to the terminal: text for people, or one JSON document for scripts. All text passes through
+ * `visible`, so that no text from a server (names, answers) can move the cursor, set a colour or forge a line. Do not
+ * use colours here.
  */
 import type { Writable } from 'node:stream';
 
@@ -8,33 +9,35 @@ export type Stream = Writable & { isTTY?: boolean; columns?: number };
 
 export type Output = {
   json: boolean;
-  /** Whether a progress bar may be drawn: a person watches, and wants text. */
+  /** Whether a progress bar may be drawn: output is text and goes to a terminal. */
   live: boolean;
-  /** Where bars and prompts go, so that stdout holds results only. */
+  /** For bars and prompts, so that stdout has only results. */
   stderr: Stream;
-  /** Characters a line may have: the terminal's, at most 100; 100 when there is none. */
+  /** Maximum characters of a line: the terminal's width, at most 100; 100 without a terminal. */
   width: number;
-  /** The command's result: `value` with --json, else `lines`. Call it once a command. */
+  /** Prints the command's result: `value` with --json, otherwise `lines`. Call it once for each command. */
   result(value: unknown, lines: () => readonly string[]): void;
-  /** Something that is said at once and is no part of the result: plain text on stdout for people, nothing with --json. */
+  /** Prints a message at once that is not part of the result: text on stdout for people, nothing with --json. */
   say(line: string): void;
-  /** A hint or a warning, on stderr; nothing with --json. */
+  /** Prints a hint or a warning on stderr; nothing with --json. */
   note(line: string): void;
 };
 
 /**
- * What a terminal obeys instead of showing: control characters (C0, DEL, C1), line and paragraph separators, direction
- * overrides, the byte order mark, and the invisible tag characters.
+ * Characters that control a terminal: control characters (C0, DEL, C1), line and paragraph separators, direction
+ * overrides, the byte order mark, and invisible tag characters.
  */
 // oxlint-disable-next-line no-control-regex -- control characters are what it finds
 const obeyed = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/gu;
 
-/** One line as it may be shown: what a terminal would obey is written out, like `\u001b`. A tab becomes a blank. */
+/**
+ * Makes a line safe to print: characters that control a terminal are escaped, as in `\u001b`. A tab becomes a blank.
+ */
 export function visible(text: string): string {
   return text.toWellFormed().replaceAll('\t', ' ').replace(obeyed, escaped);
 }
 
-/** Several lines, each made visible; only `\n` (or `\r\n`) separates them. */
+/** Makes several lines safe to print; only `\n` (or `\r\n`) separates lines. */
 export function visibleLines(text: string): string[] {
   return text.split(/\r?\n/).map(visible);
 }
@@ -46,7 +49,7 @@ function escaped(character: string): string {
   ).join('');
 }
 
-/** The same value as JSON, in ASCII escapes wherever a terminal would obey a character. */
+/** JSON in which characters that control a terminal are written as ASCII escapes. */
 export function visibleJson(value: unknown): string {
   return JSON.stringify(value, undefined, 2)
     .split('\n')
@@ -54,7 +57,10 @@ export function visibleJson(value: unknown): string {
     .join('\n');
 }
 
-/** Breaks text at blanks into lines of at most `width` characters; a longer word stays whole. Keeps the text's own lines. */
+/**
+ * Wraps text at blanks into lines of at most `width` characters. Longer words stay whole; existing line breaks are
+ * kept.
+ */
 export function wrap(text: string, width: number): string[] {
   return visibleLines(text).flatMap((line) => {
     const lines: string[] = [];
@@ -69,7 +75,7 @@ export function wrap(text: string, width: number): string[] {
   });
 }
 
-/** Rows under a header, in columns; the last column is not padded, so it is the place for names. */
+/** Formats rows under a header in columns. The last column is not padded, so put names there. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const cells = [header, ...rows].map((row) => row.map(visible));
   const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
@@ -81,7 +87,7 @@ export function table(header: readonly string[], rows: readonly (readonly string
   );
 }
 
-/** A record of the API as people read it: a field on each line, what is inside it indented below. */
+/** Formats a record of the API for people: a line for each field, nested fields indented below. */
 export function record(value: unknown, width: number, indent = ''): string[] {
   return Object.entries(value as object).flatMap(([name, field]: [string, unknown]) => {
     const head = `${indent}${name}:`;
@@ -90,7 +96,7 @@ export function record(value: unknown, width: number, indent = ''): string[] {
   });
 }
 
-/** Each row takes one line, if it fits. */
+/** Each row takes one line if it fits. */
 function fieldLines(field: unknown, width: number, indent: string): string[] {
   if (field === null || field === undefined || field === '') return ['-'];
   if (typeof field !== 'object')
@@ -109,12 +115,12 @@ function fieldLines(field: unknown, width: number, indent: string): string[] {
   });
 }
 
-/** `2025-11-21 00:14`, in UTC. */
+/** A UTC time as `2025-11-21 00:14`. */
 export function shortTime(iso: string | null): string {
   return iso === null ? '-' : iso.slice(0, 16).replace('T', ' ');
 }
 
-/** Bytes with a unit: `512 B`, `1.4 KiB`. */
+/** A number of bytes with a unit: `512 B`, `1.4 KiB`. */
 export function size(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;
   return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / 1024 ** 2).toFixed(1)} MiB`;

@@ -1,4 +1,7 @@
-/** The frame of the command-line tool: commands, options, errors, exit codes. A command is cli/<noun>.ts; the process is main.ts. */
+/**
+ * The frame of the command-line tool: commands, options, errors and exit codes. Commands are in cli/<noun>.ts; the
+ * process is main.ts.
+ */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
 import { addAccountCommands } from './account.ts';
@@ -25,7 +28,7 @@ function version(): string {
   return (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version;
 }
 
-/** All commands. What commander itself has to say goes to `say`. */
+/** Creates all commands. commander's own messages go to `say`. */
 function createProgram(io: Io, say: { out(text: string): void; err(text: string): void }): Command {
   const program = new Command('support-platform')
     .description('Use the support platform from a terminal or a script.')
@@ -87,14 +90,14 @@ function commandAt(program: Command, path: string): Command {
   return at;
 }
 
-/** Runs one command; gives its exit code: 0 it worked, 1 the request failed, 2 wrong usage, 130 interrupted. */
+/** Runs one command. Returns its exit code: 0 success, 1 the request failed, 2 wrong usage, 130 interrupted. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const json = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length).includes('--json');
   const said: string[] = [];
   const print = (stream: Stream, text: string): void => void stream.write(visibleLines(text).join('\n'));
   const program = createProgram(io, {
     out: (text) => print(io.stdout, text),
-    // With --json the sentence is in the error's JSON.
+    // With --json the message becomes part of the error's JSON.
     err: (text) => (json ? said.push(text) : print(io.stderr, text)),
   });
   try {
@@ -115,7 +118,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** An unexpected error is shown with its stack, so that it can be reported. */
+/** An unexpected error is shown with its stack, so that people can report it. */
 function defect(error: unknown): CliError {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return new CliError(`This is a defect of the command-line tool: ${stack}`, { code: 'DEFECT', cause: error });

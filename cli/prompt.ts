@@ -1,4 +1,4 @@
-/** Asks a person at the terminal, on stderr. It must never echo or keep a password. */
+/** Prompts a person at the terminal, on stderr. It must never echo or store a password. */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { CliError, exitCodes, usageError } from './errors.ts';
@@ -6,7 +6,10 @@ import type { Stream } from './output.ts';
 
 export type Input = NodeJS.ReadableStream & { isTTY?: boolean };
 
-/** One line as typed. Throws a usage error naming `instead` when nobody can be asked, and CliError when interrupted. */
+/**
+ * Reads one line. Throws a usage error that recommends `instead` when there is no terminal, and CliError when
+ * interrupted.
+ */
 export async function ask(
   terminal: { stdin: Input; stderr: Stream },
   label: string,
@@ -27,7 +30,7 @@ export async function ask(
         reject(new CliError('Interrupted.', { code: 'INTERRUPTED', exitCode: exitCodes.interrupted }));
       reader.once('SIGINT', interrupted);
       reader.question(`${label}: `, resolve);
-      // Ctrl-D closes without an answer; after an answer this changes nothing.
+      // Ctrl-D closes the input without an answer. After an answer this has no effect.
       reader.once('close', interrupted);
       muted = options.hidden === true;
     });
@@ -37,7 +40,10 @@ export async function ask(
   }
 }
 
-/** All of stdin without its last line break: how a script passes a password that must not stand in the process list. */
+/**
+ * All of stdin without the last line break. With this, scripts pass a password that must not appear in the process
+ * list.
+ */
 export async function readAll(stdin: Input): Promise<string> {
   const pieces: Buffer[] = [];
   for await (const piece of stdin) pieces.push(Buffer.from(piece as Uint8Array));

@@ -1,4 +1,4 @@
-/** `reseal`: what an operator runs after the secret key was changed. */
+/** The command `reseal`, which an operator runs after changing the secret key. */
 import type { Command } from 'commander';
 import { CliError } from './errors.ts';
 import type { Act } from './session.ts';
@@ -9,7 +9,7 @@ export function addSecretCommands(program: Command, act: Act): void {
     .description('for operators, where the server runs: seal every stored secret with the new SECRET_KEY')
     .action(
       act(async ({ env, output }) => {
-        // Loaded only here: it brings along the database, which no other command needs.
+        // Loaded lazily, because it needs the database, which most commands do not.
         const { reseal } = await import('./operator.ts');
         const { resealed, left, unreadable, audits } = await reseal(env, new Date());
         output.result({ resealed, left, unreadable, audits }, () => [

@@ -1,4 +1,4 @@
-/** What a command works with: the server's address, the credential, the organization, and where output goes. */
+/** What a command works with: the server's URL, the credential, the organization and the output. */
 import { createClient, allPages, type Client } from './client.ts';
 import { apiUrl, defaultUrl, identifier } from './arguments.ts';
 import type { Credentials, Login } from './credentials.ts';
@@ -9,7 +9,7 @@ import { selfReply } from '../api/access/contract/keys.ts';
 import { listReply, organization } from '../api/access/contract/orgs.ts';
 import type { z } from 'zod';
 
-/** The options every command takes. */
+/** The options of every command. */
 export type Globals = { url?: string; org?: string; key?: string; mode?: 'test' | 'live'; json?: boolean };
 export type Organization = z.infer<typeof organization>;
 
@@ -20,32 +20,33 @@ export type Session = {
   output: Output;
   stdin: Input;
   credentials: Credentials;
-  /** Without any credential, to sign in. */
+  /** A client without a credential, for signing in. */
   anonymous: Client;
-  /** The API key if one is given, else the login. */
+  /** A client with the API key if one is given, otherwise with the login. */
   client(): Promise<Client>;
-  /** The login, for what an API key may not do. */
+  /** A client with the login, for requests that an API key may not make. */
   member(): Promise<Client>;
   /** The stored login, unless it has expired. */
   login(): Promise<Login | undefined>;
   /**
-   * `--org`, `SUPPORT_ORG`, the key's own, the one chosen with `org use`, or the only one there is, in this order.
-   * `as: 'member'` is for commands that ignore an API key.
+   * The organization's id. The first of these: `--org`, `SUPPORT_ORG`, the API key's organization, the one chosen with
+   * `org use`, the only one of the login. `as: 'member'` is for commands that ignore an API key.
    */
   orgId(as?: 'member'): Promise<string>;
   /**
-   * Which mode an answer that found nothing came from, in a sentence, and how to look in the other one. Only asked for then, since
-   * it may take a request to know. Undefined for a list of both modes, which a login gets unless it names one.
+   * A sentence that names the mode (test or live) in which an answer found nothing, and how to look in the other mode.
+   * Call it only then, because it may send a request. Undefined for a list of both modes, which a login gets unless it
+   * names a mode.
    */
   modeSeen(what: 'answer' | 'list'): Promise<string | undefined>;
 };
 
-/** Makes a commander action of a command that works with a session; the arguments are the command's own, then its options. */
+/** Makes a commander action of a command that uses a session. The arguments are the command's own, then its options. */
 export type Act = <A extends unknown[]>(
   run: (session: Session, ...args: A) => Promise<void>,
 ) => (...args: [...A, ...unknown[]]) => Promise<void>;
 
-/** Every organization of the login. */
+/** All organizations of the login. */
 export async function listOrganizations(client: Client): Promise<Organization[]> {
   return allPages(async (query) => {
     const { organizations, cursor } = await client.request('GET', '/orgs', listReply, { query });
@@ -91,7 +92,7 @@ export function createSession(options: {
     throw new CliError(message, { code: 'NO_ORGANIZATION' });
   }
 
-  /** The mode that a credential acts in by itself. */
+  /** The mode of a credential when no mode is named. */
   async function ownMode(): Promise<'test' | 'live'> {
     if (key !== undefined) {
       const { mode } = await connect(key).request('GET', '/support/developer-keys/self', selfReply);

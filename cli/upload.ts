@@ -12,27 +12,32 @@ import { documentReply, uploadReply, type document } from '../api/knowledge/cont
 
 export type Document = z.infer<typeof document>;
 export type Target = { client: Client; orgId: string; mode: 'test' | 'live' | undefined };
-/** The result for one file. `document` is missing when none was stored; `error` is missing when it answers questions or is on its way. */
+/**
+ * The result for one file. `document` is missing when no document was stored. `error` is missing when the document
+ * answers questions or is being processed.
+ */
 export type Added = { file: string; duplicate: boolean } & (
   { document: Document; error?: undefined } | { document?: Document; error: CliError }
 );
 
-/** The first and the longest pause between two looks at a document's status: most documents are ready at once. ms. */
+/** The shortest and the longest interval of polling a document's status, in ms. Most documents are ready at once. */
 const firstPollMs = 100;
 const lastPollMs = 2_000;
-/** A worker gives up on a document long before this, so something else is wrong by then. ms. */
+/**
+ * Time limit for processing, in ms. A worker gives up on a document long before, so after this something else is wrong.
+ */
 const processingTimeoutMs = 15 * 60_000;
 
 /**
- * What a command waits for: that a document is `uploaded`, that it is `indexed` and answers by its words, or that it answers by
- * its `meaning`, too.
+ * What a command waits for: the document is `uploaded`; it is `indexed`, so that the lexical search finds it; or it has
+ * embeddings (`meaning`).
  */
 export type Awaited = 'uploaded' | 'indexed' | 'meaning';
-/** `--wait` and `--no-wait`. */
+/** What to wait for, according to `--wait` and `--no-wait`. */
 export const awaitedOf = (wait: boolean | undefined): Awaited =>
   wait === undefined ? 'indexed' : wait ? 'meaning' : 'uploaded';
 
-/** Uploads `file` and waits. A failure is a result, shown like any other. */
+/** Uploads `file` and waits. A failure is returned as a result. */
 export async function addDocument(
   target: Target,
   file: string,
@@ -82,12 +87,12 @@ function failed(output: Output, added: Added & { error: CliError }): Added {
   return added;
 }
 
-/** The reason of a document that ended `failed`. */
+/** The error of a document with the status `failed`. */
 export function processingError(document: Document): CliError {
   return new CliError(document.error ?? 'The document could not be read.', { code: 'PROCESSING_FAILED' });
 }
 
-/** The document once what is awaited has happened, or it has failed. */
+/** Waits until the document has reached `until` or has failed; returns the document. */
 export async function waitFor(until: Awaited, target: Target, document: Document, output: Output): Promise<Document> {
   if (until === 'uploaded') return document;
   const indexed = await poll(target, document, ({ status }) => status === 'indexed' || status === 'failed');
@@ -122,7 +127,7 @@ async function poll(
 
 const health = z.object({ embedding: z.object({ state: z.string() }) });
 
-/** Whether the server says that it has no embedding model; one that does not say so is waited for. */
+/** Whether the server says that it has no embedding model. False when it does not say so. */
 async function comparesNothing({ url }: Client): Promise<boolean> {
   try {
     const at = `${url.replace(/\/v1$/, '')}/health/ready`;
@@ -133,7 +138,7 @@ async function comparesNothing({ url }: Client): Promise<boolean> {
   }
 }
 
-/** The bytes of a file, which are read as they are sent. @throws CliError */
+/** A file as a Blob, which is read while it is sent. @throws CliError */
 export async function openFile(file: string): Promise<Blob> {
   try {
     if (!(await stat(file)).isFile()) throw new CliError('This is not a file.', { code: 'FILE' });
@@ -153,7 +158,9 @@ function differs(document: Document, given: { segments?: string[]; authority?: s
 
 type Bar = { update(bytes: number, state: string): void; stop(): void };
 
-/** Bytes sent as a bar, then what the server does with them in words. Draws nothing unless a person watches. */
+/**
+ * A progress bar for the bytes sent, then the server's processing in words. Nothing is drawn unless a person watches.
+ */
 function createBar(output: Output, name: string, bytes: number): Bar {
   if (!output.live) return { update: () => undefined, stop: () => undefined };
   const shown = visible(name);
@@ -163,15 +170,15 @@ function createBar(output: Output, name: string, bytes: number): Bar {
     barsize: 20,
     barCompleteChar: '#',
     barIncompleteChar: '-',
-    // The line of the bar makes room for the plain line of the result.
+    // The bar is cleared, so that the plain line of the result replaces it.
     clearOnComplete: true,
     linewrap: true,
-    // Its handler would swallow the first Ctrl-C, and there is no hidden cursor to bring back.
+    // The library's handler would swallow the first Ctrl-C, and no hidden cursor needs to be restored.
     gracefulExit: false,
   });
   bar.start(bytes, 0, { state: 'uploading', file: shown.length > 40 ? `${shown.slice(0, 39)}…` : shown });
   return {
-    // The form around the file counts too, so the last bytes are over its size.
+    // The form around the file counts too, so the last count exceeds the file's size.
     update: (sent, state) => bar.update(Math.min(sent, bytes), { state }),
     stop: () => bar.stop(),
   };

@@ -1,4 +1,7 @@
-/** `config` and `webhooks`: how an organization's support works, and where its members are told of tasks and meetings. */
+/**
+ * The commands of `config` and `webhooks`: settings of an organization's support, and where members are notified of
+ * tasks and meetings.
+ */
 import { command, type Noun } from '../described.ts';
 import { record } from '../output.ts';
 import * as orgwebhook from '../../api/events/contract/orgwebhook.ts';

@@ -1,4 +1,4 @@
-/** `deliveries`: what was sent to an organization's destinations, and sending it again. */
+/** The commands of `deliveries`: list what was sent to an organization's destinations, and send it again. */
 import { command, listing, type Noun } from '../described.ts';
 import { record } from '../output.ts';
 import * as contract from '../../api/events/contract/outbox.ts';

@@ -1,4 +1,4 @@
-/** `integrations`: connections of an organization to other services. */
+/** The commands of `integrations`: an organization's connections to other services. */
 import type { z } from 'zod';
 import { command, listing, type Described, type Noun } from '../described.ts';
 import { record } from '../output.ts';
@@ -7,7 +7,7 @@ import * as contract from '../../api/integrations/contract/integrations.ts';
 const path = '/orgs/{orgId}/integrations';
 const provider = contract.integration.shape.provider.options;
 
-/** How a service is connected. `example` reads what is secret from stdin. */
+/** The command that connects a service. `example` reads secrets from stdin. */
 const connect = (
   service: string,
   {

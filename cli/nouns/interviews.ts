@@ -1,4 +1,4 @@
-/** `interviews`: from the draft to the decision. All of it needs a login. */
+/** The commands of `interviews`: from the draft to the decision. All of them need a login. */
 import { basename } from 'node:path';
 import { command, listing, steps, type Noun } from '../described.ts';
 import { record, shortTime } from '../output.ts';
@@ -10,7 +10,7 @@ import type { z } from 'zod';
 const path = '/orgs/{orgId}/interviews';
 const one = `${path}/{interviewId}`;
 const example = 'int_01M7YGT1Y2M8Q0Z6V3C4K5R7XA';
-/** `--mode` means test or live data everywhere. */
+/** The field `mode` needs another option name, because `--mode` means test or live data everywhere. */
 const names = { mode: 'led-by' };
 
 type Item = z.infer<typeof contract.interviewItem>;
@@ -25,7 +25,7 @@ const columns = {
   ROLE: (each: Item) => each.role_title,
 };
 
-/** A move of an interview's status. */
+/** Prints a status change of an interview. */
 const moved = ({ interview_id, status, room }: z.infer<typeof contract.interviewRecord>): string[] => [
   `${interview_id} is ${status}`,
   ...(room ? [`candidate    ${room.candidate_url}`, `interviewer  ${room.interviewer_url}`] : []),

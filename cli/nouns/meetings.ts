@@ -1,4 +1,7 @@
-/** `meetings`: your meetings, their transcripts, summaries and tasks. They are a person's own, so all of it needs a login. */
+/**
+ * The commands of `meetings`: your meetings with transcripts, summaries and tasks. All of them need a login, because
+ * meetings belong to a person.
+ */
 import { z } from 'zod';
 import { command, listing, steps, type Noun } from '../described.ts';
 import { usageError } from '../errors.ts';
@@ -15,8 +18,8 @@ const { settings, ...createFields } = contract.createMeetingBody.shape;
 const settingNames = Object.keys(settings.unwrap().shape);
 
 /**
- * Segments of a transcript: as JSON, or of lines like `Ada: I will call the bank.`, one a second. A line without a name goes
- * on with what was said before it. Their ids count the lines, so that the same file sent again adds nothing.
+ * Parses transcript segments: JSON, or lines like `Ada: I will call the bank.`, one second each. A line without a name
+ * continues the line before. Ids are line numbers, so sending the same file again adds nothing.
  */
 function segmentsOf(text: string, since: Date): unknown[] {
   if (/^\s*[[{]/.test(text)) {

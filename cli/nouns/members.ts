@@ -1,4 +1,4 @@
-/** `members`: who belongs to an organization, and who is invited. */
+/** The commands of `members`: an organization's members and invitations. */
 import { command, listing, type Noun } from '../described.ts';
 import * as accounts from '../../api/access/contract/accounts.ts';
 import * as orgs from '../../api/access/contract/orgs.ts';

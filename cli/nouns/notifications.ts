@@ -1,4 +1,4 @@
-/** `notifications`: what the person who is logged in was told, in all of its organizations. */
+/** The commands of `notifications`: the notifications of the logged-in person, in all of their organizations. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { command, listing, steps, type Noun } from '../described.ts';
@@ -9,10 +9,10 @@ import * as contract from '../../api/access/contract/notifications.ts';
 type Notification = z.infer<typeof contract.notification>;
 
 const path = '/me/notifications';
-/** How often `follow` asks, ms. */
+/** The polling interval of `follow`, in ms. */
 const pollMs = 2_000;
 
-/** What it leads to, by its identifier. */
+/** The id of the record that a notification is about. */
 const aboutOf = ({ approval_id, delivery_id, conv_id, task_id }: Notification): string | undefined =>
   approval_id ?? delivery_id ?? conv_id ?? task_id;
 
@@ -56,7 +56,7 @@ export const notifications: Noun = {
       route: `GET ${path}`,
       login: true,
       query: contract.notificationsQuery,
-      // It asks for all that is new.
+      // `follow` always asks for everything new, so these options do not exist.
       except: ['limit', 'unread'],
       fields: {
         of: z.object({ count: z.int().min(1).optional().meta({ description: 'end after this many' }) }),
@@ -74,7 +74,7 @@ async function follow(session: Session, count = Number.POSITIVE_INFINITY): Promi
     client.request('GET', path, contract.notificationList, { query: { limit: 100, cursor } });
   const before = (await newest()).notifications;
   const seen = new Set(before.map(({ notif_id }) => notif_id));
-  // An older one moves up when others are removed.
+  // The newest known time, because an older notification moves to the first page when others are removed.
   const since = before[0]?.created_at ?? '';
   session.output.note('Waiting for notifications; end with Ctrl-C.');
   for (let left = count; ; await wait(pollMs)) {

@@ -1,4 +1,7 @@
-/** `sessions`: what a backend does for its customers, by hand: to try the chat as somebody, and to end a session. */
+/**
+ * The commands of `sessions`: create and end customers' sessions by hand, as an organization's backend does, for
+ * example to try the chat.
+ */
 import { z } from 'zod';
 import { command, type Noun } from '../described.ts';
 import * as contract from '../../api/access/contract/sessions.ts';

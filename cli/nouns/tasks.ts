@@ -1,4 +1,4 @@
-/** `tasks`: what people of an organization have to do. */
+/** The commands of `tasks`: what people of an organization have to do. */
 import type { z } from 'zod';
 import { command, listing, type Noun } from '../described.ts';
 import * as contract from '../../api/tasks/contract/tasks.ts';
@@ -8,7 +8,7 @@ const path = '/orgs/{orgId}/tasks';
 const one = `${path}/{taskId}`;
 const example = 'task_01M7YGT1Y2M8Q0Z6V3C4K5R7XA';
 
-/** Also of the tasks of one meeting. */
+/** Also used for the tasks of one meeting. */
 export const taskColumns = {
   TASK: (task) => task.task_id,
   STATUS: (task) => task.status,

@@ -1,4 +1,7 @@
-/** `tools` and `approvals`: the organization's tool server, which of its tools the agent may call, and calls that wait. */
+/**
+ * The commands of `tools` and `approvals`: the organization's tool server, the tools that the agent may call, and calls
+ * that wait for approval.
+ */
 import type { z } from 'zod';
 import { command, listing, steps, type Noun } from '../described.ts';
 import { CliError } from '../errors.ts';
@@ -12,7 +15,7 @@ const base = '/support/mcp/orgs/{orgId}';
 type Reply = z.infer<typeof contract.serverReply>;
 type Server = NonNullable<Reply['server']>;
 
-/** What is chosen when a tool is approved; the rest is as it was discovered. */
+/** The fields that a member chooses when approving a tool; the others are taken from discovery. */
 const terms = contract.serverBody.shape.approved_tools.unwrap().element.omit({
   source_name: true,
   description: true,
@@ -24,7 +27,7 @@ const terms = contract.serverBody.shape.approved_tools.unwrap().element.omit({
   notes: true,
 });
 
-/** The server without its schemas, then its tools. */
+/** The server without its schemas, followed by its tools. */
 function serverLines({ server, authorization_url }: Reply, width: number): string[] {
   if (server === null) return ['No tool server is connected: connect one with tools set.'];
   const { approved_tools, ...connection } = server;
@@ -47,7 +50,7 @@ function serverLines({ server, authorization_url }: Reply, width: number): strin
   ];
 }
 
-/** Replaces the list of approved tools by what `change` makes of it. */
+/** Replaces the list of approved tools by the result of `change`. */
 async function changeTools(session: Session, change: (tools: Server['approved_tools']) => object[]): Promise<Reply> {
   const client = await session.client();
   const path = `/support/mcp/orgs/${await session.orgId()}/server`;
@@ -62,7 +65,7 @@ async function changeTools(session: Session, change: (tools: Server['approved_to
 async function approve(session: Session, { tool, ...chosen }: Given): Promise<void> {
   const reply = await changeTools(session, (tools) => {
     const known = tools.find(({ source_name: name }) => name === tool);
-    // The description and the schemas are left out: those of the last discovery are approved.
+    // The description and the schemas are left out, so that those of the last discovery are approved.
     const { input_schema: _i, output_schema: _o, description: _d, suspended: _s, ...kept } = known ?? {};
     const others = tools.filter((each) => each !== known);
     return [...others, { ...kept, source_name: tool, ...chosen }];
