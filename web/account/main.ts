@@ -1,6 +1,7 @@
 /**
- * The page that mailed links open: a new password, a new address, an invitation, no more mails. The token is in the
- * URL's fragment, so no server sees it; the page removes it from the URL at once and sends it only in request bodies.
+ * The page behind links in mails: setting a new password, confirming a new address, accepting an invitation,
+ * unsubscribing. The token is in the URL's fragment, so no server sees it. The page removes it from the URL at once and
+ * sends it only in request bodies.
  */
 import { make } from '../live/elements.ts';
 
@@ -49,7 +50,7 @@ async function asMember(given: Record<string, string>, path: string): Promise<Re
   return login.ok ? post(path, { token }, String(login.data['token'])) : login;
 }
 
-/** A form that stays until `send` succeeds; then the page says `done`. */
+/** A form that is shown until `send` succeeds; then the page shows `done`. */
 function form(
   button: string,
   fields: readonly Field[],

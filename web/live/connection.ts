@@ -1,38 +1,37 @@
 /**
- * The socket, and reconnecting when it is lost: with growing pauses, but at once when the browser says that it is
- * online again. It passes frames on without interpreting them, except those that show that the server is still there.
+ * The WebSocket, with reconnection when it is lost: with backoff, but at once when the browser reports that it is
+ * online again. Frames are passed on without being interpreted, except those that show that the server is still alive.
  */
 import type { Frame } from './frame.ts';
 
 /**
- * `connecting`: the first attempt. `lost`: trying again. `slow`: the server asked to wait. `ended`: the session is
- * over. `refused`: this page may not chat. The last two stay until the page connects again.
+ * `connecting`: the first attempt. `lost`: reconnecting. `slow`: the server asked to wait. `ended`: the session is
+ * over. `refused`: this page may not chat. After `ended` and `refused` nothing happens until the page connects again.
  */
 export type LinkState = 'connecting' | 'open' | 'lost' | 'slow' | 'ended' | 'refused';
 
-/** There is no address, and there never will be; thrown by `address`. */
+/** Thrown by `address` when there is no address and never will be. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
 export type LinkDeps = {
-  /**
-   * The address to connect to, with the position to resume from. @throws Unreachable when there will never be an
-   * address.
-   */
+  /** The URL to connect to, with the position to resume from. @throws Unreachable when there will never be a URL */
   address(): Promise<string>;
   frame(frame: Frame): void;
   state(state: LinkState): void;
-  /** The server could not read a frame (close code 4400). */
+  /** Called when the server could not read a frame (close code 4400). */
   unreadable(): void;
-  /** The conversation no longer exists (close code 4404). Returns whether there is another way to connect. */
+  /**
+   * Called when the conversation no longer exists (close code 4404). Returns whether there is another way to connect.
+   */
   missing(): boolean;
 };
 
 export type Link = {
-  /** Returns whether the frame was given to an open socket. */
+  /** Sends a frame. Returns whether the socket was open. */
   send(frame: Record<string, unknown>): boolean;
-  /** Connects again after a pause, because this socket cannot be used. */
+  /** Drops this socket, because it is unusable, and reconnects after a pause. */
   again(): void;
   /** Closes permanently. */
   close(): void;
@@ -40,16 +39,16 @@ export type Link = {
 
 const closeCodes = { unreadable: 4400, ended: 4401, refused: 4403, missing: 4404, tooFast: 4429 } as const;
 /**
- * The pause doubles from the first to the last; each actual pause is a random part of it, so that clients do not all
- * reconnect at once.
+ * Exponential backoff: the pause doubles from the first to the last. Each actual pause is a random part of it (jitter),
+ * so that clients do not all reconnect at once.
  */
 const pauseMs = { first: 500, last: 30_000 } as const;
-/** How long to wait after close code 4429, unless the server names a time. */
+/** The pause after close code 4429, in ms, unless the server names a time. */
 const slowMs = 60_000;
-/** Networks drop connections silently; a ping without a timely answer reveals that. */
+/** The interval of pings, in ms. Networks drop connections silently; a ping without a timely reply reveals that. */
 const pingEveryMs = 25_000;
 const pongWithinMs = 10_000;
-/** After a socket that was open this long, the next pause is the shortest again. */
+/** After a socket was open for this long, in ms, the next pause is the shortest again. */
 const goodAfterMs = 5_000;
 
 export function openLink(deps: LinkDeps): Link {
@@ -78,7 +77,7 @@ export function openLink(deps: LinkDeps): Link {
     try {
       listen(new WebSocket(address));
     } catch {
-      // The page's policy does not allow this address.
+      // The page's content security policy forbids this URL.
       end('refused');
     }
   }
@@ -97,7 +96,7 @@ export function openLink(deps: LinkDeps): Link {
       const frame = parse(data);
       if (frame?.type === 'error' && typeof frame['retry_after'] === 'number') waitMs = frame['retry_after'] * 1000;
       if (!frame || socket !== opened) return;
-      // Only now does the server know who the customer is.
+      // The server has identified the customer only when it sends `welcome`.
       if (frame.type === 'welcome') {
         welcome = true;
         deps.state('open');
@@ -110,7 +109,7 @@ export function openLink(deps: LinkDeps): Link {
       if (openedAt > 0 && performance.now() - openedAt > goodAfterMs) attempts = 0;
       if (code === closeCodes.ended) return end('ended');
       if (code === closeCodes.refused) return end('refused');
-      // An address that the server cannot read will not become valid.
+      // If the server cannot read the URL, retrying the same one does not help.
       if (code === closeCodes.unreadable && !welcome) return end('refused');
       if (code === closeCodes.unreadable) deps.unreadable();
       if (code === closeCodes.missing && !deps.missing()) return end('refused');
@@ -127,7 +126,7 @@ export function openLink(deps: LinkDeps): Link {
     }, pingEveryMs);
   }
 
-  /** Drops a socket without waiting for its close, which it may take minutes to notice. */
+  /** Abandons a socket without waiting for its close event, which may take minutes. */
   function drop(opened: WebSocket): void {
     if (socket !== opened) return;
     socket = undefined;

@@ -1,8 +1,11 @@
-/** Creates elements. Text stays text: nothing here, and no code that uses it, ever parses HTML. */
+/** Creates DOM elements. Strings only become text nodes: neither this file nor its users ever parse HTML. */
 
 type Properties = Readonly<Record<string, string | boolean | number>>;
 
-/** An element with attributes (true: without a value; false: left out) and children; strings become text nodes. */
+/**
+ * An element with attributes and children. The attribute value true means an attribute without a value; false leaves it
+ * out. Strings become text nodes.
+ */
 export function make<K extends keyof HTMLElementTagNameMap>(
   name: K,
   attributes: Properties = {},
@@ -16,7 +19,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A decorative icon without a label; `paths` are SVG path data on a grid of 24 by 24. */
+/** A decorative icon without a label. `paths`: SVG path data on a grid of 24 by 24. */
 export function icon(paths: readonly string[], className = ''): SVGSVGElement {
   const space = 'http://www.w3.org/2000/svg';
   const svg = document.createElementNS(space, 'svg');
@@ -39,7 +42,7 @@ export const icons = {
   end: ['M4 12.5l5 5L20 6.5'],
 } as const;
 
-/** A link to another page if the address is a web address; else its text. */
+/** A link to another page if the address is a web address; otherwise its text. */
 export function link(address: string, text: string): Node {
   if (!URL.canParse(address) || !['http:', 'https:'].includes(new URL(address).protocol)) {
     return document.createTextNode(text);
@@ -47,7 +50,7 @@ export function link(address: string, text: string): Node {
   return make('a', { href: address, target: '_blank', rel: 'noopener noreferrer' }, text);
 }
 
-/** The text, with the web addresses in it as links. */
+/** The text, in which web addresses become links. */
 export function linked(text: string): Node[] {
   return text
     .split(/(https?:\/\/[^\s<>"']*[^\s<>"'.,;:!?)\]])/)

@@ -1,2 +1,2 @@
-/** A frame as received; members that are not used are ignored. Types only. */
+/** A frame as received from the server. Unused members are ignored. Types only. */
 export type Frame = { type: string; seq: number } & Record<string, unknown>;

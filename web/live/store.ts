@@ -1,18 +1,19 @@
 /**
- * The data that this browser keeps for a customer: the visitor's id, what was read, what was not sent yet. If the page
- * may not store anything, the data last as long as the page.
+ * The data that this browser keeps for a customer: the visitor's id, what was read, and unsent messages. If the page
+ * may not store data, they last as long as the page.
  */
 
 export type Store = {
   get(name: string): string | undefined;
-  /** Undefined removes it. */
+  /** The value undefined removes the entry. */
   set(name: string, value: string | undefined): void;
   /** The names with this prefix, in no particular order. */
   names(prefix: string): string[];
 };
 
 /**
- * Entries of `storage` under our own prefix. `storage` is a function because even reading the property may be refused.
+ * A store of entries of `storage` with our own prefix. `storage` is a function, because even reading the property may
+ * be refused.
  */
 export function createStore(storage: () => Storage, prefix: string): Store {
   const memory = new Map<string, string>();

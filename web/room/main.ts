@@ -1,6 +1,6 @@
 /**
- * The page of a room: connects the view, the state, what is not sent yet, and the socket. The token in the page's address is the
- * only credential; it is sent nowhere but to the socket of the same server.
+ * The page of an interview room: connects the view, the state, unsent messages and the socket. The token in the page's
+ * URL is the only credential; it is sent only to the socket of the same server.
  */
 import { openLink, type Link, type LinkState } from '../live/connection.ts';
 import { createStore, randomId } from '../live/store.ts';
@@ -8,7 +8,7 @@ import { emptyRoom, receive, say } from './state.ts';
 import { createView } from './view.ts';
 
 const token = location.pathname.split('/').at(-1) ?? '';
-/** Unsent messages survive a reload of this tab, and nothing else does. */
+/** Unsent messages survive a reload of this tab; no other data is stored. */
 const store = createStore(() => window.sessionStorage, `interview-room:${token.slice(0, 8)}:`);
 const unsent = 'unsent:';
 
@@ -70,7 +70,7 @@ const link: Link = openLink({
   missing: () => false,
 });
 
-/** Messages that a former load of this page could not send; the server takes each only once. */
+/** Takes over messages that the page could not send before a reload. The server deduplicates messages. */
 function takeUnsent(): void {
   for (const name of store.names(unsent)) {
     const clientId = name.slice(unsent.length);

@@ -1,9 +1,11 @@
-/** The state of a room after each frame of the server. Pure: it knows neither the page nor the connection. */
+/**
+ * The state of an interview room after each frame from the server. Pure: it knows neither the page nor the connection.
+ */
 import type { Frame } from '../live/frame.ts';
 
 export type Role = 'candidate' | 'interviewer';
 export type Entry = {
-  /** The server's id; a message that it has not acknowledged has none yet. */
+  /** The server's id; undefined until the server has acknowledged the message. */
   id: string | undefined;
   clientId?: string;
   by: Role | 'ai';
@@ -24,15 +26,15 @@ export type Question = { id: string; index: number; total: number; body: string 
 
 export type Room = {
   welcome: Welcome | undefined;
-  /** `waiting`: the candidate has not agreed yet. */
+  /** `waiting`: the candidate has not consented yet. */
   stage: 'waiting' | 'running' | 'over';
   seq: number | undefined;
   entries: readonly Entry[];
   question: Question | undefined;
   suggestions: readonly Suggestion[];
-  /** The server's sentence about the end. */
+  /** The server's sentence that tells how the interview ended. */
   ending: string | undefined;
-  /** The server's fault for a message that it refused. */
+  /** The server's error for a message that it refused. */
   fault: string | undefined;
 };
 
@@ -48,7 +50,7 @@ export const emptyRoom: Room = {
 };
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-/** How many suggestions are shown: an interviewer reads few while somebody speaks. */
+/** Maximum number of suggestions shown, because an interviewer can read few while somebody speaks. */
 const shownSuggestions = 3;
 
 export function receive(before: Room, frame: Frame): Room {
@@ -85,7 +87,8 @@ export function receive(before: Room, frame: Frame): Room {
       return { ...room, entries: placed(room.entries, entryOf(frame)) };
     case 'suggestion': {
       const suggestion = { id: text(frame['suggestion_id']), kind: text(frame['kind']), body: text(frame['body']) };
-      // Suggestions of an earlier message are outdated.
+      // A suggestion's id without its trailing number identifies what the suggestion responds to. Suggestions that
+      // respond to something earlier are outdated.
       const occasion = (id: string): string => id.replace(/:\d+$/, '');
       const others = room.suggestions.filter(
         ({ id }) => occasion(id) === occasion(suggestion.id) && id !== suggestion.id,
@@ -115,7 +118,7 @@ function welcomed(room: Room, frame: Frame): Room {
 
 function refused(room: Room, frame: Frame): Room {
   const id = frame['client_message_id'];
-  // A message that failed on the server is sent again; only a refusal is final.
+  // A message that failed temporarily is sent again; only a refusal is final.
   const final = !['INTERNAL', 'UNAVAILABLE', 'RATE_LIMITED'].includes(text(frame['code']));
   const entries = room.entries.map((entry): Entry =>
     final && id !== undefined && entry.clientId === id ? { ...entry, state: 'failed' } : entry,
@@ -130,7 +133,7 @@ const entryOf = (frame: Frame | Record<string, unknown>): Entry => ({
   state: 'there',
 });
 
-/** Each message once; unacknowledged messages stay last. */
+/** Adds a message without duplicates; unacknowledged messages stay last. */
 function placed(entries: readonly Entry[], entry: Entry): Entry[] {
   const at = entries.findIndex(({ id }) => id === entry.id);
   if (at !== -1) return entries.with(at, { ...entries[at]!, ...entry });
@@ -138,7 +141,7 @@ function placed(entries: readonly Entry[], entry: Entry): Entry[] {
   return [...there, entry, ...entries.filter(({ id }) => id === undefined)];
 }
 
-/** A message that is written here and not acknowledged yet. */
+/** Adds a message that was written on this page and is not acknowledged yet. */
 export const say = (room: Room, clientId: string, by: Role, body: string): Room => ({
   ...room,
   fault: undefined,

@@ -1,4 +1,7 @@
-/** All fixed sentences of the room's page, by language. Messages of people and of the server are not translated. */
+/**
+ * All fixed sentences of the interview room's page, by language. Messages of people and of the server are not
+ * translated.
+ */
 
 const en = {
   interview: 'Interview',
@@ -140,7 +143,7 @@ const es: Texts = {
 export const texts = { en, de, fr, es } as const;
 export type Locale = keyof typeof texts;
 
-/** The first of the wanted languages that has texts (`de-AT` is `de`); English when none has. */
+/** The first of the wanted languages that has texts (`de-AT` counts as `de`); English when none has. */
 export function localeOf(wanted: readonly string[]): Locale {
   const known = Object.keys(texts) as Locale[];
   const named = wanted.map((language) => language.toLowerCase().split('-')[0]);

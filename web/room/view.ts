@@ -1,22 +1,26 @@
-/** The visible parts of a room. It shows the state that it is given and reports what people do. */
+/** The visible parts of an interview room. It shows the state it is given and reports what people do. */
 import type { LinkState } from '../live/connection.ts';
 import { make } from '../live/elements.ts';
 import type { Entry, Room, Suggestion } from './state.ts';
 import { localeOf, texts, type Texts } from './texts.ts';
 
-export type Shown = { room: Room; link: LinkState; /** An answer about consent is on its way. */ busy: boolean };
+export type Shown = {
+  room: Room;
+  link: LinkState;
+  /** The answer about consent has been sent but not acknowledged. */ busy: boolean;
+};
 export type ViewEvents = { consented(accepted: boolean): void; said(body: string): void; ended(): void };
 
-/** Longest message that the server takes, in characters. */
+/** Maximum length of a message that the server accepts, in characters. */
 const maxBody = 8000;
 
 export function createView(main: HTMLElement, on: ViewEvents) {
   const parts = build(main);
   const { title, progress, bar, notice, log, note, form, input, agree, decline, end, suggestions } = parts;
-  /** The elements of the log, by message id. */
+  /** The elements of the log by message id. */
   const shown = new Map<string, HTMLElement>();
   let mayEnd = false;
-  /** The browser's language until the interview's is known. */
+  /** The browser's language, until the interview's language is known. */
   let locale = localeOf(navigator.languages);
   let words: Texts = texts[locale];
   speak();
@@ -37,7 +41,7 @@ export function createView(main: HTMLElement, on: ViewEvents) {
 
   agree.addEventListener('click', () => on.consented(true));
   decline.addEventListener('click', () => on.consented(false));
-  // Ending needs two presses, because one is easily made by mistake.
+  // Ending needs two presses of the button, because one press may be a mistake.
   end.addEventListener('click', () => {
     if (mayEnd) on.ended();
     mayEnd = true;

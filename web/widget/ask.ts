@@ -1,4 +1,7 @@
-/** The question before something is done: what exactly will be done, and the buttons to answer. */
+/**
+ * The question that a customer must answer before an action is done. It shows exactly what will be done, with buttons
+ * to decide.
+ */
 import type { Ask } from './conversation.ts';
 import { make } from '../live/elements.ts';
 import { questionForm, type QuestionEvents } from './question.ts';
@@ -6,11 +9,11 @@ import type { Texts } from './texts.ts';
 
 export type AskEvents = QuestionEvents & {
   decided(ask: Ask, approved: boolean): void;
-  /** The customer wants to prove who they are; the page does that. */
+  /** The customer wants to prove their identity, which the host page does. */
   prove(ask: Ask): void;
 };
 
-/** It is an element of the log, so a screen reader reads it when it appears, and again when it is decided. */
+/** An element of the log, so that a screen reader announces it when it appears and again when it is decided. */
 export function askElement(ask: Ask, texts: Texts, on: AskEvents): HTMLElement {
   const { pendingId, kind, title, rows, does, question, state } = ask;
   const id = `ask-${pendingId}-${question?.id ?? ''}`;

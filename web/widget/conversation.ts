@@ -1,25 +1,25 @@
 /**
- * The state of a conversation after each frame of the server. Pure: it knows neither the page nor the connection. A
- * restarted answer, a repeated frame or a history in between leave the same state as on the server.
+ * The state of a conversation after each frame from the server. Pure: it knows neither the page nor the connection. A
+ * restarted answer, a repeated frame or a history in between lead to the same state as on the server.
  */
 import type { Frame } from '../live/frame.ts';
 
 export type Source = { name: string; url?: string | undefined };
-/** A passage that may help: its heading, and the question that leads to it. */
+/** A passage that may help: its heading, and the question that finds it. */
 export type Offer = { heading: string; question: string };
 /**
- * What the customer is asked before something is done: to agree, to prove who they are, or to give what the tool needs.
- * `sent`: `reply` is on its way. `failed`: a proof or an answer was refused. `over`: it has expired, or was decided
- * elsewhere.
+ * A question to the customer before an action is done: to approve it, to prove their identity, or to give input that
+ * the tool needs. `sent`: `reply` is in flight. `failed`: a proof or an answer was refused. `over`: the question has
+ * expired or was decided elsewhere.
  */
 export type Ask = {
   pendingId: string;
   kind: 'confirm' | 'step_up' | 'input';
   tool: string;
   title: string;
-  /** The values that would be sent, by name. */
+  /** The values that the tool would get, by name. */
   rows: readonly (readonly [name: string, value: string])[];
-  /** What the tool does, when no values are sent. */
+  /** What the tool does; used when it gets no values. */
   does?: string;
   /** The tool's own question; only for `input`. */
   question?: { id: string; message: string; fields: readonly Field[] };
@@ -39,13 +39,13 @@ export type Role = 'customer' | 'ai' | 'agent' | 'system';
 export type Status = 'open' | 'pending' | 'escalated' | 'resolved';
 
 export type Entry = {
-  /** The server's id; a message that the server has not acknowledged has none yet. */
+  /** The server's id; undefined until the server has acknowledged the message. */
   id: string | undefined;
-  /** Our own id, for messages that were written here. */
+  /** Our own id for a message that was written on this page. */
   clientId?: string | undefined;
   role: Role;
   body: string;
-  /** The server's time, ISO 8601. */
+  /** The server's time in ISO 8601. */
   timestamp?: string | undefined;
   sources: readonly Source[];
   offers?: readonly Offer[] | undefined;
@@ -53,22 +53,24 @@ export type Entry = {
   ask?: Ask;
   /** The result of an action, or why it was not done. */
   result?: { label: string; ok: boolean };
-  /** `begun`: an answer whose end has not arrived. `waiting` and `failed` are only for the customer's own messages. */
+  /**
+   * `begun`: the end of the answer has not arrived. `waiting` and `failed` are only for the customer's own messages.
+   */
   state: 'there' | 'begun' | 'waiting' | 'failed';
 };
 
 export type Conversation = {
   convId: string | undefined;
   status: Status;
-  /** Number of the last frame of the log; undefined before the first `welcome`. */
+  /** The number of the last frame of the log; undefined before the first `welcome`. */
   seq: number | undefined;
-  /** Whether an answer is being prepared. */
+  /** Whether the server is preparing an answer. */
   writing: boolean;
-  /** The server's entries in its order, then those that are not acknowledged yet. */
+  /** The server's entries in its order, followed by unacknowledged ones. */
   entries: readonly Entry[];
-  /** The cursor for reading the messages before the first entry; undefined when there are none. */
+  /** The cursor for reading messages before the first entry; undefined when there are none. */
   earlier: string | undefined;
-  /** How many of the first entries were read with that cursor. */
+  /** The number of entries at the start that were read with that cursor. */
   older: number;
 };
 
@@ -82,7 +84,7 @@ export const noConversation: Conversation = {
   older: 0,
 };
 
-/** Frames that are not in the log; their `seq` is that of the last frame in the log. */
+/** Types of frames that are not part of the log. Their `seq` is the number of the log's last frame. */
 const unlogged: ReadonlySet<string> = new Set(['welcome', 'history', 'earlier', 'pong', 'error']);
 const statuses: readonly string[] = ['open', 'pending', 'escalated', 'resolved'] satisfies Status[];
 
@@ -99,7 +101,7 @@ function receiveUnlogged(before: Conversation, frame: Frame): Conversation {
       const convId = text(frame['conv_id']);
       const status = statusOf(frame['status'], before.status);
       if (convId === before.convId) return { ...before, status };
-      // This is another conversation than before, so only the messages that are still to be sent are kept.
+      // The conversation has changed, so only messages that are still to be sent are kept.
       return { ...noConversation, convId, status, entries: before.entries.filter(({ id }) => id === undefined) };
     }
     case 'history': {
@@ -110,7 +112,7 @@ function receiveUnlogged(before: Conversation, frame: Frame): Conversation {
       return { ...before, seq: frame.seq, writing: false, entries, earlier: cursorOf(frame), older: 0 };
     }
     case 'earlier': {
-      // The answer to a repeated request, or to one from before a new `history` replaced everything.
+      // The reply to a repeated request, or to one from before a new `history` replaced everything.
       if (before.earlier === undefined || frame['before'] !== before.earlier) return before;
       const known = new Set(before.entries.map(({ id }) => id));
       const found = entriesOf(frame).filter(({ id }) => !known.has(id));
@@ -120,7 +122,7 @@ function receiveUnlogged(before: Conversation, frame: Frame): Conversation {
     case 'error': {
       if (isRefusal(frame)) return fail(before, [text(frame['client_message_id'])]);
       if (frame['code'] === 'NOTHING_PENDING') return settleAsks(before, ({ state }) => state === 'sent', 'over');
-      // Only a proof and an answer can be refused.
+      // Only a proof or an answer to a question can be refused.
       if (frame['code'] === 'VALIDATION')
         return settleAsks(before, ({ state, kind }) => state === 'sent' && kind !== 'confirm', 'failed');
       return before;
@@ -144,7 +146,7 @@ function receiveLogged(before: Conversation, frame: Frame): Conversation {
     case 'reply_start':
       return put({ ...before, writing: true }, { id, role: 'ai', body: '', sources: [], state: 'begun' });
     case 'reply_chunk': {
-      // If the beginning of an answer was missed, only its end is usable.
+      // Without its beginning, an answer is shown only when its end arrives.
       const begun = before.entries.find((entry) => entry.id === id && entry.state === 'begun');
       return begun ? put(before, { ...begun, body: begun.body + text(frame['body']) }) : before;
     }
@@ -159,7 +161,7 @@ function receiveLogged(before: Conversation, frame: Frame): Conversation {
     case 'confirm':
     case 'step_up':
     case 'input':
-      // While the customer is asked something, the typing indicator is off.
+      // The typing indicator is off while the customer is asked a question.
       return put({ ...before, writing: false }, askEntry(frame, frame.type));
     case 'confirm_ack': {
       const asked = text(frame['pending_id']);
@@ -188,14 +190,14 @@ function receiveLogged(before: Conversation, frame: Frame): Conversation {
   }
 }
 
-/** Errors that are temporary, or that the end of the connection reports. */
+/** Errors that are temporary, or that accompany the end of the connection. */
 const passing: readonly unknown[] = ['INTERNAL', 'UNAVAILABLE', 'RATE_LIMITED', 'UNAUTHENTICATED', 'NOT_FOUND'];
 
-/** Whether an `error` says that a message will never be accepted. */
+/** Whether an `error` frame says that a message will never be accepted. */
 export const isRefusal = (frame: Frame): boolean =>
   typeof frame['client_message_id'] === 'string' && !passing.includes(frame['code']);
 
-/** Adds a message that was written here, which the server does not know yet. */
+/** Adds a message that was written on this page and that the server does not know yet. */
 export function say(before: Conversation, clientId: string, body: string): Conversation {
   return {
     ...before,
@@ -212,7 +214,7 @@ function settleAsks(before: Conversation, which: (ask: Ask) => boolean, state: A
   return { ...before, entries };
 }
 
-/** Stores the customer's reply to a question, to be sent. A decided question stays unchanged. */
+/** Stores the customer's reply to a question, for sending. A question that is already decided stays unchanged. */
 export function answerAsk(before: Conversation, pendingId: string, reply: Record<string, unknown>): Conversation {
   const entries = before.entries.map((entry): Entry =>
     entry.ask?.pendingId === pendingId && isUnsettled(entry.ask.state)
@@ -222,7 +224,7 @@ export function answerAsk(before: Conversation, pendingId: string, reply: Record
   return { ...before, entries };
 }
 
-/** The page cannot prove who the customer is. */
+/** Marks a question as failed, because the host page cannot prove the customer's identity. */
 export const failAsk = (before: Conversation, pendingId: string): Conversation =>
   settleAsks(before, (ask) => ask.pendingId === pendingId && isUnsettled(ask.state), 'failed');
 
@@ -247,7 +249,7 @@ function askEntry(frame: Frame, kind: Ask['kind']): Entry {
   };
 }
 
-/** `order_number` is "Order number". */
+/** Turns a field's name into a title: `order_number` becomes "Order number". */
 function titled(name: string): string {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
@@ -257,7 +259,7 @@ function titled(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Marks the messages that the server will not accept. */
+/** Marks messages that the server will not accept. */
 export function fail(before: Conversation, clientIds: readonly string[]): Conversation {
   const entries = before.entries.map((entry): Entry =>
     entry.id === undefined && clientIds.includes(entry.clientId ?? '') ? { ...entry, state: 'failed' } : entry,
@@ -266,8 +268,8 @@ export function fail(before: Conversation, clientIds: readonly string[]): Conver
 }
 
 /**
- * Replaces the entry with the same id, or else adds the entry after the server's other entries. A finished answer is
- * added in the same way, because its place in the history is that of its end.
+ * Replaces the entry with the same id; otherwise adds the entry after the server's other entries. A finished answer is
+ * moved to the end too, because in the history its place is that of its end.
  */
 function put(before: Conversation, entry: Entry): Conversation {
   const standing = before.entries.find(({ id }) => id === entry.id);
@@ -275,7 +277,7 @@ function put(before: Conversation, entry: Entry): Conversation {
   const others = before.entries.filter(
     (other) =>
       !(finished && other === standing) &&
-      // The server's copy replaces the message that was waiting.
+      // The server's copy of a message replaces the waiting one.
       (other.id !== undefined || entry.clientId === undefined || other.clientId !== entry.clientId),
   );
   if (standing && !finished) {
@@ -289,7 +291,7 @@ const entriesOf = (frame: Frame): Entry[] =>
   (Array.isArray(frame['messages']) ? (frame['messages'] as unknown[]) : []).map(entryOf);
 const cursorOf = ({ cursor }: Frame): string | undefined => (typeof cursor === 'string' ? cursor : undefined);
 
-/** An entry from a message of a history or of a frame. */
+/** Makes an entry from a message of a history or of a frame. */
 function entryOf(message: unknown): Entry {
   const given = (typeof message === 'object' && message !== null ? message : {}) as Record<string, unknown>;
   const role = text(given['role']);
@@ -325,8 +327,8 @@ const statusOf = (value: unknown, otherwise: Status): Status =>
   statuses.includes(text(value)) ? (value as Status) : otherwise;
 
 /**
- * Answers and replies that came after the customer last looked, and what the customer is asked; `readUpTo` is the timestamp of
- * the last one seen.
+ * The number of unread entries: open questions, and answers and replies after `readUpTo`. `readUpTo`: the timestamp of
+ * the last one that the customer has seen.
  */
 export function countUnread({ entries }: Conversation, readUpTo: string): number {
   return entries.filter(
@@ -335,7 +337,7 @@ export function countUnread({ entries }: Conversation, readUpTo: string): number
   ).length;
 }
 
-/** The timestamp of the last answer or reply; the empty text when there is none. */
+/** The timestamp of the last answer or reply; empty when there is none. */
 export function lastHeard({ entries }: Conversation): string {
   const heard = entries.filter(({ role, state }) => role !== 'customer' && state === 'there');
   return heard.reduce((last, { timestamp = '' }) => (timestamp > last ? timestamp : last), '');

@@ -1,14 +1,14 @@
 /**
- * The script of the page's script tag (`/widget.js`, a classic script): it defines `window.SupportWidget` at once and
- * loads the other files from the same place. It must stay small, and must not touch anything else of the page.
+ * The script of the page's script tag (`/widget.js`, a classic script). It defines `window.SupportWidget` at once and
+ * loads the other files from the same server. It must stay small and change nothing else on the page.
  */
 import type { start as startWidget, Widget } from './main.ts';
 
 {
-  /** The server fills this in: a hash of the files, so that browsers may cache them forever. */
+  /** The server replaces this by a hash of the files, so that browsers may cache the files forever. */
   const version = '__VERSION__';
   const script = document.currentScript;
-  // A second tag on the page gets the same widget.
+  // A second script tag on the page gets the same widget.
   if (script instanceof HTMLScriptElement && !('SupportWidget' in window)) {
     const base = new URL('.', script.src).href;
     const settings = Object.fromEntries(Object.entries(script.dataset));
@@ -22,7 +22,7 @@ import type { start as startWidget, Widget } from './main.ts';
         Reflect.deleteProperty(window, 'SupportWidget');
       });
     });
-    // Calls of the page before the files have loaded are executed once they have.
+    // Calls from the page are queued until the files have loaded.
     const api = {
       open: () => ready.then((widget) => widget.open()),
       close: () => ready.then((widget) => widget.close()),

@@ -1,7 +1,7 @@
 /**
- * The list of messages. Finished messages are in the log, which screen readers announce as it grows. An answer that is
- * still being written is shown below the log and hidden from screen readers until its end, so that it is read once and
- * whole. Earlier messages that the customer asks for stand above the log, because they are not new.
+ * The list of messages. Finished messages are in the log, whose additions screen readers announce. An answer that is
+ * still being written is below the log and hidden from screen readers, so that it is announced once and complete.
+ * Earlier messages, which the customer requests, are above the log, because they are not new.
  */
 import { askElement, type AskEvents } from './ask.ts';
 import type { Conversation, Entry, Offer } from './conversation.ts';
@@ -17,14 +17,14 @@ export type Log = {
 
 type Shown = { entry: Entry; element: HTMLElement };
 
-/** A reader who is closer than this to the end, in pixels, is following the conversation. */
+/** A reader who is closer to the end than this, in pixels, is following the conversation. */
 const followsWithin = 60;
-/** The space above the newest message when it is long, in pixels. */
+/** The space above a long newest message, in pixels. */
 const marginAbove = 12;
 
 export type LogEvents = AskEvents & {
   earlier(): void;
-  /** The customer takes what was offered. */
+  /** The customer chose one of the offered questions. */
   asked(question: string): void;
 };
 
@@ -48,19 +48,19 @@ export function createLog(texts: Texts, locale: string, on: LogEvents): Log {
   );
   more.addEventListener('click', () => on.earlier());
   let shown: Shown[] = [];
-  /** The position that the widget has scrolled to; at any other position the reader has scrolled. */
+  /** The position to which the widget has scrolled. Any other position means that the reader has scrolled. */
   let scrolledTo = 0;
-  /** Whether the reader has scrolled to the end. */
+  /** Whether the list is scrolled (nearly) to its end. */
   let atEnd = false;
   const nearEnd = (): boolean => element.scrollHeight - element.scrollTop - element.clientHeight < followsWithin;
   element.addEventListener('scroll', () => (atEnd = nearEnd()));
-  // The rating, a longer draft or a sentence about the connection take space; the newest message stays in view.
+  // The newest message stays in view when other parts (rating, a long draft, connection status) take space.
   new ResizeObserver(() => {
     if (element.scrollTop === scrolledTo) toEnd();
     else if (atEnd) element.scrollTop = element.scrollHeight;
   }).observe(element);
 
-  /** Scrolls to the newest message; one that is higher than the list is shown from its beginning. */
+  /** Scrolls to the newest message. A message taller than the list is shown from its beginning. */
   function toEnd(): void {
     const last = begun.lastElementChild ?? list.lastElementChild;
     const top = last ? last.getBoundingClientRect().top - element.getBoundingClientRect().top : 0;
@@ -81,7 +81,7 @@ export function createLog(texts: Texts, locale: string, on: LogEvents): Log {
         const known = standing.get(keyOf(entry));
         if (known && sameLook(known.entry, entry)) return { entry, element: known.element };
         const fresh = entryElement(entry, texts, time, on);
-        // Replaced in place, so that a message which was waiting is not announced as a new one.
+        // Replaced in place, so that a message that was waiting is not announced again.
         known?.element.replaceWith(fresh);
         return { entry, element: fresh };
       });
@@ -97,7 +97,7 @@ export function createLog(texts: Texts, locale: string, on: LogEvents): Log {
     else if (followed || said) toEnd();
   }
 
-  /** Shows the button for earlier messages, and how many have just been added; the focus is never lost. */
+  /** Updates the button for earlier messages and the number of those just added. The keyboard focus is never lost. */
   function showEarlier(exists: boolean, olderCount: number, read: number): void {
     const focused = (more.getRootNode() as ShadowRoot).activeElement === more;
     greeting.hidden = exists;
@@ -121,7 +121,7 @@ export function createLog(texts: Texts, locale: string, on: LogEvents): Log {
   return { element, show, toEnd };
 }
 
-/** Makes these the children of a list, without moving those that are already in place. */
+/** Sets a list's children without moving those already in place. */
 function fill(list: HTMLElement, elements: readonly HTMLElement[]): void {
   const kept = new Set<Element>(elements);
   for (const child of Array.from(list.children)) if (!kept.has(child)) child.remove();
@@ -152,13 +152,14 @@ function entryElement(entry: Entry, texts: Texts, time: Intl.DateTimeFormat, on:
     const sentence = result.ok ? texts.done(result.label) : texts.notDone(result.label);
     return make('div', { class: 'entry system' }, make('div', { class: 'body' }, make('p', { dir: 'auto' }, sentence)));
   }
-  // What is offered stands on the buttons; above them, the sentence before the list.
+  // The offers are shown as buttons, so only the sentence above the offers is shown as text.
   const body = offers.length > 0 ? entry.body.split('\n')[0]! : entry.body;
   const by = make('p', { class: 'by' }, nameOf(entry, texts));
   if (timestamp !== undefined && !Number.isNaN(Date.parse(timestamp))) {
     by.append(' · ', make('time', { datetime: timestamp }, time.format(new Date(timestamp))));
   }
-  // The text decides its own direction. Only a team member's text gets links, because an answer has its sources.
+  // The text's own characters decide its direction. Only a team member's text gets links, because an answer lists its
+  // sources.
   const text = make('p', { dir: 'auto' }, ...(role === 'agent' ? linked(body) : [body]));
   const said = make('div', { class: 'body' }, text);
   const element = make('div', { class: `entry ${role} ${state}` }, by, said);
@@ -180,11 +181,11 @@ function offerList(offers: readonly Offer[], texts: Texts, on: LogEvents): HTMLE
     button.addEventListener('click', () => on.asked(question));
     return make('li', {}, button);
   });
-  // Safari takes a list without bullets for none unless its role is said.
+  // Safari does not treat a list without bullets as a list unless its role is set.
   return make('ul', { class: 'offers', role: 'list', 'aria-label': texts.offers }, ...items);
 }
 
-/** Each source once, because an answer may use several passages of one page. */
+/** Lists each source once, because an answer may use several passages of one page. */
 function sourceList({ sources }: Entry, texts: Texts): HTMLElement {
   const each = [...new Map(sources.map((source) => [`${source.name}\n${source.url ?? ''}`, source])).values()];
   const items = each.map(({ name, url }) =>

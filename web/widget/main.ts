@@ -1,6 +1,6 @@
 /**
- * The widget: connects the view, the conversation, the store and the socket. A page has one widget, and it connects
- * only when somebody opens it or has written before, so that mere visitors cost nothing.
+ * The widget: connects the view, the conversation, the store and the socket. A page has one widget. It connects only
+ * when the customer opens it or has written before, so that mere visitors cost nothing.
  */
 import { openLink, Unreachable, type Link, type LinkState } from '../live/connection.ts';
 import type { Frame } from '../live/frame.ts';
@@ -13,24 +13,25 @@ import { createView } from './view.ts';
 export type Widget = {
   open(): void;
   close(): void;
-  /** Removes the widget from the page. Stored data stay. */
+  /** Removes the widget from the page. Stored data is kept. */
   destroy(): void;
-  /** Sets the customer from now on; null returns to the visitor. */
+  /** Sets the customer from now on; null switches back to an anonymous visitor. */
   identify(identity: Identity | null): void;
-  /** Context from the page that helps to answer; it may narrow what is searched and never widens it. */
+  /** Passes context from the page that helps to answer. It may narrow what is searched but never widens it. */
   update(context: Record<string, unknown>): void;
   /**
-   * Answers `supportwidget:stepup` with the `step_up_token` of the session that is in use, or that `identify` has just set.
+   * Answers the event `supportwidget:stepup` with a `step_up_token`. The token must be for the current session, or for
+   * the one that `identify` has just set.
    */
   stepUp(pendingId: string, token: string): void;
 };
 
-/** A message without acknowledgement, as it is stored: the conversation that it belongs to, and its text. */
+/** An unacknowledged message as it is stored: its conversation and its text. */
 type Unsent = { convId: string | undefined; body: string; at: number };
 
 /**
- * Puts the widget on the page. `base`: the address of the server, ending in `/`. `settings`: the tag's data attributes.
- * @throws Error when the page names neither a key nor a session token.
+ * Puts the widget on the page. `base`: the server's URL with a trailing `/`. `settings`: the script tag's data
+ * attributes. @throws Error when the page gives neither a key nor a session token
  */
 export function start(
   base: string,
@@ -51,15 +52,15 @@ export function start(
   let link: Link | undefined;
   let context: Record<string, unknown> | undefined;
   let rated = false;
-  /** The frame that ends the conversation, and the status that it ends, until the server reports the result. */
+  /** The frame that ends the conversation and the status that it ends; kept until the server reports the result. */
   let ending: { frame: { type: 'end'; body?: string }; status: Conversation['status'] } | undefined;
-  /** The cursor of the earlier messages that were requested, until they arrive. */
+  /** The cursor of requested earlier messages, until they arrive. */
   let wanted: string | undefined;
-  /** The messages given to the socket that is open now. */
+  /** The messages that were passed to the current socket. */
   let given = new Set<string>();
-  /** A proof of who the customer is for something that is not asked here yet, as after `identify`. */
+  /** A proof of identity for a question that has not arrived here yet, as after `identify`. */
   let proof: { pendingId: string; reply: Record<string, unknown> } | undefined;
-  /** The visitor of this page, once it has connected. */
+  /** The id of this page's visitor, once connected. */
   let visitorId: string | undefined;
   provideVisitorId(store, options.key ?? '');
 
@@ -106,7 +107,7 @@ export function start(
     },
     prove({ pendingId, title }) {
       const event = new CustomEvent('supportwidget:stepup', { cancelable: true, detail: { pendingId, title } });
-      // A page that takes it prevents what happens otherwise: that the customer is told.
+      // A page that handles the event calls preventDefault. Otherwise the customer is told that a proof is impossible.
       if (!window.dispatchEvent(event)) return;
       conversation = failAsk(conversation, pendingId);
       show();
@@ -134,7 +135,7 @@ export function start(
   function connect(): void {
     if (link) return;
     const ownScope = scope;
-    /** Frames for a former identity are ignored. */
+    /** Runs `act` only for the current identity; frames for a former identity are ignored. */
     const current = (act: () => void): void => {
       if (ownScope === scope) act();
     };
@@ -155,7 +156,7 @@ export function start(
         }),
       missing: () => {
         if (ownScope !== scope || whereTo()['conv_id'] === undefined) return false;
-        // The conversation was removed with its messages; unsent messages go into a new one.
+        // The conversation and its messages were deleted; unsent messages go into a new conversation.
         const unsent = unsentIn(store, scope);
         for (const { clientId, body, at } of unsent) {
           store.set(unsentName(scope, clientId), JSON.stringify({ convId: undefined, body, at } satisfies Unsent));
@@ -166,7 +167,7 @@ export function start(
     });
   }
 
-  /** The parameters of the address, except the key or token. */
+  /** The query parameters of the socket's URL, without the key or token. */
   function whereTo(): Record<string, string | undefined> {
     const { sessionToken, email, sig } = identity;
     const place = {
@@ -174,7 +175,7 @@ export function start(
       resume_from: conversation.seq === undefined ? undefined : String(conversation.seq),
     };
     if (sessionToken !== undefined) return { sessionToken, ...place };
-    // If tabs open at the same moment, the last one to store an id decides, and the others have read that id by now.
+    // When several tabs open at the same moment, the last id stored wins, and by now the other tabs have read it.
     visitorId ??= provideVisitorId(store, options.key ?? '');
     return { pk: options.key, visitorId, email, sig, productType: options.product, ...place };
   }
@@ -188,12 +189,12 @@ export function start(
     }
     if (wanted !== conversation.earlier) wanted = undefined;
     if (frame.type === 'welcome') {
-      // A member has acted since; the customer has not seen that, so the conversation is not ended.
+      // A member has acted meanwhile and the customer has not seen that, so the conversation is not ended.
       if (ending && ![ending.status, 'resolved'].includes(conversation.status)) ending = undefined;
-      // This page sends what an earlier page could not; the server takes each message only once.
+      // Sends what an earlier page could not send. The server deduplicates messages.
       for (const { clientId, convId, body } of unsentIn(store, scope)) {
         const known = conversation.entries.some((entry) => entry.clientId === clientId);
-        // In another conversation it would be a different message.
+        // A message is only resent in its own conversation.
         const here = convId === undefined || convId === conversation.convId;
         if (here && !known) conversation = say(conversation, clientId, body);
       }
@@ -202,9 +203,9 @@ export function start(
       sendWaiting();
       askEarlier();
     }
-    // A rating of a conversation that was resolved before is answered by no frame.
+    // No frame acknowledges the rating of a conversation that was already resolved.
     if (frame.type === 'status' || frame.type === 'agent_reply') ending = undefined;
-    // The message was not accepted, but may be later. If the server says when, it closes the connection itself.
+    // A retry of the message may succeed. If the server names a time, it closes the connection itself.
     const failed = frame.type === 'error' && given.has(String(frame['client_message_id']));
     if (failed && !isRefusal(frame) && frame['retry_after'] === undefined) link?.again();
     forgetSent();
@@ -221,7 +222,7 @@ export function start(
       if (ask?.state !== 'sent' || !ask.reply || given.has(ask.pendingId)) continue;
       if (link?.send(ask.reply)) given.add(ask.pendingId);
     }
-    // Sent after the messages that were written before it.
+    // Sent after all messages that were written before.
     if (ending) link?.send(ending.frame);
   }
 
@@ -229,7 +230,7 @@ export function start(
     if (wanted !== undefined && linkState === 'open') link?.send({ type: 'earlier', cursor: wanted });
   }
 
-  /** Messages that the server has accepted or refused are no longer stored. */
+  /** Deletes stored messages that the server has accepted or refused. */
   function forgetSent(): void {
     for (const { clientId, state } of conversation.entries) {
       if (clientId !== undefined && state !== 'waiting') store.set(unsentName(scope, clientId), undefined);
@@ -242,7 +243,7 @@ export function start(
     identity = next ?? {};
     scope = scopeOf(options.key, identity);
     conversation = noConversation;
-    // The context was about the former identity.
+    // The context belonged to the former identity.
     context = undefined;
     linkState = 'connecting';
     rated = false;
@@ -257,7 +258,7 @@ export function start(
   document.addEventListener('visibilitychange', looked);
   window.addEventListener('online', looked);
   window.addEventListener('offline', looked);
-  // Another tab has read or written something.
+  // Another tab has read or written a message.
   window.addEventListener('storage', looked);
 
   if (visit.get('open') && !window.matchMedia('(max-width: 480px)').matches) view.open(false);
@@ -289,7 +290,7 @@ export function start(
   };
 }
 
-/** Separates the stored data of different people in one browser. */
+/** The scope that separates stored data of different customers in one browser. */
 function scopeOf(key: string | undefined, { sessionToken, email, sig }: Identity): string {
   if (sessionToken !== undefined) {
     const claims = readToken(sessionToken);
@@ -312,7 +313,7 @@ function unsentIn(store: Store, scope: string): (Unsent & { clientId: string })[
   return found.sort((one, other) => one.at - other.at);
 }
 
-/** Anyone who knows the id can act as this visitor, so it is random. */
+/** The visitor's id is random, because anyone who knows it can act as this visitor. */
 function provideVisitorId(store: Store, key: string): string {
   const name = `${key}:visitor-id`;
   const standing = store.get(name);
@@ -321,7 +322,7 @@ function provideVisitorId(store: Store, key: string): string {
   return store.get(name)!;
 }
 
-/** The socket's address. A token names the organization; for a publishable key the server is asked for it. */
+/** The socket's URL. A session token contains the organization; for a publishable key the server is asked. */
 async function findAddress(
   base: string,
   key: string | undefined,

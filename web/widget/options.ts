@@ -1,14 +1,12 @@
-/** Reads the options of the script tag into one form: missing or invalid ones become the default. */
+/** Normalizes the options of the script tag: a missing or invalid option gets its default. */
 import { localeOf, type Locale } from './texts.ts';
 
-/** The customer whom the chat is for. Without any of these: a visitor, recognised by this browser. */
+/** The customer who uses the chat. Without any of these fields: a visitor, recognized by this browser. */
 export type Identity = {
-  /**
-   * The token of a session that the page's backend minted. It contains everything, and the other fields are ignored.
-   */
+  /** The session token that the page's backend created. It contains everything, so the other fields are ignored. */
   sessionToken?: string | undefined;
   email?: string | undefined;
-  /** The e-mail's signature, hexadecimal. */
+  /** The signature of the e-mail address, hexadecimal. */
   sig?: string | undefined;
 };
 
@@ -17,14 +15,14 @@ export type Options = {
   product: string | undefined;
   identity: Identity;
   theme: 'auto' | 'light' | 'dark';
-  /** `start` and `end` follow the direction of writing. */
+  /** `start` and `end` depend on the direction of writing. */
   position: 'start' | 'end' | 'left' | 'right';
   dir: 'ltr' | 'rtl';
   locale: Locale;
   title: string | undefined;
 };
 
-/** `settings`: the tag's `data-` attributes. `page`: facts about the browser and the page. */
+/** `settings`: the script tag's `data-` attributes. `page`: facts about the browser and the page. */
 export function readOptions(
   settings: Readonly<Record<string, string | undefined>>,
   page: { languages: readonly string[] },
@@ -50,12 +48,12 @@ function given(value: string | undefined): string | undefined {
   return value === undefined || value.trim() === '' ? undefined : value.trim();
 }
 
-/** The value if it is allowed; else the first allowed one. */
+/** The value if it is allowed; otherwise the first allowed one. */
 function oneOf<T extends string>(value: string | undefined, allowed: readonly [T, ...T[]]): T {
   return allowed.find((each) => each === value?.trim()) ?? allowed[0];
 }
 
-/** The claims of a session token; undefined when it is not one. Only the server checks its signature. */
+/** The claims of a session token; undefined when the text is no token. Only the server verifies its signature. */
 export function readToken(token: string): { org: string; sub: string } | undefined {
   try {
     const part = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/');

@@ -1,4 +1,4 @@
-/** The form in which the customer answers what a tool wants to know. The server checks it; here it is only easy to fill in. */
+/** The form for a tool's question to the customer. The server validates the input; the form only makes it easy. */
 import type { Ask, Field } from './conversation.ts';
 import { make } from '../live/elements.ts';
 import type { Texts } from './texts.ts';
@@ -9,7 +9,7 @@ export type QuestionEvents = {
 
 type Control = { element: HTMLElement; value(): unknown };
 
-/** What the browser calls a kind of field; the others are plain text. */
+/** The HTML input type for each kind of field; other kinds are plain text. */
 const inputTypes: Readonly<Record<string, string>> = {
   email: 'email',
   uri: 'url',
@@ -26,7 +26,7 @@ export function questionForm(
   texts: Texts,
   on: QuestionEvents,
 ): HTMLElement {
-  // What was not taken is there again, to be put right.
+  // After a refused answer the former input is shown again for correction.
   const given = (ask.reply?.['content'] ?? {}) as Record<string, unknown>;
   const controls = fields.map((field, index) => {
     const initial = given[field.name] ?? field.initial;
@@ -102,7 +102,10 @@ function controlOf(field: Field, id: string, texts: Texts): Control {
   };
 }
 
-/** A local time gets the zone of this browser, for the server wants an instant. */
+/**
+ * Converts the input to the value to send. A local time gets this browser's time zone, because the server needs an
+ * instant.
+ */
 function valueOf(kind: string, text: string): unknown {
   if (kind === 'number' || kind === 'integer') return Number(text);
   return kind === 'date-time' ? new Date(text).toISOString() : text;

@@ -1,10 +1,10 @@
-/** The form that ends a conversation and asks how it was, 1 to 5. */
+/** The form that ends a conversation and asks for a rating from 1 to 5. */
 import { make } from '../live/elements.ts';
 import type { Texts } from './texts.ts';
 
 export type Rating = { element: HTMLFormElement; open(): void };
 
-/** `send` is given 1 to 5, or nothing when the customer did not say. */
+/** `send` gets the rating, or undefined when the customer gave none. */
 export function createRating(texts: Texts, on: { send(stars: number | undefined): void; back(): void }): Rating {
   const stars = [1, 2, 3, 4, 5].map((count) =>
     make(

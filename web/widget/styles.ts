@@ -1,9 +1,9 @@
 /**
- * The look of the widget: two sets of colours and one style sheet. Directions are logical, so that right-to-left needs
- * no rules of its own; sizes follow the reader's font size.
+ * The look of the widget: two colour themes and one style sheet. Logical directions are used, so that right-to-left
+ * languages need no separate rules. Sizes scale with the reader's font size.
  */
 
-/** Text has a contrast of at least 4.5:1 with its background; edges and focus marks have at least 3:1. */
+/** Text has a contrast of at least 4.5:1 to its background; borders and focus marks have at least 3:1. */
 export const colors = {
   light: {
     ground: '#ffffff',
@@ -31,7 +31,7 @@ export const colors = {
   },
 } as const;
 
-/** Which colour is shown on which: [foreground, background, least contrast]. */
+/** The combinations of colours in use: [foreground, background, minimum contrast]. */
 export const pairs: readonly [keyof typeof colors.light, keyof typeof colors.light, number][] = [
   ['text', 'ground', 4.5],
   ['text', 'raised', 4.5],
@@ -50,7 +50,7 @@ const variables = (set: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `--${name}:${value}`)
     .join(';');
 
-/** When the panel covers the screen: on phones, and in a window that is zoomed until it is as small as one. */
+/** The media query for a panel that covers the screen: on phones, and in windows zoomed to the size of one. */
 export const coversScreen = '(max-width: 480px), (max-height: 480px)';
 
 export const css = `

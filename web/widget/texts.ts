@@ -1,4 +1,4 @@
-/** Every sentence that the widget itself says, by language. What people and the assistant say is not translated. */
+/** All sentences of the widget itself, by language. What people and the assistant say is not translated. */
 
 const en = {
   title: 'Support',
@@ -286,7 +286,7 @@ const ar: Texts = {
 export const texts = { en, de, fr, es, ar } as const;
 export type Locale = keyof typeof texts;
 
-/** The first of the wanted languages that has texts (`de-AT` is `de`); English when none has. */
+/** The first of the wanted languages that has texts (`de-AT` counts as `de`); English when none has. */
 export function localeOf(wanted: readonly string[]): Locale {
   const known = Object.keys(texts) as Locale[];
   for (const language of wanted) {

@@ -1,6 +1,6 @@
 /**
- * The visible parts: the launcher and the panel, in a shadow tree of their own. It shows the state that it is given and
- * reports what the customer does; it knows neither the connection nor the store.
+ * The visible parts of the widget: the launcher and the panel, in a shadow tree. It shows the state it is given and
+ * reports what the customer does. It knows neither the connection nor the store.
  */
 import { countUnread, type Ask, type Conversation } from './conversation.ts';
 import type { LinkState } from '../live/connection.ts';
@@ -17,24 +17,24 @@ export type ViewEvents = {
   closed(): void;
   said(body: string): void;
   ended(stars: number | undefined): void;
-  /** The customer asks for earlier messages. */
+  /** The customer requests earlier messages. */
   earlier(): void;
-  /** The customer agrees to what was asked, or does not. */
+  /** The customer approves the proposed action or rejects it. */
   decided(ask: Ask, approved: boolean): void;
-  /** The customer answers what a tool wants to know, or does not. */
+  /** The customer answers a tool's question, declines or cancels it. */
   replied(ask: Ask, action: 'accept' | 'decline' | 'cancel', content?: Record<string, unknown>): void;
   prove(ask: Ask): void;
 };
 export type View = {
   readonly isOpen: boolean;
-  /** `focus`: whether the customer opened it, and not the page. */
+  /** Opens the panel. `focus`: true when the customer opened it, false when the page did. */
   open(focus: boolean): void;
   close(): void;
   show(shown: Shown): void;
   remove(): void;
 };
 
-/** Longest message that the server takes, in characters. */
+/** Maximum length of a message that the server accepts, in characters. */
 const maxBody = 8000;
 
 export function createView(options: Options, on: ViewEvents): View {
@@ -46,7 +46,7 @@ export function createView(options: Options, on: ViewEvents): View {
     asked: (question) => on.said(question),
     decided(ask, approved) {
       on.decided(ask, approved);
-      // The button that was pressed is gone.
+      // The pressed button has disappeared, so the input gets the focus.
       input.focus();
     },
     replied(ask, action, content) {
@@ -104,7 +104,7 @@ export function createView(options: Options, on: ViewEvents): View {
     on.said(body);
   }
 
-  /** A text decides its own direction; without a text, the widget's direction is used. */
+  /** The typed text decides its direction; an empty input has the widget's direction. */
   const direct = (): void => {
     input.dir = input.value === '' ? options.dir : 'auto';
   };
@@ -118,13 +118,13 @@ export function createView(options: Options, on: ViewEvents): View {
     input.focus();
   });
   input.addEventListener('keydown', (event) => {
-    // In many writing systems Enter also ends the choice of a word.
+    // With an input method (IME), Enter may only confirm a word.
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     send();
   });
   panel.addEventListener('keydown', (event) => {
-    // Typing here must not trigger the page's keyboard shortcuts.
+    // Typing in the widget must not trigger the page's keyboard shortcuts.
     event.stopPropagation();
     if (event.key === 'Escape') close();
     else if (event.key === 'Tab' && covers.matches) keepInside(event, panel, root);
@@ -166,7 +166,7 @@ export function createView(options: Options, on: ViewEvents): View {
 
 const isResolved = ({ conversation }: Shown): boolean => conversation.status === 'resolved';
 
-/** Sets a text only when it has changed, because screen readers announce each change. */
+/** Sets a text only when it differs, because screen readers announce every change. */
 function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -184,7 +184,7 @@ function personSentence(shown: Shown, words: Texts): string {
   return shown.rated ? `${words.thanks} ${words.resolved}` : words.resolved;
 }
 
-/** Keeps the focus inside a panel that covers everything else. */
+/** Keeps the focus inside the panel when it covers the whole page. */
 function keepInside(event: KeyboardEvent, panel: HTMLElement, root: ShadowRoot): void {
   const stops = [...panel.querySelectorAll<HTMLElement>('button, textarea, a[href], input, [tabindex="0"]')].filter(
     (each) => each.checkVisibility() && !each.matches(':disabled'),
@@ -222,7 +222,7 @@ function build(options: Options, words: Texts) {
   const sendButton = make('button', { class: 'primary', 'aria-label': words.send }, icon(icons.send, 'turn'));
   const label = make('label', { class: 'vh', for: 'input' }, words.message);
   const compose = make('form', { class: 'compose' }, label, input, sendButton);
-  // No `header` element is used, because the page has a banner of its own.
+  // A `div`, because a `header` element would be announced as the page's banner.
   const bar = make('div', { class: 'bar' }, title, endButton, closeButton);
   const panel = make(
     'section',
