@@ -23,7 +23,8 @@ export type LinearSender = {
   id: string;
   own?: string;
   event: unknown;
-  /** Not covered by the signature. */ delivery?: string;
+  /** Not covered by the signature. */
+  delivery?: string;
 };
 
 /**

@@ -7,7 +7,8 @@ import { localeOf, texts, type Texts } from './texts.ts';
 export type Shown = {
   room: Room;
   link: LinkState;
-  /** The answer about consent has been sent but not acknowledged. */ busy: boolean;
+  /** The answer about consent has been sent but not acknowledged. */
+  busy: boolean;
 };
 export type ViewEvents = { consented(accepted: boolean): void; said(body: string): void; ended(): void };
 
