@@ -10,7 +10,7 @@ const questionMs = 1_500;
 /** After failures the endpoint is not called for questions for this long, in ms. */
 const questionPauseMs = 15_000;
 /**
- * The number of consecutive failures before the pause; a timeout pauses at once. One failure is not enough, because
+ * The number of consecutive failures before the pause; a missing reply pauses at once. One failure is not enough, because
  * some endpoints fail for a single text that is too long for them.
  */
 const failuresToPause = 3;

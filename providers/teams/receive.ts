@@ -10,7 +10,7 @@ import { maxQuestion, questionIn, readActivity, teamsAnswer } from './rules.ts';
 
 export type TeamsDeps = AgentDeps & { teams: TeamsBot | undefined };
 
-/** `said`: the answer that was already given in the response to the webhook. */
+/** `said`: the outcome of a message that was already answered in the response to the webhook. */
 export type StoredActivity = { activity: string; said?: string };
 
 /** The fields that `readActivity` reads. Missing fields and fields of another type count as empty. */
