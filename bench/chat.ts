@@ -89,7 +89,6 @@ async function newCustomer({ url, orgId, key }: Stage): Promise<ChatClient> {
   return client;
 }
 
-/** Sends a message and waits for the end of its answer. */
 async function ask(client: ChatClient, body: string): Promise<Seen> {
   const began = performance.now();
   const seen: Partial<Seen> = {};

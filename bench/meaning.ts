@@ -10,7 +10,7 @@ import { apiAt, until, type Api } from '../test/kit/harness.ts';
 import { startProcess } from '../test/kit/processes.ts';
 
 const idleMs = 20_000;
-/** How long questions are asked while passages wait; embedding all of them takes longer. */
+/** How long questions are asked while passages wait for embeddings, in ms. Embedding all passages takes longer. */
 const backgroundMs = Number(process.argv[3] ?? 60) * 1000;
 const pauseMs = 50;
 /** Maximum ratio of p99 while passages are embedded to p99 when idle. */

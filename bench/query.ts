@@ -97,7 +97,6 @@ function corpus() {
 
 type Corpus = ReturnType<typeof corpus>;
 
-/** Returns the next question. */
 type Questions = () => string;
 
 /**

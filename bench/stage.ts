@@ -12,7 +12,7 @@ import { freePort } from '../engines/ports.ts';
 import { startSystem } from '../engines/system.ts';
 
 export type Stage = {
-  /** `http://127.0.0.1:PORT/v1` */
+  /** The API's URL, `http://127.0.0.1:PORT/v1`. */
   base: string;
   url: string;
   orgId: string;

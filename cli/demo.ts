@@ -36,7 +36,7 @@ const script = z.object({
         question: z.string(),
         segment: z.string().optional(),
         source: z.string().nullable(),
-        /** Words that the right answer contains. */
+        /** Words that the right answer must contain. */
         contains: z.string().nullable(),
       }),
     )

@@ -51,7 +51,7 @@ export type Described = {
   fields?: { of: z.ZodObject; body: (given: Given, session: Session) => unknown };
   /** Other option names for fields whose name is already a global option. */
   names?: Readonly<Record<string, string>>;
-  /** Fields that do not become options. */
+  /** Fields of the schemas that do not become options. */
   except?: readonly string[];
   reply: z.ZodType;
   /** Runs in place of sending the request. */

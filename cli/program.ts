@@ -83,7 +83,7 @@ function createProgram(io: Io, say: { out(text: string): void; err(text: string)
   return program;
 }
 
-/** The command of a path such as `docs list`. */
+/** Finds the command of a path such as `docs list`. */
 function commandAt(program: Command, path: string): Command {
   let at = program;
   for (const name of path.split(' ')) at = at.commands.find((each) => each.name() === name)!;

@@ -1,4 +1,4 @@
-/** Uploads one file and waits until it answers questions, with a progress bar at a terminal. */
+/** Uploads one file and waits until the document answers questions, with a progress bar at a terminal. */
 import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';

@@ -42,11 +42,11 @@ export type Guarded = {
   pid: number;
   /** Resolves when the server has ended, with its exit code or 128 + n for signal n. */
   exited: Promise<number>;
-  /** True until the server has ended. */
+  /** False once the server has ended. */
   running(): boolean;
   /** Sends SIGTERM, then SIGKILL after `graceMs`; resolves when the server is gone. Idempotent. */
   stop(graceMs?: number): Promise<void>;
-  /** Sends SIGKILL at once. */
+  /** Sends SIGKILL without waiting. */
   kill(): void;
   /** Receives messages of a Node child; needs `ipc`. */
   onMessage(listener: (message: unknown) => void): void;

@@ -231,7 +231,7 @@ async function configure(client: MongoClient, host: string, durable: boolean): P
       replSetInitiate: {
         _id: 'rs0',
         members: [{ _id: 0, host }],
-        // A temporary node need not wait for the disk before it confirms a write.
+        // Temporary data need not survive a crash, so writes are confirmed without waiting for the disk.
         writeConcernMajorityJournalDefault: durable,
         settings: { electionTimeoutMillis: 1000 },
       },

@@ -23,7 +23,7 @@ import { isAlive } from './takelock.mjs';
 import { startTemporal } from './temporal.ts';
 
 export type System = {
-  /** `http://HOST:PORT`, without `/v1`. */
+  /** The API's URL, `http://HOST:PORT` without `/v1`. */
   url: string;
   mongodbUri: string;
   temporalAddress: string;

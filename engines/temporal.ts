@@ -139,7 +139,7 @@ async function fromSource(temporary: string, report: Report): Promise<void> {
 
 /** A running embedded Temporal server with the namespace `default`. */
 export type Temporal = {
-  /** host:port of the gRPC frontend. */
+  /** `host:port` of the gRPC frontend. */
   address: string;
   /** The URL of the web UI; undefined when none was requested. */
   uiAddress: string | undefined;

@@ -1,4 +1,4 @@
-/** The nouns whose commands are described by tables. */
+/** All nouns whose commands are described by tables. */
 import { config, webhooks } from './config.ts';
 import { deliveries } from './deliveries.ts';
 import { integrations } from './integrations.ts';

@@ -1,4 +1,7 @@
-/** Rejects when the signal fires, even if the library would go on waiting (for a body that never comes). */
+/**
+ * Awaits `work`, but rejects when the signal fires, even if a library would go on waiting (for a body that never
+ * arrives).
+ */
 export async function abortable<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => reject(signal.reason as Error);

@@ -4,19 +4,22 @@ import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * The niceness of a background process: beside a busy process it gets a quarter of a processor. The lowest, 19, would
- * give it almost nothing on a machine that is never idle.
+ * The niceness of a background process. Next to a busy process it gets a quarter of a core. The maximum, 19, would give
+ * it almost nothing on a machine that is never idle.
  */
 export const patientNiceness = 5;
 
 /**
- * How to spawn a background process. Linux may share the processors among sessions first (`autogroup`), and then
- * niceness counts only within a session: in the session of a worker that waits for MongoDB, it would get as much
- * processor time as MongoDB. In its own session it can be put behind all others.
+ * The spawn options of a background process. Linux may first share processor time among sessions (`autogroup`);
+ * niceness then counts only within a session. In the session of a worker that waits for MongoDB, a background process
+ * would get as much time as MongoDB. So it gets its own session.
  */
 export const inBackground = { detached: process.platform !== 'win32' } as const;
 
-/** Without privileges the kernel accepts one such change every 100 ms, for all processes together. */
+/**
+ * An unprivileged process may change the priority of a session only once in 100 ms, system-wide. This is the pause
+ * between attempts, in ms.
+ */
 const pauseMs = 150;
 const maxTries = 20;
 

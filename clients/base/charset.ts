@@ -5,7 +5,7 @@ import { detectUtf16 } from '../../models/rules/base/unreadable.ts';
 
 /** The encoding is guessed from this many bytes at the start. More bytes cost time without improving the guess. */
 const sampleBytes = 64 * 1024;
-/** Where an HTML page may declare its encoding, in bytes: the HTML standard's prescan. */
+/** An HTML page may declare its encoding within this many bytes, according to the HTML standard (prescan). */
 const prescanBytes = 1024;
 
 /**
@@ -63,8 +63,8 @@ function encodingOf(label: string | undefined): string | undefined {
 const charsetOf = (text: string): string | undefined => /charset\s*=\s*(?:["']\s*)?([^\s"';>,/]+)/i.exec(text)?.[1];
 
 /**
- * The encoding that the head of a page declares. A head that is readable as ASCII cannot be UTF-16, so that declaration
- * means UTF-8.
+ * The encoding declared in the head of a page. When the head is readable as ASCII, a declaration of UTF-16 must be
+ * wrong and means UTF-8.
  */
 function declaredInHead(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, prescanBytes))
@@ -79,9 +79,9 @@ function declaredInHead(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * The text of an HTML page, in the HTML standard's order: byte order mark, `Content-Type`, `<meta>` in the first 1,024
- * bytes, then a guess. Two declarations are ignored when they are provably wrong: UTF-8 for bytes that mostly do not
- * decode, and windows-1252 (many servers' default) for bytes that are UTF-8 throughout. Never throws.
+ * Decodes an HTML page. The order is that of the HTML standard: byte order mark, `Content-Type`, `<meta>` in the first
+ * 1,024 bytes, then a guess. Two declarations are ignored when they are provably wrong: UTF-8 for bytes that mostly are
+ * not UTF-8, and windows-1252 (the default of many servers) for bytes that are entirely UTF-8. Never throws.
  */
 export function decodeHtml(bytes: Uint8Array, contentType: string | undefined): string {
   const mark = detectMark(bytes);

@@ -15,7 +15,7 @@ import { Unreadable } from '../../models/rules/base/unreadable.ts';
 export type Sandboxed = ChildProcessByStdio<Writable, Readable, Readable>;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** How often a process's memory is checked, in milliseconds: it can grow by some 30 MiB in between. */
+/** The interval of memory checks, in milliseconds. A process can grow by about 30 MiB in between. */
 const memoryPollMs = 25;
 
 /**
@@ -72,7 +72,7 @@ export function hold(child: Sandboxed, held: boolean): void {
   }
 }
 
-/** Resident memory of a process in MiB, from /proc (a kernel read of some 30 us); undefined where there is none. */
+/** Resident memory of a process in MiB, read from /proc (about 30 µs); undefined where /proc does not exist. */
 export function residentMb(pid: number | undefined): number | undefined {
   try {
     const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
@@ -82,7 +82,7 @@ export function residentMb(pid: number | undefined): number | undefined {
   }
 }
 
-/** Calls `onOver` when a process uses more than `memoryMb`, until the returned function is called. */
+/** Calls `onOver` when a process uses more than `memoryMb`. The returned function ends the watch. */
 export function watchMemory(child: Sandboxed, memoryMb: number, onOver: () => void): () => void {
   const watch = setInterval(() => {
     const mb = residentMb(child.pid);
@@ -116,7 +116,7 @@ export function deathOf({ code, signal, stderr }: Ended, who: string): Error | u
  */
 export function reasonOf(error: unknown): Unreadable['reason'] {
   if (error instanceof Unreadable) return error.reason;
-  // Some parsers turn a stack overflow into an ordinary error.
+  // Some parsers wrap a stack overflow into an ordinary error.
   if (error instanceof Error && /call stack/i.test(error.message)) return 'too_deep';
   // Every other RangeError means a string or buffer too large to allocate.
   if (error instanceof RangeError) return 'out_of_memory';

@@ -1,12 +1,12 @@
 /** Lets a long loop over untrusted input yield to the event loop. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** How long a loop may hold the event loop without a pause, in milliseconds. */
+/** A loop may block the event loop for this long, in milliseconds. */
 const maxTurnMs = 5;
 
 /**
- * A function to await in every step of a long loop. It returns undefined until the loop has run for `maxTurnMs`; then
- * it returns a promise that resolves after other work has run.
+ * Returns a function to await in each step of a long loop. That function returns undefined until the loop has run for
+ * `maxTurnMs`; then it returns a promise that resolves after other work has run.
  */
 export function createYielder(): () => Promise<void> | undefined {
   let since = performance.now();

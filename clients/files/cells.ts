@@ -44,7 +44,7 @@ function numberText(raw: string, pattern: string, date1904: boolean): string {
 export const unescapeString = (text: string): string =>
   text.replace(/_x([0-9A-Fa-f]{4})_/g, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
-/** The text of a cell, empty when it shows nothing. `strings` are the shared strings of the workbook. */
+/** The text of a cell; empty when the cell shows nothing. `strings`: the workbook's shared strings. */
 export function cellText(
   { type, format: pattern, value }: StoredCell,
   { strings, date1904 }: { strings: readonly string[]; date1904: boolean },

@@ -135,7 +135,6 @@ const readerCode = [
   'models/rules/*',
 ];
 
-/** Node's flags for a reading process. */
 export const readerFlags = (memoryMb: number, program = entry): string[] =>
   sandboxFlags(memoryMb, program === entry ? readerCode : [join(dirname(program), '*')]);
 

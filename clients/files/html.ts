@@ -47,7 +47,7 @@ type TableRow = { cells: string[]; marks: Marks };
 type Table = {
   rows: TableRow[];
   row: string[] | undefined;
-  /** The kinds of the row's cells, in order: `<th>`, an empty `<th>`, `<td>`, an empty `<td>`. */
+  /** The kinds of the row's cells in order: `<th>` with text, empty `<th>`, `<td>` with text, empty `<td>`. */
   kinds: ('name' | 'no name' | 'value' | 'no value')[];
   inHead: boolean;
   cell: string | undefined;

@@ -6,7 +6,7 @@
 /** `seen`: whether any member of the group is visible, which is known only after the group's end. */
 export type Group = { seen: boolean };
 
-/** Excel's outlines have seven levels. */
+/** Excel allows seven outline levels. */
 const maxLevels = 7;
 
 export type Outline = {

@@ -84,7 +84,7 @@ class Output {
     this.pieces.push(xml);
   }
 
-  /** Writes a tag that ends the current run. */
+  /** Writes a tag outside any run; ends the current run. */
   block(xml: string): void {
     this.endText();
     if (this.inRun) this.pieces.push('</w:r>');

@@ -80,7 +80,7 @@ export function createConnector({ egressAllow, lookup, timeoutMs, ca }: ConnectO
   const connectAllowed = connectorFor((address) => isIP(address) !== 0);
 
   return (options, callback) => {
-    // undici removes the brackets of literal IPv6 addresses.
+    // undici passes a literal IPv6 address without its brackets.
     const { hostname } = options;
     const host = hostname.includes(':') ? `[${hostname}]` : hostname;
     if (isEgressAllowed(host, portOf(options), egressAllow)) return connectAllowed(options, callback);

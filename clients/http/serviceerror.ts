@@ -10,9 +10,9 @@ export type ServiceFailure = {
 
 /** A request that a service refused or did not answer. The message quotes the service and is shown to members. */
 export class ServiceError extends Error {
-  /** The service no longer accepts the credential. */
+  /** Whether the service no longer accepts the credential. */
   readonly unauthorized: boolean;
-  /** A retry of the same request would be refused too. */
+  /** Whether a retry of the same request would be refused too. */
   readonly permanent: boolean;
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;

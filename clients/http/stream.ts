@@ -19,7 +19,7 @@ export type StreamOptions = {
   signal: AbortSignal | undefined;
 };
 
-/** @throws HttpError when there is no head. */
+/** @throws HttpError when no head of a reply arrives */
 export async function openStream(
   dispatcher: Dispatcher,
   { url, method, headers, body }: Hop<string | Buffer>,

@@ -21,7 +21,7 @@ export class BadSchema extends Error {
   override readonly name = 'BadSchema';
 }
 
-/** Enough for any honest expression on a text of `maxArgumentsLength`. */
+/** Time limit of one expression: enough for any honest expression on a text of `maxArgumentsLength`. */
 const expressionMs = 50;
 const bed = createContext(Object.create(null));
 const search = new Script('new RegExp(pattern, flags).test(text)');

@@ -61,10 +61,10 @@ const { Model } = protobuf.Root.fromJSON({
   },
 }) as protobuf.Root & { Model: protobuf.Type };
 
-/** Codes of TensorProto.DataType. */
+/** The numeric codes of TensorProto.DataType. */
 const elementTypes = { float: 1, uint8: 2, int32: 6, int64: 7, int4: 22 } as const;
 type Element = keyof typeof elementTypes;
-/** Codes of AttributeProto.AttributeType. */
+/** The numeric codes of AttributeProto.AttributeType. */
 const attributeTypes = { float: 1, int: 2, ints: 7 } as const;
 
 /** Tensors of at least this many bytes go into the data file. */
@@ -152,7 +152,7 @@ export class Graph {
     this.#graph.output.push(value(name, type, dims));
   }
 
-  /** Writes the graph to `path` and its data file beside it. */
+  /** Writes the graph to `path`, and the data file into the same folder. */
   async save(path: string): Promise<void> {
     const model = {
       irVersion: 10,

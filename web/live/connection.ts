@@ -33,7 +33,7 @@ export type Link = {
   send(frame: Record<string, unknown>): boolean;
   /** Drops this socket, because it is unusable, and reconnects after a pause. */
   again(): void;
-  /** Closes permanently. */
+  /** Closes the connection for good; no reconnection follows. */
   close(): void;
 };
 

@@ -7,7 +7,7 @@ export type Store = {
   get(name: string): string | undefined;
   /** The value undefined removes the entry. */
   set(name: string, value: string | undefined): void;
-  /** The names with this prefix, in no particular order. */
+  /** The names of the entries with this prefix, in no particular order. */
   names(prefix: string): string[];
 };
 
@@ -17,7 +17,7 @@ export type Store = {
  */
 export function createStore(storage: () => Storage, prefix: string): Store {
   const memory = new Map<string, string>();
-  /** Uses the page's storage; returns undefined when that is blocked or full. */
+  /** Uses the page's storage. Returns undefined when the storage is blocked or full. */
   const attempt = <T>(act: (storage: Storage) => T): T | undefined => {
     try {
       return act(storage());

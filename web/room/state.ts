@@ -15,7 +15,7 @@ export type Entry = {
 export type Welcome = {
   role: Role;
   mode: 'solo' | 'copilot' | 'shadow';
-  /** The language of the page. */
+  /** The language of the interview, such as `de`, in which the page is shown. */
   language: string;
   title: string;
   questions: number;

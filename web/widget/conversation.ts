@@ -21,7 +21,7 @@ export type Ask = {
   rows: readonly (readonly [name: string, value: string])[];
   /** What the tool does; used when it gets no values. */
   does?: string;
-  /** The tool's own question; only for `input`. */
+  /** The tool's own question; only for a question of the kind `input`. */
   question?: { id: string; message: string; fields: readonly Field[] };
   state: 'open' | 'sent' | 'failed' | 'agreed' | 'declined' | 'over';
   reply?: Record<string, unknown>;

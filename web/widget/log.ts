@@ -11,7 +11,6 @@ import type { Texts } from './texts.ts';
 export type Log = {
   element: HTMLElement;
   show(conversation: Conversation): void;
-  /** Scrolls to the newest message. */
   toEnd(): void;
 };
 

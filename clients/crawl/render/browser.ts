@@ -14,9 +14,9 @@ export type BrowserOptions = {
   executablePath: string;
   /** Limit of resident memory for each process of the browser, in MiB. A process that exceeds it is killed. */
   memoryMb: number;
-  /** JavaScript heap of one page, MiB. */
+  /** Limit of the JavaScript heap of one page, in MiB. */
   heapMb: number;
-  /** Chromium's own sandbox, which needs user namespaces and another user than root. */
+  /** Whether Chromium's own sandbox is on. It needs user namespaces and a user other than root. */
   sandbox: boolean;
   startTimeoutMs: number;
 };
@@ -29,9 +29,9 @@ export type RunningBrowser = {
   end(): Promise<void>;
 };
 
-/** How often the memory is checked, ms; a check costs about 1 ms, and a page grows by some 100 MiB in between. */
+/** The interval of memory checks, in ms. A check takes about 1 ms, and a page grows by about 100 MiB in between. */
 const memoryPollMs = 200;
-/** How long a browser may take to close by itself, ms; it needs some 100 ms, unless a page hangs. */
+/** How long a browser may take to close by itself, in ms. It needs about 100 ms unless a page hangs. */
 const closeWithinMs = 1_000;
 /**
  * A killed process is normally gone in milliseconds. This bounds the wait for one in an uninterruptible kernel call.
@@ -53,7 +53,7 @@ const isolation = [
   '--disable-domain-reliability',
 ];
 
-/** Turns off features that only a person at a screen needs. */
+/** Turns off features that are only useful to a person at a screen. */
 const plain = [
   '--disable-gpu',
   '--mute-audio',
@@ -62,11 +62,11 @@ const plain = [
   '--block-new-web-contents',
   '--deny-permission-prompts',
   '--disable-crash-reporter',
-  // In containers /dev/shm has only 64 MiB.
+  // In containers /dev/shm often has only 64 MiB, which is too small for Chromium.
   '--disable-dev-shm-usage',
 ];
 
-/** A process and all of its descendants, the deepest first. Empty where there is no /proc. */
+/** The ids of a process and all its descendants, the deepest first. Empty where /proc does not exist. */
 export function processTree(pid: number): number[] {
   const children: number[] = [];
   try {
@@ -94,7 +94,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // The process is already gone.
+    // The process has already ended.
   }
 }
 
@@ -116,7 +116,7 @@ export async function startBrowser(options: BrowserOptions): Promise<RunningBrow
       pipe: true,
       userDataDir: profile,
       timeout: startTimeoutMs,
-      // Each page has its own time limit.
+      // Off, because each page has its own time limit.
       protocolTimeout: 0,
       waitForInitialPage: false,
       handleSIGINT: false,
@@ -154,13 +154,13 @@ export async function startBrowser(options: BrowserOptions): Promise<RunningBrow
     for (const each of all) kill(each);
     const deadline = performance.now() + goneWithinMs;
     while ([...all].some(running) && performance.now() < deadline) await sleep(10);
-    // A file that cannot be removed is left to the operating system.
+    // Best effort: the operating system cleans up what remains in its temporary folder.
     await removeProfile().catch(() => undefined);
   };
   return { browser, outOfMemory: () => over, end: () => (ending ??= end()) };
 }
 
-/** Whether a process id that was seen earlier still belongs to this browser, and not to a newer process. */
+/** Whether a process id seen earlier still belongs to this browser, because ids are reused. */
 function belongs(profile: string): (pid: number) => boolean {
   return (pid) => {
     try {

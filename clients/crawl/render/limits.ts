@@ -3,7 +3,7 @@ export type TabLimits = {
   timeoutMs: number;
   /** After this time, in ms, the document of a page that still sends requests is taken as it is. */
   settleMs: number;
-  /** A page counts as settled when it has had no open request for this long, ms. */
+  /** A page is settled when it has had no open request for this long, in ms. */
   idleMs: number;
   /** Maximum bytes of one reply, of all replies together, and of the resulting document. */
   replyBytes: number;

@@ -20,25 +20,26 @@ export type RendererOptions = {
   http: Http;
   /** The user agent that pages see. It should equal the one that the HTTP client sends. */
   userAgent: string;
-  /** How many pages are rendered at once. */
+  /** Maximum number of pages rendered concurrently. */
   size?: number;
   /** A browser is replaced after this many pages. */
   pagesPerBrowser?: number;
-  /** A browser without a page for this long, ms, is ended. */
+  /** An idle browser is ended after this time, in ms. */
   idleMs?: number;
   /**
-   * The limits for the resident memory of any one process of the browser, and for the JavaScript heap of one page, MiB.
+   * Limits in MiB: `memoryMb` for the resident memory of each process of the browser, `heapMb` for the JavaScript heap
+   * of one page.
    */
   memoryMb?: number;
   heapMb?: number;
   /**
-   * Chromium's own sandbox. On by default, except for root, for whom Chromium does not start with it. In a container
-   * without user namespaces it must be off, or every page is `unavailable`; then only the container isolates a
-   * compromised page.
+   * Whether Chromium's own sandbox is on. By default it is, except for root, as whom Chromium does not start with it.
+   * In a container without user namespaces it must be off, or every page is `unavailable`; then only the container
+   * isolates a compromised page.
    */
   sandbox?: boolean;
   limits?: Partial<TabLimits>;
-  /** Called with the reason why a browser did not start, so that an operator learns of it. */
+  /** Called with the reason when a browser does not start, to notify an operator. */
   onStartFailure?(error: unknown): void;
 };
 
@@ -64,7 +65,7 @@ export type Renderer = {
   close(): Promise<void>;
 };
 
-/** Starting takes 0.1 s to 1 s; a loaded machine takes several. */
+/** Time limit for starting a browser, in ms. It takes 0.1 s to 1 s, and several seconds on a loaded machine. */
 const startTimeoutMs = 30_000;
 /** A context closes in milliseconds. If a hanging page delays this longer, the browser is ended. */
 const closeWithinMs = 2_000;

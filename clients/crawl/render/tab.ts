@@ -16,7 +16,7 @@ export type TabAsk = { url: string; allow: Allow; signal: AbortSignal | undefine
 export type TabDeps = { request: Http['request']; userAgent: string; limits: TabLimits };
 
 export type RenderedPage = {
-  /** The document after its scripts have run, in UTF-8 whatever its `<meta>` says. */
+  /** The document after its scripts have run, as UTF-8 whatever its `<meta>` says. */
   html: Buffer;
   /** The page's final URL, after redirects and scripts. */
   url: string;
@@ -27,7 +27,9 @@ export type RenderedPage = {
   lacking: boolean;
 };
 
-/** Runs before any script of a page and removes interfaces that bypass HTTP. The network flags block them as well. */
+/**
+ * A script that runs before all scripts of a page and removes APIs that bypass HTTP, which the network flags block too.
+ */
 const preamble = `for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport', 'SharedWorker']) delete globalThis[name];`;
 
 /** Waits until the tab has had no open request for `idleMs`, but not longer than `settleMs` after `beganMs`. */
@@ -96,7 +98,7 @@ function failureOf(error: unknown): unknown {
 const cameWithTheEnd = (error: unknown): boolean =>
   /clos|crash|disconnect|detach/i.test(String(error)) && !String(error).includes('net::');
 
-/** Opens the page, waits until it has settled and takes its document; `over` ends it. */
+/** Opens the page, waits until it has settled and reads its document. `over` aborts it. */
 async function readPage(
   context: BrowserContext,
   { request, userAgent, limits }: TabDeps,
@@ -131,8 +133,8 @@ async function readPage(
 }
 
 /**
- * Renders one page in `context`, which it leaves to the caller to close.
- * @throws RenderError timed_out, crashed, blocked_address, too_large or unreachable, or the signal's reason.
+ * Renders one page in `context`; the caller closes the context. @throws RenderError timed_out, crashed,
+ * blocked_address, too_large or unreachable; the signal's reason
  */
 export async function renderPage(context: BrowserContext, deps: TabDeps, ask: TabAsk): Promise<RenderedPage> {
   const over = new AbortController();

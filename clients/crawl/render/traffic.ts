@@ -14,10 +14,10 @@ export type TrafficDeps = { request: Http['request']; allow: Allow; limits: TabL
 
 /** The state of the tab's requests so far. */
 export type Traffic = {
-  /** The number of open requests, and when the last one ended (`performance.now()`). */
+  /** `pending`: the number of open requests. `lastMs`: when the last request ended (`performance.now()`). */
   pending: number;
   lastMs: number;
-  /** Why the page's own document did not arrive; undefined when it did. */
+  /** Why the page's own document did not arrive; undefined when it arrived. */
   failure: unknown;
   delivered: boolean;
   /** Whether any request other than the page's document failed. */
@@ -30,9 +30,9 @@ export type Traffic = {
 /** The resource types that can contribute text. Frames are excluded, because their text is not part of the document. */
 const wanted: ReadonlySet<ResourceType> = new Set<ResourceType>(['document', 'script', 'xhr', 'fetch']);
 const methods: ReadonlySet<string> = new Set<HttpMethod>(['GET', 'HEAD', 'POST']);
-/** Longest body a script may send, in characters. */
+/** Maximum body of a script's request, in characters. */
 const maxPostLength = 256 * 1024;
-/** A few requests at a time, as browsers do; the client also limits each host. */
+/** Maximum number of concurrent requests of a page, as in browsers. The HTTP client also limits each host. */
 const concurrency = 6;
 /**
  * Headers that would be wrong here: about the connection, about an encoding that is already removed, or for storing
@@ -119,7 +119,7 @@ async function answer(tab: Tab, request: HTTPRequest, traffic: Traffic, deps: Tr
   }
 }
 
-/** Answers all requests of a tab until its signal fires. */
+/** Answers all requests of a tab until the signal fires. */
 export function answerRequests(tab: Tab, deps: TrafficDeps): Traffic {
   const traffic: Traffic = {
     pending: 0,

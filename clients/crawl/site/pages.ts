@@ -25,9 +25,9 @@ export type { PageContent, PageInput, PageLink } from './pages/read.ts';
 export type PagesOptions = {
   /** Maximum number of processes; they are started on demand. */
   size?: number;
-  /** Resident memory of one process, in MiB. An idle one takes about 90. */
+  /** Limit of resident memory of one process, in MiB. An idle one takes about 90. */
   memoryMb?: number;
-  /** Wall-clock time for one page, in milliseconds. */
+  /** Wall-clock time limit for one page, in milliseconds. */
   timeoutMs?: number;
   /** A process is replaced after this many pages, or once it uses more than `restingMb` between pages. */
   pagesPerProcess?: number;

@@ -133,7 +133,7 @@ async function fetchHop(parts: Parts, hop: Hop, request: Ask): Promise<Fetched |
   return page.content.empty && render ? render({ url, reply, plain: page.content, scope }, signal) : page;
 }
 
-/** The target of a reply with a status of 300 or more. */
+/** Interprets the redirect in a reply with a status of 300 or more. */
 function redirectOf(url: string, at: string, { status, headers }: HttpResponse): Fetched | SamePage {
   const location = headerOf(headers, 'location');
   if (location === undefined) return { kind: 'refused', reason: 'bad_redirect' };

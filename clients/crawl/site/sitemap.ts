@@ -10,7 +10,7 @@ import { pieceBytes, textReader, xmlReader, type Reader, type SitemapKind, type 
 /** `entries`: the URLs as written, trimmed. `bytes`: the number of decoded bytes that were read. */
 export type Sitemap = { kind: SitemapKind; entries: string[]; bytes: number; stopped?: SitemapStop };
 
-/** Limits of one file from the sitemap protocol (sitemaps.org): 50 MiB decoded and 50,000 addresses. */
+/** Limits of one file in the sitemap protocol (sitemaps.org): 50 MiB decoded, and 50,000 URLs. */
 export const maxSitemapBytes = 50 * 1024 * 1024;
 export const maxSitemapUrls = 50_000;
 
@@ -53,7 +53,7 @@ async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** The encoding by byte order mark, then by XML declaration; UTF-8 without either, as the protocol requires. */
+/** Chooses the decoder by byte order mark, then by XML declaration, otherwise UTF-8, as the protocol requires. */
 function decoderFor(head: Uint8Array): TextDecoder {
   if (head[0] === 0xff && head[1] === 0xfe) return new TextDecoder('utf-16le');
   if (head[0] === 0xfe && head[1] === 0xff) return new TextDecoder('utf-16be');

@@ -7,7 +7,7 @@ import { maxUrlLength } from '../../../models/rules/crawl/url.ts';
  */
 export type SitemapKind = 'urlset' | 'index' | 'text' | 'unknown';
 
-/** Why the rest of a file was not read. */
+/** Reasons why the rest of a file was not read. */
 export const sitemapStops = {
   broken: 'The sitemap is broken; only what stands before the break was read.',
   too_large: 'The sitemap is larger than 50 MiB; the rest was not read.',

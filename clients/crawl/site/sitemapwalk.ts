@@ -19,7 +19,7 @@ export type WalkOptions = {
   fetch(url: string): Promise<SitemapFile>;
   /** Whether a page, given by its canonical URL, is wanted. Unwanted pages do not count towards `maxUrls`. */
   accept(url: string): boolean;
-  /** Whether a wanted page may be fetched. */
+  /** Whether robots.txt allows fetching a wanted page. */
   allowed(url: string): boolean;
   /** Maximum number of pages from all sitemaps. */
   maxUrls: number;

@@ -22,7 +22,7 @@ export type VectorRow = {
   generation: number;
   segments: readonly string[];
   authority: Authority;
-  /** All vectors of a table have the same length. */
+  /** The vectors of a table must have the same length. */
   vector: Float32Array;
 };
 

@@ -163,7 +163,7 @@ class LeanReadability extends Readability<DomNode> {
   }
 
   _fixRelativeUris(): void {
-    // Chunks contain no link addresses.
+    // Links are not rewritten, because chunks contain no URLs.
   }
 
   _replaceNodeTags(): void {

@@ -40,7 +40,7 @@ export type PageContent = {
   links: PageLink[];
   /** The chunks of the main text; empty when the page says `noindex` or has no text. */
   chunks: CutChunk[];
-  /** Characters of main text. */
+  /** The number of characters of the main text. */
   textLength: number;
   /**
    * SHA-256, in hex, of title, headings and main text. Scripts, attributes, nonces and white space do not change it.

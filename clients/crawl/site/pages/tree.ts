@@ -17,7 +17,7 @@ export type Element = {
   hidden: boolean;
   /** The number of visible characters inside, with white space collapsed. */
   characters: number;
-  /** How many of them are inside links. */
+  /** The number of those characters that are inside links. */
   linked: number;
 };
 
@@ -56,7 +56,10 @@ const silent = new Set(
  */
 const unseen = new Set(['head', 'meta', 'link', 'base', 'html', 'body', 'wbr', 'source', 'track', 'param', 'col']);
 const appRoots = /^(?:root|app|__next|__nuxt|q-app|react-root|application|ember-app|main-app|svelte)$/i;
-/** Browsers flatten nesting deeper than 512; unclosed tags of old pages reach that by accident. */
+/**
+ * Maximum depth of the tree. Browsers flatten nesting deeper than 512, which old pages reach accidentally by unclosed
+ * tags.
+ */
 const maxTreeDepth = 400;
 /** Beyond this depth the parser takes quadratic time. */
 const maxParserDepth = 5_000;
