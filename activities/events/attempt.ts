@@ -4,7 +4,8 @@
  */
 import type { Logger } from 'pino';
 import { senders as allSenders } from './senders/index.ts';
-import type { Sender, SenderDeps } from '../../providers/base/sender.ts';
+import { attempted, isKeptBack, stored } from './sending.ts';
+import type { DeliverySender, SenderDeps } from '../../providers/base/sender.ts';
 import type { Starter } from '../../providers/base/handled.ts';
 import { notifyMembers } from '../../models/access/notification.ts';
 import { intentFor } from '../../models/base/pending.ts';
@@ -25,11 +26,9 @@ import {
 import {
   DeliveryRefused,
   hasOwnReceiver,
-  maskHeaders,
   maxResponseHead,
   testEventType,
   type DeliveryKind,
-  type OutgoingRequest,
   type Refusal,
 } from '../../models/rules/events/delivery.ts';
 import { noticesWork } from '../../models/rules/chat/work.ts';
@@ -37,7 +36,7 @@ import { isHopeless, nextWaitMs } from '../../models/rules/events/schedule.ts';
 
 export type AttemptDeps = SenderDeps &
   Starter & {
-    senders?: Readonly<Partial<Record<DeliveryKind, Sender>>>;
+    senders?: Readonly<Partial<Record<DeliveryKind, DeliverySender>>>;
     random?: () => number;
     log: Logger;
   };
@@ -53,8 +52,8 @@ export type Tried =
   | { kind: 'settled' | 'failed' }
   | { kind: 'retrying'; tries: number; waitMs: number; slow: boolean; status: number | undefined };
 
-const stored = (request: OutgoingRequest | undefined) =>
-  request && { ...request, headers: maskHeaders(request.headers) };
+/** What the log says of a delivery. */
+const logged = ({ _id, org_id, kind }: Delivery) => ({ org_id, delivery_id: _id, kind });
 const cut = (text: string | undefined) => text?.slice(0, maxResponseHead);
 
 /** What a kind of destination gets, and what is saved again to send to it anew. */
@@ -66,9 +65,6 @@ const aboutOf = (kind: DeliveryKind) =>
 const disabledMessage = (kind: DeliveryKind): string =>
   `The destination is disabled. Save ${aboutOf(kind).saved} again, then recover what was not sent.`;
 
-/** Failures of the database are not the receiver's: the activity fails, and is repeated. */
-const isOutage = (error: unknown): boolean => error instanceof Error && error.name.startsWith('Mongo');
-
 export function createAttempts(deps: AttemptDeps) {
   const { senders = allSenders, random = Math.random, start, clock, log } = deps;
 
@@ -76,35 +72,21 @@ export function createAttempts(deps: AttemptDeps) {
   async function make(delivery: Delivery, whereto: Whereto, signal: AbortSignal): Promise<Tried> {
     const sender = senders[delivery.kind];
     if (!sender) return giveUp(delivery, 'Nothing in this system sends deliveries of this kind.');
-    if (delivery.mode === 'test' || (await sender.unsendable?.(delivery, deps))) return suppress(delivery, sender);
+    if (await isKeptBack(sender, delivery, delivery.mode, deps)) return suppress(delivery, sender);
     if (whereto.standing?.status === 'disabled' && !hasOwnReceiver(delivery))
       // Of the destination the members know.
       return giveUp(delivery, disabledMessage(delivery.kind), { told: true });
     const at = clock();
     const began = performance.now();
-    const lasted = () => Math.round(performance.now() - began);
-    try {
-      const sent = await sender.send(delivery, deps, signal);
-      const attempt = attemptOf(at, lasted(), sent);
-      const { result } = sent;
-      const request = stored(sent.request);
-      await settleDelivery(delivery, { status: 'delivered', attempt, request, result }, clock());
-      const { standing, ref } = whereto;
-      if (!hasOwnReceiver(delivery) && (standing?.status !== 'active' || standing.slow))
-        await noteSuccess(ref, clock());
-      return { kind: 'settled' };
-    } catch (error) {
-      signal.throwIfAborted();
-      if (isOutage(error)) throw error;
-      const refused = error instanceof DeliveryRefused ? error : unexpected(delivery, error);
-      return fail(delivery, whereto, refused, { at, duration: lasted() });
-    }
-  }
-
-  /** A fault of ours in sending; it is shown without its words, which nobody chose for members. */
-  function unexpected({ _id, org_id, kind }: Delivery, error: unknown): DeliveryRefused {
-    log.error({ err: error, org_id, delivery_id: _id, kind }, 'a delivery could not be sent because of a fault here');
-    return new DeliveryRefused('Sending failed on our side.', { cause: error });
+    const sent = await attempted(() => sender.send(delivery, deps, signal), logged(delivery), deps, signal);
+    const duration = Math.round(performance.now() - began);
+    if (sent instanceof DeliveryRefused) return fail(delivery, whereto, sent, { at, duration });
+    const request = sent.request && stored(sent.request);
+    const attempt = attemptOf(at, duration, sent);
+    await settleDelivery(delivery, { status: 'delivered', attempt, request, result: sent.result }, clock());
+    const { standing, ref } = whereto;
+    if (!hasOwnReceiver(delivery) && (standing?.status !== 'active' || standing.slow)) await noteSuccess(ref, clock());
+    return { kind: 'settled' };
   }
 
   async function fail(
@@ -118,7 +100,8 @@ export function createAttempts(deps: AttemptDeps) {
     const tries = delivery.tries + 1;
     const waitMs = permanent || broken ? undefined : nextWaitMs(tries, retryAfterMs, random());
     const next = waitMs === undefined ? undefined : new Date(now.getTime() + waitMs);
-    const brought = { attempt: { ...attemptOf(at, duration, refusal), error }, request: stored(refusal.request) };
+    const request = refusal.request && stored(refusal.request);
+    const brought = { attempt: { ...attemptOf(at, duration, refusal), error }, request };
     if (next) await settleDelivery(delivery, { status: 'retrying', next_attempt_at: next, ...brought }, now);
     // The members are told below that the whole destination takes nothing any more.
     else await settleFailed(delivery, brought, now, { told: broken && !hasOwnReceiver(delivery) });
@@ -155,16 +138,11 @@ export function createAttempts(deps: AttemptDeps) {
   }
 
   /** Test mode: what would be sent is stored, and nothing leaves. */
-  async function suppress(delivery: Delivery, sender: Sender): Promise<Tried> {
-    try {
-      const request = stored(await sender.preview(delivery, deps));
-      await settleDelivery(delivery, { status: 'suppressed', request }, clock());
-      return { kind: 'settled' };
-    } catch (error) {
-      if (isOutage(error)) throw error;
-      const refused = error instanceof DeliveryRefused ? error : unexpected(delivery, error);
-      return giveUp(delivery, refused.message);
-    }
+  async function suppress(delivery: Delivery, sender: DeliverySender): Promise<Tried> {
+    const request = await attempted(() => sender.preview(delivery, deps), logged(delivery), deps);
+    if (request instanceof DeliveryRefused) return giveUp(delivery, request.message);
+    await settleDelivery(delivery, { status: 'suppressed', request: stored(request) }, clock());
+    return { kind: 'settled' };
   }
 
   /** Ends a delivery without an attempt. */

@@ -2,7 +2,7 @@
  * What a ticket's events are sent as: one delivery for each event and each destination that the organization has selected
  * when the event is planned. The body is written here, once.
  */
-import type { Sender, SenderDeps, TicketNews } from '../../providers/base/sender.ts';
+import type { DeliverySender, SenderDeps, TicketNews } from '../../providers/base/sender.ts';
 import type { Conversation, Ticket, TicketEvent } from '../../models/chat/conversation.ts';
 import type { Customer } from '../../models/chat/customer.ts';
 import type { NewDelivery } from '../../models/events/delivery.ts';
@@ -10,7 +10,7 @@ import type { SupportConfig } from '../../models/integrations/supportconfig.ts';
 import { ticketLine, type DeliveryKind } from '../../models/rules/events/delivery.ts';
 import { descriptionOf, eventBody, type EventData } from '../../models/rules/events/ticketevent.ts';
 
-export type Senders = Readonly<Partial<Record<DeliveryKind, Sender>>>;
+export type Senders = Readonly<Partial<Record<DeliveryKind, DeliverySender>>>;
 /** What is known when events are planned. */
 export type Known = {
   conversation: Conversation & { ticket: Ticket };

@@ -9,7 +9,9 @@ import { email } from '../../providers/mail/step.ts';
 import { github } from '../../providers/github/step.ts';
 import { linear } from '../../providers/linear/step.ts';
 import { slack } from '../../providers/slack/step.ts';
-import { StepRefused, StepSkipped, type StepCall, type StepDeps, type StepRunner } from '../../providers/base/step.ts';
+import { attempted, isKeptBack, stored } from '../events/sending.ts';
+import type { SenderDeps } from '../../providers/base/sender.ts';
+import type { StepCall, StepSender } from '../../providers/base/step.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import { storeSuppressed } from '../../models/events/delivery.ts';
 import {
@@ -22,57 +24,61 @@ import {
 } from '../../models/tasks/execution.ts';
 import { findTask, TaskModel, type Task } from '../../models/tasks/task.ts';
 import { effectiveMode } from '../../models/rules/access/keys.ts';
-import { maskHeaders } from '../../models/rules/events/delivery.ts';
-import { maxTries, stepWaitMs, unsettledMs, type StepIntegration } from '../../models/rules/tasks/execution.ts';
+import { DeliveryRefused, mayHaveArrived, type Sent } from '../../models/rules/events/delivery.ts';
+import {
+  isFinal,
+  maxTries,
+  stepWaitMs,
+  unsettledMs,
+  type StepIntegration,
+} from '../../models/rules/tasks/execution.ts';
 import type { Starter } from '../../providers/base/handled.ts';
 
-export type ExecutionDeps = StepDeps & Starter & { random?: () => number };
+export type ExecutionDeps = SenderDeps & Starter & { random?: () => number };
 export type ExecutionRef = { orgId: string; taskId: string; executionId: string };
 /** `waiting`: another attempt follows after `waitMs`. `attempt` is for people. */
 export type StepLeft =
   { kind: 'done'; failed?: true } | { kind: 'waiting'; waitMs: number; attempt: number; attempts: number };
 export type ExecutionActivities = ReturnType<typeof createExecutionActivities>;
 
-const runners: Readonly<Record<StepIntegration, StepRunner>> = { linear, github, slack, email };
+const senders: Readonly<Record<StepIntegration, StepSender>> = { linear, github, slack, email };
 /** The type of what an execution sends, among deliveries. */
 const executionEventType = 'task.executed';
 
-/** Failures of the database are not the service's: the activity fails, and is repeated. */
-const isOutage = (error: unknown): boolean => error instanceof Error && error.name.startsWith('Mongo');
+/** What a tracker made, which has an id and an address, stands for the task from now on. */
+const succeeded = (provider: StepIntegration, { result: { id, url } = {} }: Sent): StepEnd => ({
+  status: 'succeeded',
+  ...(url === undefined ? {} : { url }),
+  ...(id === undefined || url === undefined ? {} : { link: { provider, id, url } }),
+});
 
 export function createExecutionActivities(deps: ExecutionDeps) {
   const { clock, log, random = Math.random, start } = deps;
 
-  async function callOf(ref: StepRef, task: Task, again: boolean, signal: AbortSignal): Promise<StepCall | undefined> {
+  async function callOf(ref: StepRef, task: Task, again: boolean): Promise<StepCall | undefined> {
     const [org, { told, email: address }] = await Promise.all([findOrganization(ref.orgId), toldOf(task)]);
     if (!org) return undefined;
     const { mode } = effectiveMode('legacy', org.environment);
     const step = stepOf(task, ref.integration)!;
-    return { ref, task, step, told, email: address, organization: org.name, mode, again, deps, signal };
+    return { ref, task, step, told, email: address, organization: org.name, mode, again };
   }
 
   /** What an attempt brought. @throws what is an outage of ours. */
-  async function attempt(call: StepCall): Promise<StepEnd | StepRefused> {
-    const runner = runners[call.ref.integration];
-    try {
-      if (call.mode === 'test' || (await runner.unsendable?.(call))) return await suppress(call, runner);
-      return { status: 'succeeded', ...(await runner.send(call)) };
-    } catch (error) {
-      call.signal.throwIfAborted();
-      if (isOutage(error)) throw error;
-      if (error instanceof StepSkipped) return { status: 'skipped', error: error.message };
-      if (error instanceof StepRefused) return error;
-      const { orgId: org_id, taskId: task_id, integration } = call.ref;
-      log.error({ err: error, org_id, task_id, integration }, 'a step could not be taken because of a fault here');
-      return new StepRefused('Sending failed on our side.', { unanswered: true });
-    }
+  async function attempt(call: StepCall, signal: AbortSignal): Promise<StepEnd | DeliveryRefused> {
+    const { orgId: org_id, taskId: task_id, integration } = call.ref;
+    const sender = senders[integration];
+    const take = async (): Promise<StepEnd> =>
+      (await isKeptBack(sender, call, call.mode, deps))
+        ? suppress(call, sender)
+        : succeeded(integration, await sender.send(call, deps, signal));
+    const end = await attempted(take, { org_id, task_id, integration }, deps, signal);
+    return end instanceof DeliveryRefused && end.refusal.nowhere ? { status: 'skipped', error: end.message } : end;
   }
 
   /** Stores what would leave. */
-  async function suppress(call: StepCall, runner: StepRunner): Promise<StepEnd> {
-    const { destination, request } = await runner.preview(call);
+  async function suppress(call: StepCall, sender: StepSender): Promise<StepEnd> {
+    const request = await sender.preview(call, deps);
     const { orgId: org_id, taskId: task_id, executionId: event_id, integration } = call.ref;
-    const masked = { ...request, headers: maskHeaders(request.headers) };
     await storeSuppressed(
       {
         org_id,
@@ -81,12 +87,12 @@ export function createExecutionActivities(deps: ExecutionDeps) {
         event_id,
         event_type: executionEventType,
         lane: `task:${integration}`,
-        destination,
+        destination: await sender.destination(call),
         subject: { task_id },
         about: [task_id],
         payload: {},
       },
-      masked,
+      stored(request),
       clock(),
     );
     return { status: 'suppressed' };
@@ -107,18 +113,17 @@ export function createExecutionActivities(deps: ExecutionDeps) {
     const task = await claimStep(ref, step, began);
     // Somebody else was faster; what comes of it is seen the next time.
     if (!task) return { kind: 'waiting', waitMs: 1_000, attempt: step.tries, attempts };
-    const call = await callOf(ref, task, step.attempts > 0, signal);
+    const call = await callOf(ref, task, step.attempts > 0);
     if (!call) return { kind: 'done' };
-    const end = await attempt(call);
+    const end = await attempt(call, signal);
     const { tries } = call.step;
-    if (!(end instanceof StepRefused)) {
+    if (!(end instanceof DeliveryRefused)) {
       await settleStep(ref, began, end, clock());
       return { kind: 'done' };
     }
-    const { message: error, permanent, retryAfterMs, unanswered } = end;
-    const waitMs = permanent
-      ? undefined
-      : stepWaitMs(integration, tries, { retryAfterMs, unanswered, random: random() });
+    const { message: error, refusal } = end;
+    const asked = { retryAfterMs: refusal.retryAfterMs, unanswered: mayHaveArrived(refusal), random: random() };
+    const waitMs = isFinal(refusal) ? undefined : stepWaitMs(integration, tries, asked);
     log.info({ org_id: orgId, task_id: taskId, integration, tries, reason: error }, 'a step of a task failed');
     await settleStep(ref, began, waitMs === undefined ? { status: 'failed', error } : { again: true, error }, clock());
     if (waitMs === undefined) return { kind: 'done', failed: true };

@@ -7,8 +7,9 @@ import { toldOf } from './told.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import type { Link } from '../../models/events/link.ts';
 import { findTaskWithLinks } from '../../models/tasks/task.ts';
+import { DeliveryRefused } from '../../models/rules/events/delivery.ts';
+import { isFinal } from '../../models/rules/tasks/execution.ts';
 import type { Carry, IssueDeps } from '../../providers/base/issue.ts';
-import { StepRefused } from '../../providers/base/step.ts';
 import { carryToGithub } from '../../providers/github/task.ts';
 import { carryToLinear } from '../../providers/linear/task.ts';
 
@@ -35,13 +36,14 @@ export function createIssueActivities(deps: IssueDeps) {
         const known = link.known;
         if (await to({ link, known, task, told, deps, signal })) left = { ...left, again: true };
       } catch (error) {
-        if (!(error instanceof StepRefused)) throw error;
-        const { message, permanent, retryAfterMs } = error;
+        if (!(error instanceof DeliveryRefused)) throw error;
+        const { message, refusal } = error;
+        const { retryAfterMs } = refusal;
         deps.log.info(
           { org_id: orgId, task_id: taskId, provider: link.provider, reason: message },
           'issue not changed',
         );
-        const again = left.again || !permanent;
+        const again = left.again || !isFinal(refusal);
         left = { again, error: link.provider, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
       }
     }

@@ -8,33 +8,37 @@ import { providerNames } from '../../models/rules/integrations/integration.ts';
 
 /**
  * The connection and its credentials. While it is broken nothing is tried there; connecting again mends what still waits.
- * @throws DeliveryRefused
+ * @throws DeliveryRefused when there is none that works
  */
 export async function connection(
   orgId: string,
-  provider: 'linear' | 'slack',
-  { secrets }: SenderDeps,
+  provider: 'linear' | 'github' | 'slack',
+  { secrets }: Pick<SenderDeps, 'secrets'>,
 ): Promise<{ integration: Integration; credentials: unknown }> {
   const integration = await findIntegration(orgId, provider);
   const sealed = integration?.sealed;
   if (!integration || sealed === undefined)
     throw new DeliveryRefused(`${providerNames[provider]} is not connected any more.`, { permanent: true });
-  if (integration.status === 'broken')
-    throw new DeliveryRefused(`The connection is broken: ${integration.broken_reason ?? 'connect it again'}`);
+  const { status, broken_reason: reason } = integration;
+  if (status === 'broken') {
+    const message = `${providerNames[provider]} has to be connected again.`;
+    throw new DeliveryRefused(reason === undefined ? message : `${message} ${reason}`, { unauthorized: true });
+  }
   return { integration, credentials: credentialsOf({ ...integration, sealed }, secrets) };
 }
 
-/** The failure as the machinery takes it; a credential that is refused breaks the connection, and waits for another one. */
+/** What a sender throws for the failure. A credential that is refused breaks the connection. */
 export async function refusal(
   error: ServiceError,
   integration: Integration,
-  request: OutgoingRequest,
-  deps: SenderDeps,
+  deps: Pick<SenderDeps, 'clock' | 'log'>,
+  request?: OutgoingRequest,
 ): Promise<DeliveryRefused> {
   const { unauthorized, permanent, retryAfterMs, status, timedOut, message } = error;
   if (unauthorized) await breakConnection(integration, message, deps);
   return new DeliveryRefused(message, {
     permanent: permanent && !unauthorized,
+    unauthorized,
     retryAfterMs,
     timedOut,
     ...(status === undefined ? {} : { status_code: status }),

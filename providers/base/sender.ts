@@ -1,11 +1,12 @@
 /**
- * What a kind of destination is to the machinery that delivers (activities/events/deliver.ts): how a ticket's event is written for it, and how
- * a delivery is sent. Claims, attempts, retries, disabling and test mode are the machinery's, not a sender's.
+ * How something is sent to a kind of destination: a delivery (activities/events/deliver.ts), or a step of a task (step.ts). Claims,
+ * attempts, retries, disabling and test mode are not a sender's.
  */
 import type { Logger } from 'pino';
 import type { MailSettings } from '../mail/settings.ts';
 import type { Http } from '../../clients/http/http.ts';
 import type { Mailer } from '../mail/client.ts';
+import type { Github } from '../github/client.ts';
 import type { Linear } from '../linear/client.ts';
 import type { Slack } from '../slack/client.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
@@ -40,6 +41,7 @@ export type SenderDeps = {
   slack: Slack;
   slackApp: { clientId: string; clientSecret: string } | undefined;
   linear: Linear;
+  github: Github;
   secrets: SecretBox;
   /** Private hosts that requests may reach, also over plain http. */
   egressAllow: readonly string[];
@@ -71,13 +73,16 @@ export type Composed = {
   payload: unknown;
 };
 
-export type Sender = {
+export type Sender<What> = {
+  /** Whether nothing could send it, as without a mail server: it is treated as in test mode. */
+  unsendable?(what: What, deps: SenderDeps): Promise<boolean>;
+  /** @throws DeliveryRefused when the receiver did not take it. */
+  send(what: What, deps: SenderDeps, signal: AbortSignal): Promise<Sent>;
+  /** The request that `send` would make now; in test mode it is stored instead of being sent. @throws DeliveryRefused */
+  preview(what: What, deps: SenderDeps): Promise<OutgoingRequest>;
+};
+
+export type DeliverySender = Sender<Delivery> & {
   /** Null: there is nowhere to send it. A sender without this sends no ticket's events. */
   compose?(news: TicketNews, deps: SenderDeps): Promise<Composed | null>;
-  /** Whether nothing could send it, as without a mail server: it is treated as in test mode. */
-  unsendable?(delivery: Delivery, deps: SenderDeps): Promise<boolean>;
-  /** @throws DeliveryRefused when the receiver did not take it. */
-  send(delivery: Delivery, deps: SenderDeps, signal: AbortSignal): Promise<Sent>;
-  /** The request that `send` would make now; in test mode it is stored instead of being sent. */
-  preview(delivery: Delivery, deps: SenderDeps): Promise<OutgoingRequest>;
 };

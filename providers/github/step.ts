@@ -2,10 +2,11 @@
  * One task is one issue of GitHub. GitHub has no key for a new issue, so that an attempt after one that may have arrived looks
  * among the issues since then for the one that names the task.
  */
-import { connectionTo, refusedBy, type StepCall, type StepRunner } from '../base/step.ts';
+import { connection, refusal } from '../base/connected.ts';
+import type { StepCall, StepSender } from '../base/step.ts';
 import type { GithubCredentials } from './connect.ts';
 import { GithubError } from './client.ts';
-import { findIntegration } from '../../models/integrations/integration.ts';
+import { findIntegration, type Integration } from '../../models/integrations/integration.ts';
 import { createLink, noteIssue } from '../../models/events/link.ts';
 import { githubIssueExternal } from './rules.ts';
 import type { IssueFacts } from '../../models/rules/tasks/issues.ts';
@@ -27,21 +28,21 @@ const textOf = ({ told, task }: StepCall) => {
 /** GitHub's clock and ours differ. */
 const clockGithubMs = 120_000;
 
-export const github: StepRunner = {
-  async preview(call) {
-    const integration = await findIntegration(call.task.org_id, 'github');
-    const repository = String(integration?.settings['repository']);
-    const { url, headers, body } = call.deps.github.request(repository, textOf(call));
-    return {
-      destination: `GitHub ${repository}`,
-      request: { method: 'POST', url, headers: { ...headers, authorization: 'Bearer' }, body },
-    };
+const repositoryOf = (integration: Integration | null): string => String(integration?.settings['repository']);
+
+export const github: StepSender = {
+  destination: async ({ task }) => `GitHub ${repositoryOf(await findIntegration(task.org_id, 'github'))}`,
+
+  async preview(call, deps) {
+    const repository = repositoryOf(await findIntegration(call.task.org_id, 'github'));
+    const { url, headers, body } = deps.github.request(repository, textOf(call));
+    return { method: 'POST', url, headers: { ...headers, authorization: 'Bearer' }, body };
   },
 
-  async send(call) {
-    const { task, step, told, mode, deps, again, signal } = call;
-    const { integration, credentials } = await connectionTo(task.org_id, 'github', deps);
-    const repository = String(integration.settings['repository']);
+  async send(call, deps, signal) {
+    const { task, step, told, mode, again } = call;
+    const { integration, credentials } = await connection(task.org_id, 'github', deps);
+    const repository = repositoryOf(integration);
     const { token } = credentials as GithubCredentials;
     try {
       const since = new Date((step.first_at ?? deps.clock()).getTime() - clockGithubMs);
@@ -59,10 +60,10 @@ export const github: StepRunner = {
         created_at: deps.clock(),
       });
       await noteIssue(linked, { ...githubFacts(told, 'pending') });
-      return { url: issue.html_url, link: { provider: 'github', id: String(issue.number), url: issue.html_url } };
+      return { result: { id: String(issue.number), url: issue.html_url } };
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof GithubError) throw await refusedBy(error, integration, deps);
+      if (error instanceof GithubError) throw await refusal(error, integration, deps);
       throw error;
     }
   },

@@ -9,7 +9,7 @@ import { numberOfIssue } from './rules.ts';
 import { githubFacts } from './step.ts';
 import { follow } from '../base/follow.ts';
 import type { Carry } from '../base/issue.ts';
-import { connectionTo, refusedBy } from '../base/step.ts';
+import { connection, refusal } from '../base/connected.ts';
 import { noteIssue, noteRemoved } from '../../models/events/link.ts';
 import { changeByGithub, differing, githubState, noteOf } from '../../models/rules/tasks/issues.ts';
 import { taskBounds } from '../../models/rules/tasks/task.ts';
@@ -29,7 +29,7 @@ export const carryToGithub: Carry = async ({ link, known, task, told, deps, sign
     ...(moves ? state : {}),
   };
   if (Object.keys(change).length > 0) {
-    const { integration, credentials } = await connectionTo(task.org_id, 'github', deps);
+    const { integration, credentials } = await connection(task.org_id, 'github', deps);
     const { token } = credentials as GithubCredentials;
     try {
       await noteIssue(link._id, noteOf(news, known));
@@ -38,7 +38,7 @@ export const carryToGithub: Carry = async ({ link, known, task, told, deps, sign
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof GithubError)) throw error;
-      if (error.status !== 404 && error.status !== 410) throw await refusedBy(error, integration, deps);
+      if (error.status !== 404 && error.status !== 410) throw await refusal(error, integration, deps);
       await noteRemoved(link._id, deps.clock());
       return false;
     }

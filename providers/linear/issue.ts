@@ -4,7 +4,23 @@
  */
 import { createHash } from 'node:crypto';
 import { LinearError, type Linear, type LinearIssue, type NewIssue } from './client.ts';
+import type { OutgoingRequest } from '../../models/rules/events/delivery.ts';
 import { removeLink } from '../../models/events/link.ts';
+import type { Integration } from '../../models/integrations/integration.ts';
+
+/** The team that issues are made in, as members see it. */
+export function teamOf(integration: Integration | null): string {
+  const name = integration?.settings['team_name'];
+  return typeof name === 'string' ? `Linear ${name}` : 'Linear';
+}
+
+/** The request that asks Linear for this, without the key. */
+export const requestOf = ({ url }: Linear, asked: { query: string; variables: object }): OutgoingRequest => ({
+  method: 'POST',
+  url,
+  headers: { 'content-type': 'application/json', authorization: '' },
+  body: JSON.stringify(asked),
+});
 
 /** A deterministic UUID for a record in Linear, derived from the text. */
 export function idFrom(text: string): string {

@@ -3,8 +3,8 @@
  * are chosen here, from the ticket and the event, so that an attempt after one that may have arrived makes nothing twice.
  */
 import { connection, refusal } from '../base/connected.ts';
-import type { Sender, SenderDeps } from '../base/sender.ts';
-import { found, idFrom, makeIssue } from './issue.ts';
+import type { DeliverySender, SenderDeps } from '../base/sender.ts';
+import { found, idFrom, makeIssue, requestOf, teamOf } from './issue.ts';
 import { LinearError, documents, type LinearIssue } from './client.ts';
 import type { Delivery } from '../../models/events/delivery.ts';
 import { findIntegration, type Integration } from '../../models/integrations/integration.ts';
@@ -28,7 +28,12 @@ const newIssue = (delivery: Delivery, { settings }: Integration, { title, descri
   description,
 });
 
-function requestOf(delivery: Delivery, integration: Integration, link: Link | null, deps: SenderDeps): OutgoingRequest {
+function requestFor(
+  delivery: Delivery,
+  integration: Integration,
+  link: Link | null,
+  deps: SenderDeps,
+): OutgoingRequest {
   const payload = delivery.payload as Payload;
   const made = isFirst(delivery)
     ? { query: documents.createIssue, variables: { input: newIssue(delivery, integration, payload) } }
@@ -38,11 +43,10 @@ function requestOf(delivery: Delivery, integration: Integration, link: Link | nu
           input: { id: commentIdOf(delivery), issueId: link?.external ?? issueIdOf(delivery), body: payload.comment },
         },
       };
-  const headers = { 'content-type': 'application/json', authorization: '' };
-  return { method: 'POST', url: deps.linear.url, headers, body: JSON.stringify(made) };
+  return requestOf(deps.linear, made);
 }
 
-export const linear: Sender = {
+export const linear: DeliverySender = {
   async compose({ event, ticket, conversation, customer }) {
     const integration = await findIntegration(conversation.org_id, 'linear');
     if (!integration || integration.status === 'disconnected') return null;
@@ -55,20 +59,19 @@ export const linear: Sender = {
       customer: customer && { ...(name === undefined ? {} : { name }), ...(email === undefined ? {} : { email }) },
     };
     const payload: Payload = { ...issueText(told), comment: issueComment(told) };
-    const { team_name: team } = integration.settings;
-    return { destination: typeof team === 'string' ? `Linear ${team}` : 'Linear', payload };
+    return { destination: teamOf(integration), payload };
   },
 
   async preview(delivery, deps) {
     const integration = await findIntegration(delivery.org_id, 'linear');
     if (!integration) throw new DeliveryRefused('Linear is not connected any more.', { permanent: true });
-    return requestOf(delivery, integration, null, deps);
+    return requestFor(delivery, integration, null, deps);
   },
 
   async send(delivery, deps, signal) {
     const { integration, credentials } = await connection(delivery.org_id, 'linear', deps);
     const link = await findLinkOf(delivery.org_id, 'linear', delivery.subject.ticket_id!);
-    const request = requestOf(delivery, integration, link, deps);
+    const request = requestFor(delivery, integration, link, deps);
     if (link?.removed_at)
       throw new DeliveryRefused('The issue of this ticket was removed.', { permanent: true, request });
     const { api_key: key } = credentials as Credentials;
@@ -82,7 +85,7 @@ export const linear: Sender = {
       return { status_code: 200, request, result: { id: issue.identifier, url: issue.url } };
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof LinearError) throw await refusal(error, integration, request, deps);
+      if (error instanceof LinearError) throw await refusal(error, integration, deps, request);
       throw error;
     }
   },

@@ -1,7 +1,8 @@
 /** One task is one issue of Linear, whose id is made of the task's. */
-import { connectionTo, refusedBy, type StepCall, type StepRunner } from '../base/step.ts';
+import { connection, refusal } from '../base/connected.ts';
+import type { StepCall, StepSender } from '../base/step.ts';
 import type { LinearCredentials } from './connect.ts';
-import { idFrom, makeIssue } from './issue.ts';
+import { idFrom, makeIssue, requestOf, teamOf } from './issue.ts';
 import { documents, LinearError } from './client.ts';
 import { findIntegration } from '../../models/integrations/integration.ts';
 import { createLink, noteIssue, noteState } from '../../models/events/link.ts';
@@ -39,24 +40,18 @@ function inputOf({ task, told }: StepCall, teamId: string) {
   };
 }
 
-export const linear: StepRunner = {
-  async preview(call) {
+export const linear: StepSender = {
+  destination: async ({ task }) => teamOf(await findIntegration(task.org_id, 'linear')),
+
+  async preview(call, deps) {
     const integration = await findIntegration(call.task.org_id, 'linear');
-    const { team_id: team, team_name: name } = integration?.settings ?? {};
-    const body = JSON.stringify({
-      query: documents.createIssue,
-      variables: { input: inputOf(call, String(team)) },
-    });
-    const headers = { 'content-type': 'application/json', authorization: '' };
-    return {
-      destination: typeof name === 'string' ? `Linear ${name}` : 'Linear',
-      request: { method: 'POST', url: call.deps.linear.url, headers, body },
-    };
+    const input = inputOf(call, String(integration?.settings['team_id']));
+    return requestOf(deps.linear, { query: documents.createIssue, variables: { input } });
   },
 
-  async send(call) {
-    const { task, told, mode, deps, again, signal } = call;
-    const { integration, credentials } = await connectionTo(task.org_id, 'linear', deps);
+  async send(call, deps, signal) {
+    const { task, told, mode, again } = call;
+    const { integration, credentials } = await connection(task.org_id, 'linear', deps);
     const link = (external: string) =>
       createLink({
         org_id: task.org_id,
@@ -81,10 +76,10 @@ export const linear: StepRunner = {
       // A new issue is in the state that the team begins with, whatever the task's status is.
       await noteIssue(linked, { ...linearFacts(told, 'pending') });
       await noteState(linked, { stateId: issue.state.id });
-      return { url: issue.url, link: { provider: 'linear', id: issue.identifier, url: issue.url } };
+      return { result: { id: issue.identifier, url: issue.url } };
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof LinearError) throw await refusedBy(error, integration, deps);
+      if (error instanceof LinearError) throw await refusal(error, integration, deps);
       throw error;
     }
   },

@@ -9,7 +9,7 @@ import type { IssuePort } from './receive.ts';
 import { linearFacts } from './step.ts';
 import { follow } from '../base/follow.ts';
 import type { Carry, IssueDeps } from '../base/issue.ts';
-import { connectionTo, refusedBy } from '../base/step.ts';
+import { connection, refusal } from '../base/connected.ts';
 import { findLink, noteIssue, noteRemoved, noteState, type Link } from '../../models/events/link.ts';
 import type { Task } from '../../models/tasks/task.ts';
 import {
@@ -25,7 +25,7 @@ import { taskBounds } from '../../models/rules/tasks/task.ts';
 export const carryToLinear: Carry = async ({ link, known, task, told, deps, signal }) => {
   const { news, held } = differing(linearFacts(told, task.status), known, deps.clock());
   if (Object.keys(news).length === 0) return held;
-  const { integration, credentials } = await connectionTo(task.org_id, 'linear', deps);
+  const { integration, credentials } = await connection(task.org_id, 'linear', deps);
   const { api_key: key } = credentials as LinearCredentials;
   try {
     const issue = await found(deps.linear.issue(key, link.external, signal));
@@ -60,7 +60,7 @@ export const carryToLinear: Carry = async ({ link, known, task, told, deps, sign
     return held;
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof LinearError) throw await refusedBy(error, integration, deps);
+    if (error instanceof LinearError) throw await refusal(error, integration, deps);
     throw error;
   }
 

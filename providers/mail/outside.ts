@@ -4,11 +4,13 @@ import type { SecretBox } from '../../models/base/secretbox.ts';
 import { findUser } from '../../models/access/user.ts';
 import { admitOutsideMail, objectionToken, type OutsideMail } from '../../models/events/outsidemail.ts';
 import { linkOf } from '../../models/rules/access/account.ts';
+import { DeliveryRefused, type OutgoingRequest } from '../../models/rules/events/delivery.ts';
 import type { OutgoingMail } from '../../models/rules/events/mailout.ts';
 import { hiddenLink } from '../../models/rules/events/notification.ts';
 import {
   framed,
   objectionHeaders,
+  outsideRefusals,
   outsideUnprovenPerDay,
   type OutsideReason,
 } from '../../models/rules/events/outsidemail.ts';
@@ -36,13 +38,21 @@ export function inFrame(
 }
 
 /**
- * Counts the mail against the daily quotas; returns the reason when it must not be sent. An organization's server is
- * exempt from the quotas only if it requires a login, because a server without one may belong to anybody.
+ * Counts the mail against the daily quotas. An organization's server is exempt from the quotas only if it requires a
+ * login, because a server without one may belong to anybody.
+ * @throws DeliveryRefused when the mail must not be sent
  */
-export async function admit(outside: OutsideMail, route: RouteOf, { mail, secrets, clock }: Deps) {
+export async function admit(
+  outside: OutsideMail,
+  route: RouteOf,
+  request: OutgoingRequest,
+  { mail, secrets, clock }: Deps,
+): Promise<void> {
   const own = !route.own && route.server.user !== undefined;
   const { outsidePerDay: organization } = mail;
   const proven = !own && ((await findUser(outside.account))?.email_verified ?? false);
   const account = proven ? organization : Math.min(organization, outsideUnprovenPerDay);
-  return admitOutsideMail(outside, { keys: secrets, perDay: own ? undefined : { organization, account } }, clock());
+  const perDay = own ? undefined : { organization, account };
+  const refusal = await admitOutsideMail(outside, { keys: secrets, perDay }, clock());
+  if (refusal) throw new DeliveryRefused(outsideRefusals[refusal], { request, permanent: true });
 }

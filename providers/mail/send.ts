@@ -2,7 +2,7 @@
  * Sends mails to customers, by the organization's server or the deployment's. The mail was written before (activities/events/mailreply.ts) and is
  * sent as it is, so that every attempt has the same `Message-ID`.
  */
-import type { Sender, SenderDeps } from '../base/sender.ts';
+import type { DeliverySender, SenderDeps } from '../base/sender.ts';
 import { MailRefused } from './client.ts';
 import { routeOf, type MailVia } from './settings.ts';
 import type { Delivery } from '../../models/events/delivery.ts';
@@ -49,6 +49,7 @@ export async function sendByMail(mail: OutgoingMail, { route, request, signal }:
       request,
       status_code: status,
       permanent: what === 'message',
+      unauthorized: what === 'credentials',
       timedOut,
       cause: error,
     });
@@ -57,7 +58,7 @@ export async function sendByMail(mail: OutgoingMail, { route, request, signal }:
 
 const payloadOf = (delivery: Delivery): MailPayload => delivery.payload as MailPayload;
 
-export const email: Sender = {
+export const email: DeliverySender = {
   async unsendable(delivery, deps: SenderDeps) {
     return (await routeOf(deps, delivery.org_id, payloadOf(delivery).via)) === undefined;
   },

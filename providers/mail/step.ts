@@ -1,23 +1,20 @@
 /** Mails a task to whoever is to do it, by the organization's server or the deployment's. Every attempt has one `Message-ID`. */
-import { StepRefused, StepSkipped, type StepCall, type StepRunner } from '../base/step.ts';
-import { requestOfMail } from './send.ts';
+import type { SenderDeps } from '../base/sender.ts';
+import type { StepCall, StepSender } from '../base/step.ts';
+import { requestOfMail, sendByMail } from './send.ts';
 import { routeOf, senderOf, type MailVia } from './settings.ts';
 import { admit, inFrame } from './outside.ts';
-import { MailRefused } from './client.ts';
+import { DeliveryRefused } from '../../models/rules/events/delivery.ts';
 import { domainOf, nameOf } from '../../models/rules/access/mailbox.ts';
 import { automaticHeaders, type OutgoingMail } from '../../models/rules/events/mailout.ts';
-import { outsideRefusals } from '../../models/rules/events/outsidemail.ts';
 import { taskMail } from '../../models/rules/tasks/tasktext.ts';
 
-async function mailOf({
-  task,
-  told,
-  email,
-  organization,
-  ref,
-  deps,
-}: StepCall): Promise<{ mail: OutgoingMail; shown: OutgoingMail; via: MailVia }> {
-  if (email === undefined) throw new StepSkipped('There is nobody to mail it to.');
+async function mailOf(
+  { task, told, email, organization, ref }: StepCall,
+  deps: SenderDeps,
+): Promise<{ mail: OutgoingMail; shown: OutgoingMail; via: MailVia }> {
+  if (email === undefined)
+    throw new DeliveryRefused('There is nobody to mail it to.', { permanent: true, nowhere: true });
   const { from, via } = await senderOf(deps, task.org_id);
   const name = nameOf(organization);
   const { subject, text } = taskMail(told, name === '' ? from.name || domainOf(from.address) : name);
@@ -41,36 +38,26 @@ async function mailOf({
   };
 }
 
-export const email: StepRunner = {
-  async unsendable(call) {
-    const { via } = await senderOf(call.deps, call.task.org_id);
-    return (await routeOf(call.deps, call.task.org_id, via)) === undefined;
+export const email: StepSender = {
+  async unsendable({ task }, deps) {
+    const { via } = await senderOf(deps, task.org_id);
+    return (await routeOf(deps, task.org_id, via)) === undefined;
   },
 
-  async preview(call) {
-    const { shown } = await mailOf(call);
-    return { destination: shown.to.address, request: requestOfMail(shown) };
-  },
+  destination: ({ email: address = '' }) => Promise.resolve(address),
 
-  async send(call) {
-    const { mail, via } = await mailOf(call);
-    const route = await routeOf(call.deps, call.task.org_id, via);
-    if (!route) throw new StepRefused('No mail server is configured.', { permanent: true });
-    const { task, ref, deps } = call;
-    if (task.assignee_email !== undefined) {
+  preview: async (call, deps) => requestOfMail((await mailOf(call, deps)).shown),
+
+  async send(call, deps, signal) {
+    const { mail, shown, via } = await mailOf(call, deps);
+    const request = requestOfMail(shown);
+    const { task, ref } = call;
+    const route = await routeOf(deps, task.org_id, via);
+    if (task.assignee_email !== undefined && route) {
       const use = `${task._id}.${ref.executionId}`;
       const outside = { orgId: task.org_id, address: mail.to.address, account: task.created_by, use };
-      const refusal = await admit(outside, route, deps);
-      if (refusal) throw new StepRefused(outsideRefusals[refusal], { permanent: true });
+      await admit(outside, route, request, deps);
     }
-    try {
-      await deps.mailer.send(route, mail, call.signal);
-      return {};
-    } catch (error) {
-      if (!(error instanceof MailRefused)) throw error;
-      const { message, what } = error;
-      if (what === 'credentials') await route.refused?.(message);
-      throw new StepRefused(message, { permanent: what !== 'now', cause: error });
-    }
+    return sendByMail(mail, { route, request, signal }, deps);
   },
 };

@@ -3,20 +3,37 @@
  * by its metadata.
  */
 import type { Slack, SlackPost } from './client.ts';
-
-/** The metadata by which a retry finds a message. */
-export type SlackMark = { event_type: string; event_payload: Record<string, string> };
+import type { SlackCredentials } from './token.ts';
+import type { OutgoingRequest } from '../../models/rules/events/delivery.ts';
 
 /** Allows for the difference between Slack's clock and ours. */
 const clockSlackSeconds = 120;
 
+/** The request that posts the message, without the token. */
+export function requestOf(post: SlackPost, { slack }: { slack: Slack }): OutgoingRequest {
+  const { url, body } = slack.request(post);
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', authorization: 'Bearer' };
+  return { method: 'POST', url, headers, body };
+}
+
 /**
- * The timestamp of a message that an earlier attempt posted without receiving the response. `since`: the start of the
- * first attempt.
+ * Posts the message unless an earlier attempt already did. `since`: the start of the first attempt, where there was one.
+ * Returns the message's timestamp.
  */
-export async function findPosted(
+export async function postOnce(
   slack: Slack,
-  { token, bot_user_id: bot }: { token: string; bot_user_id: string },
+  credentials: SlackCredentials,
+  post: SlackPost,
+  since: Date | undefined,
+): Promise<string> {
+  const before = since && (await findPosted(slack, credentials, post, since));
+  return before ?? (await slack.post(credentials.token, post)).ts;
+}
+
+/** The timestamp of a message that an earlier attempt posted without receiving the response. */
+async function findPosted(
+  slack: Slack,
+  { token, bot_user_id: bot }: SlackCredentials,
   { channel, thread_ts: thread, text, metadata: mark }: SlackPost,
   since: Date,
 ): Promise<string | undefined> {

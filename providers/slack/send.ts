@@ -4,8 +4,8 @@
  * marks it.
  */
 import { connection, refusal } from '../base/connected.ts';
-import type { Sender, SenderDeps } from '../base/sender.ts';
-import { findPosted } from './message.ts';
+import type { DeliverySender, SenderDeps } from '../base/sender.ts';
+import { postOnce, requestOf } from './message.ts';
 import { withSlackToken } from './token.ts';
 import { SlackError, type SlackPost } from './client.ts';
 import { HttpError } from '../../models/rules/base/http.ts';
@@ -45,12 +45,6 @@ async function postOf(delivery: Delivery, payload: Exclude<Payload, Response>): 
   return marked(delivery, { channel, text: payload.text });
 }
 
-function requestOf(post: SlackPost, { slack }: SenderDeps): OutgoingRequest {
-  const { url, body } = slack.request(post);
-  const headers = { 'content-type': 'application/x-www-form-urlencoded', authorization: 'Bearer' };
-  return { method: 'POST', url, headers, body };
-}
-
 async function respond(
   { response_url: url, text, privately }: Response,
   { slack, egressAllow }: SenderDeps,
@@ -77,7 +71,7 @@ async function respond(
 const refusedBy = ({ message, permanent, status }: SlackError, request: OutgoingRequest): DeliveryRefused =>
   new DeliveryRefused(message, { permanent, request, ...(status === undefined ? {} : { status_code: status }) });
 
-export const slack: Sender = {
+export const slack: DeliverySender = {
   async compose({ event, ticket, conversation, customer }) {
     const integration = await findIntegration(conversation.org_id, 'slack');
     if (!integration || integration.status === 'disconnected') return null;
@@ -107,18 +101,15 @@ export const slack: Sender = {
     const post = await postOf(delivery, payload);
     const request = requestOf(post, deps);
     try {
-      const ts = await withSlackToken(integration, deps, async (credentials) => {
-        const before =
-          delivery.attempts.length > 0
-            ? await findPosted(deps.slack, credentials, post, delivery.created_at)
-            : undefined;
-        return before ?? (await deps.slack.post(credentials.token, post)).ts;
-      });
+      const since = delivery.attempts.length > 0 ? delivery.created_at : undefined;
+      const ts = await withSlackToken(integration, deps, (credentials) =>
+        postOnce(deps.slack, credentials, post, since),
+      );
       await noteThread(delivery, post, ts, integration, deps);
       return { status_code: 200, request, result: { id: ts } };
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof SlackError) throw await refusal(error, integration, request, deps);
+      if (error instanceof SlackError) throw await refusal(error, integration, deps, request);
       throw error;
     }
   },

@@ -2,12 +2,15 @@
  * Tells the assignee of a task in Slack: whoever has the assignee's address in the workspace, directly; where nobody has it, or
  * the app may not write to people, in the channel that was chosen.
  */
-import { connectionTo, refusedBy, StepSkipped, type Made, type StepCall, type StepRunner } from '../base/step.ts';
-import { findPosted } from './message.ts';
+import { connection, refusal } from '../base/connected.ts';
+import type { SenderDeps } from '../base/sender.ts';
+import type { StepCall, StepSender } from '../base/step.ts';
+import { postOnce, requestOf } from './message.ts';
 import { withSlackToken, type SlackCredentials } from './token.ts';
 import { SlackError, type SlackPost } from './client.ts';
 import { findIntegration, type Integration } from '../../models/integrations/integration.ts';
 import { noteTarget } from '../../models/tasks/execution.ts';
+import { DeliveryRefused } from '../../models/rules/events/delivery.ts';
 import { slackTaskText } from '../../models/rules/tasks/tasktext.ts';
 
 const markType = 'support_task';
@@ -28,10 +31,12 @@ function postOf({ told, ref }: StepCall, { channel, mention }: Target): SlackPos
   };
 }
 
+const nowhere = (message: string): DeliveryRefused => new DeliveryRefused(message, { permanent: true, nowhere: true });
+
 const channelIn = ({ settings }: Integration, mention?: string): Target => {
   const channel = settings['channel_id'];
   if (typeof channel !== 'string')
-    throw new StepSkipped('The assignee is not in the Slack workspace, and no channel is chosen.');
+    throw nowhere('The assignee is not in the Slack workspace, and no channel is chosen.');
   return { channel, ...(mention === undefined ? {} : { mention }) };
 };
 
@@ -43,52 +48,56 @@ const mayNot: ReadonlySet<string | undefined> = new Set([
   'not_allowed',
 ]);
 
-async function targetOf({ email, deps }: StepCall, integration: Integration, token: string): Promise<Target> {
-  const user = email === undefined ? undefined : await deps.slack.userByEmail(token, email);
+async function targetOf(
+  email: string | undefined,
+  integration: Integration,
+  token: string,
+  { slack }: SenderDeps,
+): Promise<Target> {
+  const user = email === undefined ? undefined : await slack.userByEmail(token, email);
   if (!user) return channelIn(integration);
   try {
-    return { channel: await deps.slack.directChannel(token, user.id) };
+    return { channel: await slack.directChannel(token, user.id) };
   } catch (error) {
     if (error instanceof SlackError && mayNot.has(error.code)) return channelIn(integration, user.id);
     throw error;
   }
 }
 
-export const slack: StepRunner = {
-  async preview(call) {
-    const integration = await findIntegration(call.task.org_id, 'slack');
-    const { channel_id: channel, channel_name: name } = integration?.settings ?? {};
-    // Whom an address belongs to is asked of Slack only when something is sent.
-    const to = call.email ?? (typeof channel === 'string' ? channel : undefined);
-    if (to === undefined) throw new StepSkipped('Nobody is assigned, and no channel of Slack is chosen.');
-    const { url, body } = call.deps.slack.request(postOf(call, { channel: to }));
-    const headers = { 'content-type': 'application/x-www-form-urlencoded', authorization: 'Bearer' };
-    return {
-      destination: call.email ?? `Slack #${String(name ?? channel)}`,
-      request: { method: 'POST', url, headers, body },
-    };
+export const slack: StepSender = {
+  async destination({ task, email }) {
+    if (email !== undefined) return email;
+    const { channel_id: channel, channel_name: name } = (await findIntegration(task.org_id, 'slack'))?.settings ?? {};
+    return `Slack #${String(name ?? channel)}`;
   },
 
-  async send(call) {
-    const { task, step, ref, deps, again, signal } = call;
-    const { integration } = await connectionTo(task.org_id, 'slack', deps);
-    const post = async (credentials: SlackCredentials): Promise<Made> => {
+  async preview(call, deps) {
+    const channel = (await findIntegration(call.task.org_id, 'slack'))?.settings['channel_id'];
+    // Whom an address belongs to is asked of Slack only when something is sent.
+    const to = call.email ?? (typeof channel === 'string' ? channel : undefined);
+    if (to === undefined) throw nowhere('Nobody is assigned, and no channel of Slack is chosen.');
+    return requestOf(postOf(call, { channel: to }), deps);
+  },
+
+  async send(call, deps, signal) {
+    const { task, step, ref, email, again } = call;
+    const { integration } = await connection(task.org_id, 'slack', deps);
+    const post = async (credentials: SlackCredentials): Promise<string | undefined> => {
       const { token } = credentials;
-      const target = step.target === undefined ? await targetOf(call, integration, token) : readTarget(step.target);
+      const target =
+        step.target === undefined ? await targetOf(email, integration, token, deps) : readTarget(step.target);
       const { channel, mention } = target;
       if (step.target === undefined) await noteTarget(ref, mention === undefined ? channel : `${channel}:${mention}`);
-      const message = postOf(call, target);
-      const before =
-        again && step.first_at ? await findPosted(deps.slack, credentials, message, step.first_at) : undefined;
-      const ts = before ?? (await deps.slack.post(token, message)).ts;
-      const url = await deps.slack.permalink(token, channel, ts).catch(() => undefined);
-      return url === undefined ? {} : { url };
+      const since = again ? step.first_at : undefined;
+      const ts = await postOnce(deps.slack, credentials, postOf(call, target), since);
+      return deps.slack.permalink(token, channel, ts).catch(() => undefined);
     };
     try {
-      return await withSlackToken(integration, deps, post);
+      const url = await withSlackToken(integration, deps, post);
+      return { result: url === undefined ? {} : { url } };
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof SlackError) throw await refusedBy(error, integration, deps);
+      if (error instanceof SlackError) throw await refusal(error, integration, deps);
       throw error;
     }
   },

@@ -3,7 +3,7 @@
  * of the moment of the attempt, so that correcting them also mends what is being retried; the body never changes.
  */
 import { post } from './post.ts';
-import type { Sender, SenderDeps } from '../base/sender.ts';
+import type { DeliverySender, SenderDeps } from '../base/sender.ts';
 import { headerOf } from '../../clients/http/http.ts';
 import { signedHeaders } from './signature.ts';
 import type { Delivery } from '../../models/events/delivery.ts';
@@ -33,7 +33,7 @@ async function requestOf(delivery: Delivery, { secrets, egressAllow, clock }: Se
   return { method: 'POST', url, headers, body };
 }
 
-export const webhook: Sender = {
+export const webhook: DeliverySender = {
   async compose({ supportConfig, body }) {
     const url = supportConfig.outbox_webhook_url;
     return url === null ? null : { destination: maskUrl(url), payload: { body } satisfies Payload };

@@ -46,6 +46,7 @@ export function delivering(
     slack: undefined as never,
     slackApp: undefined,
     linear: undefined as never,
+    github: undefined as never,
     mailer: undefined as never,
     mail: undefined as never,
     publicUrl: 'http://127.0.0.1:3000',

@@ -4,7 +4,7 @@
  * address that is a password.
  */
 import { requestOfMail, sendByMail } from '../../../providers/mail/send.ts';
-import type { Sender, SenderDeps } from '../../../providers/base/sender.ts';
+import type { DeliverySender, SenderDeps } from '../../../providers/base/sender.ts';
 import { sendToSlackWebhook, slackWebhookPost } from '../../../providers/slack/webhook.ts';
 import { letterOf, wordsOf, type Letter } from '../accountletter.ts';
 import { routeOf, senderOf, type MailVia } from '../../../providers/mail/settings.ts';
@@ -15,7 +15,6 @@ import { DeliveryRefused } from '../../../models/rules/events/delivery.ts';
 import { domainOf, nameOf, type Mailbox } from '../../../models/rules/access/mailbox.ts';
 import { automaticHeaders, type OutgoingMail } from '../../../models/rules/events/mailout.ts';
 import { hiddenLink, type NotificationPayload } from '../../../models/rules/events/notification.ts';
-import { outsideRefusals } from '../../../models/rules/events/outsidemail.ts';
 
 /** A mail, as it is sent and as it may be shown, and whose server it was written for. `prepare`: see accountletter.ts. */
 type Written = {
@@ -83,7 +82,7 @@ async function writtenOf(delivery: Delivery, payload: ByMail, deps: SenderDeps):
   };
 }
 
-export const notification: Sender = {
+export const notification: DeliverySender = {
   async unsendable(delivery, deps) {
     const payload = payloadOf(delivery);
     if ('slack' in payload) return false;
@@ -116,8 +115,7 @@ export const notification: Sender = {
     const request = requestOfMail(written.shown);
     // Never by another server than the one it was written for, which could have been connected meanwhile.
     const route = await routeOf(deps, delivery.org_id, written.via);
-    const refusal = written.outside && route && (await admit(written.outside, route, deps));
-    if (refusal) throw new DeliveryRefused(outsideRefusals[refusal], { request, permanent: true });
+    if (written.outside && route) await admit(written.outside, route, request, deps);
     if (!(await written.prepare()))
       throw new DeliveryRefused('The account has changed meanwhile.', { request, permanent: true });
     return sendByMail(written.mail, { route, request, signal }, deps);

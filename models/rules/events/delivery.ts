@@ -48,6 +48,10 @@ export type Sent = {
 export type Refusal = Omit<Sent, 'result'> & {
   /** True when a retry would fail in the same way. */
   permanent?: boolean;
+  /** True when there is no receiver or place to send to. A task's step is then skipped. */
+  nowhere?: boolean;
+  /** True when the credential is refused: retries succeed only after the service is connected again. */
+  unauthorized?: boolean;
   /** True when the whole destination no longer works, such as a webhook that answered 410. It is then disabled. */
   broken?: boolean;
   /** The receiver's requested delay before a retry, in ms. */
@@ -67,6 +71,9 @@ export class DeliveryRefused extends Error {
     this.refusal = refusal;
   }
 }
+
+/** Whether a refused attempt may have arrived nevertheless. */
+export const mayHaveArrived = ({ status_code }: Refusal): boolean => status_code === undefined || status_code >= 500;
 
 /**
  * Whether a delivery has a receiver of its own, such as one person, so that its failure says nothing about other

@@ -21,6 +21,14 @@ export const retryWaits: readonly number[] = [
  * together.
  */
 const jitter = 0.2;
+
+/**
+ * The wait before a retry: `ms`, or the receiver's requested delay up to `boundMs` when that is longer; all in ms.
+ * `random` is from 0 up to 1.
+ */
+export const waitOf = (ms: number, askedMs: number | undefined, boundMs: number, random: number): number =>
+  Math.round(Math.max(ms, Math.min(askedMs ?? 0, boundMs)) * (1 + jitter * random));
+
 /** The longest `Retry-After` that is obeyed, in ms: as long as the longest backoff. */
 const maxRetryAfterMs = 10 * hour;
 /** A destination without a success for this long is disabled, in ms. */
@@ -32,9 +40,7 @@ const hopelessAfterMs = 5 * 24 * hour;
  */
 export function nextWaitMs(tries: number, retryAfterMs: number | undefined, random: number): number | undefined {
   const wait = retryWaits[tries];
-  if (wait === undefined) return undefined;
-  const asked = Math.min(retryAfterMs ?? 0, maxRetryAfterMs);
-  return Math.round(Math.max(wait, asked) * (1 + jitter * random));
+  return wait === undefined ? undefined : waitOf(wait, retryAfterMs, maxRetryAfterMs, random);
 }
 
 /**

@@ -3,6 +3,8 @@
  * workflows/tasks/taskexecution.ts runs the steps, which activities/tasks/ implements.
  */
 import type { ExecutionStatus } from './task.ts';
+import type { Refusal } from '../events/delivery.ts';
+import { waitOf } from '../events/schedule.ts';
 import { providerNames, type IntegrationStatus } from '../integrations/integration.ts';
 
 export const stepIntegrations = ['linear', 'github', 'slack', 'email'] as const;
@@ -103,11 +105,6 @@ export const maxTries = (integration: StepIntegration): number => waits[integrat
 
 /** The longest `Retry-After` that is obeyed, in ms. */
 const maxRetryAfterMs = 60 * minute;
-/**
- * The maximum share by which a wait is prolonged at random, so that steps that failed together are not retried
- * together.
- */
-const jitter = 0.2;
 
 /**
  * How long a service may still process an unanswered request, in ms; GitHub ends a request after 10 s. Until then, a
@@ -126,6 +123,8 @@ export function stepWaitMs(
 ): number | undefined {
   const wait = waits[integration][tries - 1];
   if (wait === undefined) return undefined;
-  const asked = Math.min(retryAfterMs ?? 0, maxRetryAfterMs);
-  return Math.round(Math.max(wait, asked, unanswered ? unsettledMs : 0) * (1 + jitter * random));
+  return waitOf(unanswered ? Math.max(wait, unsettledMs) : wait, retryAfterMs, maxRetryAfterMs, random);
 }
+
+/** Whether no retry follows. A delivery waits for a new credential; a task is executed again after the service is connected. */
+export const isFinal = ({ permanent = false, unauthorized = false }: Refusal): boolean => permanent || unauthorized;

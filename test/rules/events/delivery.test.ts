@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { maxNoteLength, previewLength } from '../../../models/rules/chat/conversation.ts';
 import { maxExternalIdLength, maxNameLength } from '../../../models/rules/access/session.ts';
-import { maskHeaders, maskUrl } from '../../../models/rules/events/delivery.ts';
+import { maskHeaders, maskUrl, mayHaveArrived } from '../../../models/rules/events/delivery.ts';
 import { descriptionOf, eventBody, maxBodyBytes, type EventData } from '../../../models/rules/events/ticketevent.ts';
 
 describe('maskUrl', () => {
@@ -23,6 +23,17 @@ describe('maskHeaders', () => {
     const secret = { Authorization: 'Bearer x', cookie: 'a=b', 'X-Api-Key': 'k', 'x-auth-token': 't' };
     const hidden = { Authorization: '***', cookie: '***', 'X-Api-Key': '***', 'x-auth-token': '***' };
     expect(maskHeaders({ ...open, ...secret })).toEqual({ ...open, ...hidden });
+  });
+});
+
+describe('mayHaveArrived', () => {
+  it.each([
+    [undefined, true],
+    [502, true],
+    [429, false],
+    [401, false],
+  ])('an attempt that ended with the status %s may have arrived: %s', (status_code, expected) => {
+    expect(mayHaveArrived(status_code === undefined ? {} : { status_code })).toBe(expected);
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   executionOutcome,
+  isFinal,
   maxTries,
   planSteps,
   stepIntegrations,
@@ -115,6 +116,18 @@ describe('wait times', () => {
     expect(stepWaitMs('github', 1, { ...usual, retryAfterMs: 86_400_000 })).toBe(3_600_000);
     expect(stepWaitMs('github', 1, { ...usual, unanswered: true })).toBe(unsettledMs);
     expect(stepWaitMs('github', 1, { ...usual, random: 1 })).toBe(1_200);
+  });
+});
+
+describe('isFinal', () => {
+  it.each([
+    [{}, false],
+    [{ status_code: 503, retryAfterMs: 1_000 }, false],
+    [{ permanent: true }, true],
+    // The next execution retries the step after the service is connected again.
+    [{ unauthorized: true, permanent: false }, true],
+  ])('a refusal with %j is final: %s', (refusal, expected) => {
+    expect(isFinal(refusal)).toBe(expected);
   });
 });
 
