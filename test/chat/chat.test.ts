@@ -1,4 +1,7 @@
-/** Chat over the socket and over REST, through two API processes: nothing lost, nothing twice, nothing of anybody else's. */
+/**
+ * Tests the chat over WebSocket and REST with two API processes: no message is lost, duplicated or shown to another
+ * customer.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -59,22 +62,25 @@ const clientOf = ({ orgId, token }: Pick<Minted, 'orgId' | 'token'>): ChatClient
   clients.push(client);
   return client;
 };
-/** A client of a new customer, after the greeting. */
+/** Connects a client for a new customer and waits for the greeting. */
 async function newClient(query: Query = {}, url = here.url): Promise<ChatClient> {
   const client = await clientOf(await session()).connect(url, query);
   await client.frame('history');
   return client;
 }
-/** Another tab of the same customer, after the greeting. */
+/** Opens another tab of the same customer and waits for its greeting. */
 async function tabOf({ orgId, credentials }: ChatClient, url = there.url, query: Query = {}): Promise<ChatClient> {
   const client = await clientOf({ orgId, token: credentials['sessionToken']! }).connect(url, query);
   await client.frame('history');
   return client;
 }
-/** Appends as a worker does, in a process that is neither API. */
+/**
+ * A writer in the test's own process, as a worker has one: the frames reach both API processes only through the
+ * database.
+ */
 const writerOf = (convId: string): FrameWriter =>
   conversationWriter({ _id: convId, org_id: org.orgId, mode: 'test' }, () => new Date());
-/** Appends a whole answer; gives its last number. */
+/** Appends a whole answer and returns the sequence number of its last frame. */
 async function answer(convId: string, messageId: string, pieces: string[]): Promise<number> {
   const writer = writerOf(convId);
   await writer.append({ type: 'typing', transient: true });
@@ -102,7 +108,7 @@ const rest = (client: ChatClient, method: string, path: string, body?: unknown, 
   });
 
 describe('GET wss …/support/chat/ws/{orgId}', () => {
-  it('greets a newcomer with its conversation and an empty history', async () => {
+  it('a new customer is greeted with a new conversation and an empty history', async () => {
     const client = await newClient();
     expect(client.all('welcome')).toEqual([
       { type: 'welcome', seq: 0, conv_id: client.convId, status: 'open', mode: 'test' },
@@ -110,7 +116,7 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     expect(client.all('history')).toEqual([{ type: 'history', seq: 0, messages: [], cursor: null }]);
   });
 
-  it('acknowledges a message once it is stored, to every tab of the customer in every process', async () => {
+  it('a stored message is acknowledged in every tab of the customer, in every process', async () => {
     const client = await newClient();
     const tab = await tabOf(client);
     client.say('Where is my card?', 'first');
@@ -142,15 +148,15 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     });
   });
 
-  it('has the conversation’s workflow attend to a message', async () => {
+  it('a new message signals the conversation’s workflow', async () => {
     const client = await newClient();
     const missed = () => here.output().split('workflow not started').length;
     const signalled = async (): Promise<boolean> => {
       const before = missed();
       const said = (await messagesOf(client.convId!)).length;
       client.say('Hello');
-      // The intent is gone when the workflow has been signalled. Where that takes more than a second it is left to the sweeper,
-      // of which there is none here.
+      // The intent is removed once the workflow has been signalled. If that takes more than a second, it is left for
+      // the sweeper, and no sweeper runs here.
       return until(async () => {
         const message = (await messagesOf(client.convId!))[said];
         if (message?.pending?.length === 0) return 'signalled';
@@ -160,7 +166,7 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     await until(signalled, 'the workflow to be signalled');
   });
 
-  it('takes the messages of one socket in their order', async () => {
+  it('messages sent over one socket are stored in the order they were sent', async () => {
     const client = await newClient();
     const bodies = Array.from({ length: 12 }, (_, i) => `number ${i}`);
     for (const [i, body] of bodies.entries()) client.say(body, `id ${i}`);
@@ -169,7 +175,7 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     expect((await messagesOf(client.convId!)).map((message) => message.body)).toEqual(bodies);
   });
 
-  it('brings what another process appends, in order and whole', async () => {
+  it('frames that another process appends arrive completely and in order', async () => {
     const client = await newClient();
     const tab = await tabOf(client);
     const pieces = Array.from({ length: 40 }, (_, i) => `piece ${i} `);
@@ -182,7 +188,7 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     }
   });
 
-  it('brings frames of several writers in the order of the log', async () => {
+  it('frames of several concurrent writers arrive in the order of the log', async () => {
     const client = await newClient();
     await Promise.all(
       Array.from({ length: 6 }, async (_, writer) => {
@@ -198,7 +204,7 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     );
   });
 
-  it('is counted: sockets that are open, frames by their type, and how sockets ended', async () => {
+  it('metrics count open sockets, frames by type, and closed sockets by close code', async () => {
     const own = await startProcess('api/server.ts', env);
     spare.push(own);
     const counted = async (): Promise<Record<string, number>> => {
@@ -219,7 +225,7 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     await tab.ended();
     const left = await clientOf({ orgId: org.orgId, token: 'nothing' }).connect(own.url);
     await left.ended();
-    // All codes that a client invents count as one.
+    // Close codes invented by a client are all counted as "other".
     const rude = new WebSocket(chatUrl(own.url, org.orgId, client.credentials));
     await once(rude, 'message');
     rude.close(3999);
@@ -242,7 +248,7 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     });
   });
 
-  it('answers a ping, and knows no pending action yet', async () => {
+  it('a ping is answered with a pong, and a reply to an action that is not pending is refused', async () => {
     const client = await newClient();
     client.send({ type: 'typing' });
     client.send({ type: 'ping' });
@@ -254,7 +260,7 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     expect(client.isOpen).toBe(true);
   });
 
-  it('ends a conversation with the customer’s rating, and a new one is begun after it', async () => {
+  it('the end frame resolves the conversation with the customer’s rating, and the next connection starts a new one', async () => {
     const client = await newClient();
     client.say('Thanks');
     await client.frame('ack');
@@ -266,13 +272,13 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     expect(ended.csat).toBe(4);
     const next = await tabOf(client);
     expect(next.convId).not.toBe(client.convId);
-    // The former conversation is still there for a client that names it.
+    // A client that names the old conversation still gets it.
     const former = await tabOf(client, there.url, { conv_id: client.convId! });
     expect(former.all('history')[0]?.messages.map(({ body }) => body)).toEqual(['Thanks']);
     expect(former.all('welcome')[0]?.status).toBe('resolved');
   });
 
-  it('keeps a context_update, which does not touch what the session is signed for', async () => {
+  it('a context_update is stored, but does not override the product signed into the session', async () => {
     const client = clientOf(await session({ context: { productType: 'business' } }));
     await client.connect(here.url);
     client.send({
@@ -289,7 +295,7 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     });
   });
 
-  it('refuses a context that is too large or too deep, and stays open', async () => {
+  it('a context that is too large or too deep is refused, and the socket stays open', async () => {
     const client = await newClient();
     let deep: unknown = 1;
     for (let i = 0; i < 2000; i++) deep = [deep];
@@ -303,8 +309,8 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
   });
 });
 
-describe('resuming', () => {
-  it('brings what was missed, each frame once, also through another process', async () => {
+describe('a client that resumes', () => {
+  it('gets each frame it missed exactly once, also from another process', async () => {
     const client = await newClient();
     client.say('Hello', 'a');
     await client.frame('ack');
@@ -323,12 +329,12 @@ describe('resuming', () => {
     const stored = await framesOf(client.convId!);
     const logged = client.frames.filter(({ type }) => !['welcome', 'history'].includes(type));
     expect(logged.map(({ seq, type }) => [seq, type])).toEqual(stored.map(({ seq, type }) => [seq, type]));
-    // A client that resumes does not need the history again.
+    // A client that resumes gets no second history.
     expect(client.all('history')).toHaveLength(1);
     expect(client.all('welcome').map(({ seq }) => seq)).toEqual([0, 1, last]);
   });
 
-  it('gives the history instead when the number is not one of this conversation', async () => {
+  it('gets the history when its resume_from is no sequence number of this conversation', async () => {
     const client = await newClient();
     client.say('Hello');
     await client.frame('ack');
@@ -339,7 +345,7 @@ describe('resuming', () => {
     }
   });
 
-  it('gives the history instead when the log has lost what was missed, or too much was', async () => {
+  it('gets the history when the missed frames are no longer in the log, or are too many', async () => {
     const client = await newClient();
     client.say('Hello');
     await client.frame('ack');
@@ -360,12 +366,12 @@ describe('resuming', () => {
     expect(late.seq).toBe(1_107);
   });
 
-  it('lets a newcomer see an answer that is being written from its beginning', async () => {
+  it('a client that connects while an answer is being streamed sees it from its beginning', async () => {
     const client = await newClient();
     client.say('Hello');
     await client.frame('ack');
     const [message] = await messagesOf(client.convId!);
-    // Does what a worker does that has begun an answer.
+    // Does what a worker does when it starts an answer.
     await db
       .collection<Message>('messages')
       .updateOne({ _id: message!._id }, { $set: { attempt: 'a', state: 'waiting' } });
@@ -377,7 +383,7 @@ describe('resuming', () => {
     await until(async () => tab.shown.get(message!.reply_id!)?.body === 'The beginning.', 'the whole answer');
   });
 
-  it('gives the last messages when there are many, and the ones before them over REST and over the socket', async () => {
+  it('a long history starts with the last messages; earlier ones are paged over REST and the socket', async () => {
     const client = await newClient();
     const convId = client.convId!;
     const at = new Date();
@@ -390,7 +396,7 @@ describe('resuming', () => {
           conv_id: convId,
           mode: 'test',
           role: 'customer',
-          // The last forty alone are larger than one frame may be.
+          // The last forty messages alone exceed the size limit of one frame.
           body: i < 90 ? `short ${i}` : `long ${i} ${'x'.repeat(7_000)}`,
           position: i + 1,
           at,
@@ -421,7 +427,7 @@ describe('resuming', () => {
       cursor = earlier.cursor;
     }
     expect([...told, ...shown]).toEqual(many.map(({ _id }) => _id));
-    // A position in another conversation, or an invalid one, is refused, and the socket stays open.
+    // A cursor from another conversation or an invalid one is refused, and the socket stays open.
     const stranger = await newClient();
     for (const cursor of [history!.cursor!, 'nothing']) {
       stranger.send({ type: 'earlier', cursor });
@@ -432,7 +438,7 @@ describe('resuming', () => {
   });
 });
 
-describe('a message that is sent again', () => {
+describe('a message that is sent twice with the same client_message_id', () => {
   it('is acknowledged again and stored once', async () => {
     const client = await newClient();
     client.say('Hello', 'same');
@@ -451,7 +457,7 @@ describe('a message that is sent again', () => {
     expect([status, body]).toEqual([202, { conv_id: client.convId, message_id: first!.message_id, duplicate: true }]);
   });
 
-  it('races over two processes, sockets and REST, and is one message of one conversation', async () => {
+  it('becomes one message of one conversation, even when sent concurrently over two processes, sockets and REST', async () => {
     for (let round = 0; round < 8; round++) {
       const minted = await session();
       const tabs = [clientOf(minted), clientOf(minted)] as const;
@@ -474,7 +480,7 @@ describe('a message that is sent again', () => {
     }
   });
 
-  it('after the process died that had it, is stored once by another one', async () => {
+  it('is stored once when it is resent to another process after the first process died', async () => {
     const doomed = await startProcess('api/server.ts', env);
     spare.push(doomed);
     const client = await newClient({}, doomed.url);
@@ -496,7 +502,7 @@ describe('a message that is sent again', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('an invalid or excessive frame', () => {
   const malformed: [string, string | Uint8Array, string][] = [
     ['what is not JSON', '{"type":', 'MALFORMED_JSON'],
     ['what is not UTF-8', '', 'MALFORMED_JSON'],
@@ -509,10 +515,10 @@ describe('what is refused', () => {
     ['more than 64 KiB', `{"type":"ping"}${' '.repeat(65_536 - 14)}`, 'TOO_LARGE'],
     ['megabytes', 'x'.repeat(5_000_000), 'TOO_LARGE'],
   ];
-  it.each(malformed)('%s: an error, then close 4400', async (name, data, code) => {
+  it.each(malformed)('%s gets an error, then the socket closes with 4400', async (name, data, code) => {
     const client = await newClient();
     if (name === 'what is not UTF-8') {
-      // A complete text frame whose single byte begins an unfinished character; masked with zeros.
+      // A complete text frame, masked with zeros, whose single byte starts an incomplete UTF-8 character.
       (client as unknown as { socket: { _socket: Socket } }).socket._socket.write(
         Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0xc3]),
       );
@@ -521,13 +527,13 @@ describe('what is refused', () => {
     expect(client.all('error').map((error) => error.code)).toEqual([code]);
   });
 
-  it('a frame of exactly 64 KiB is taken', async () => {
+  it('a frame of exactly 64 KiB is accepted', async () => {
     const client = await newClient();
     client.sendRaw(`{"type":"ping"}${' '.repeat(65_536 - 15)}`);
     await client.frame('pong');
   });
 
-  it('a frame that announces a gigabyte is not waited for', async () => {
+  it('a frame whose header announces a gigabyte is refused without waiting for its content', async () => {
     const client = await newClient();
     const raw = (client as unknown as { socket: { _socket: Socket } }).socket._socket;
     raw.write(Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0, 0x7b]));
@@ -541,7 +547,7 @@ describe('what is refused', () => {
     ['a body of more than 8,000 characters', { type: 'message', body: 'x'.repeat(8_001), client_message_id: 'm' }],
     ['a body that is no text', { type: 'message', body: { $gt: '' }, client_message_id: 'm' }],
     ['an unknown field', { type: 'message', body: 'x', client_message_id: 'm', role: 'agent' }],
-  ])('%s: an error that names the message, and the socket stays open', async (_, frame) => {
+  ])('a message with %s gets an error that names the message, and the socket stays open', async (_, frame) => {
     const client = await newClient();
     client.send(frame);
     const error = await client.frame('error');
@@ -551,14 +557,14 @@ describe('what is refused', () => {
     expect(await messagesOf(client.convId!)).toEqual([]);
   });
 
-  it('a rating that is none', async () => {
+  it('an end frame with a rating out of range is refused', async () => {
     const client = await newClient();
     client.send({ type: 'end', body: '6' });
     expect((await client.frame('error')).code).toBe('VALIDATION');
     expect((await conversationOf(client.convId!)).status).toBe('open');
   });
 
-  it('the 21st message in a minute, counted over both processes and REST: an error, then close 4429', async () => {
+  it('the 21st message in a minute, counted over both processes and REST, gets an error and close 4429', async () => {
     const client = await newClient();
     const tab = await tabOf(client);
     for (let i = 0; i < 8; i++) client.say(`here ${i}`);
@@ -578,13 +584,13 @@ describe('what is refused', () => {
     expect(await messagesOf(client.convId!)).toHaveLength(20);
   });
 
-  it('a flood of frames that are no messages', async () => {
+  it('a flood of frames other than messages closes the socket with 4429', async () => {
     const client = await newClient();
     for (let i = 0; i < 400; i++) client.send({ type: 'typing' });
     expect((await client.ended()).code).toBe(4429);
   });
 
-  it('an eleventh socket of one session', async () => {
+  it('an eleventh socket of one session is refused until another one closes', async () => {
     const first = await newClient();
     for (let i = 0; i < 9; i++) await tabOf(first, here.url);
     const eleventh = clientOf({ orgId: org.orgId, token: first.credentials['sessionToken']! });
@@ -594,13 +600,13 @@ describe('what is refused', () => {
     await until(async () => {
       const again = clientOf({ orgId: org.orgId, token: first.credentials['sessionToken']! });
       await again.connect(here.url);
-      // One wait for either outcome: of two separate waits, the losing one would continue for minutes.
+      // Wait for either outcome in one loop: of two separate waits, the losing one would go on for minutes.
       const seen = await until(async () => again.closed ?? again.all('welcome')[0], 'a welcome, or the end');
       return 'type' in seen;
     }, 'room for another one');
   });
 
-  it('a process that holds its share of sockets: 503 before the handshake', async () => {
+  it('a process at its limit of sockets refuses the handshake with 503', async () => {
     const small = await startProcess('api/server.ts', { ...env, LIMITS: 'sockets=1' });
     spare.push(small);
     const first = await newClient({}, small.url);
@@ -611,7 +617,7 @@ describe('what is refused', () => {
   });
 });
 
-/** The beginning of a server's answer to an upgrade, as read by a client that does not speak WebSocket. */
+/** Returns the start of the server's answer to an upgrade request, as a client without WebSocket support sees it. */
 async function upgradeRaw(apiUrl: string, path: string, headers: string[] = []): Promise<string> {
   const { port } = new URL(apiUrl);
   const raw = connect(Number(port), '127.0.0.1');
@@ -642,7 +648,7 @@ describe('who may connect', () => {
     ['an API key', { sessionToken: () => key }],
     ['a dashboard login', { sessionToken: () => org.owner.token }],
     ['a publishable key that does not exist', { pk: 'svc_pk_test_unknown', visitorId: 'visitor-0123456789' }],
-  ] as [string, Record<string, string | (() => string)>][])('%s: close 4401', async (_, query) => {
+  ] as [string, Record<string, string | (() => string)>][])('a client with %s gets close 4401', async (_, query) => {
     const given = Object.entries(query).map(([name, value]) => [name, typeof value === 'string' ? value : value()]);
     const client = new ChatClient(org.orgId, Object.fromEntries(given));
     clients.push(client);
@@ -651,7 +657,7 @@ describe('who may connect', () => {
     expect(client.frames.map(({ type }) => type)).toEqual(['error']);
   });
 
-  it('another organization’s session: close 4404, as for one that does not exist', async () => {
+  it('a session of another organization gets close 4404, as for an unknown organization', async () => {
     const foreign = await mint(api, await api.newOrg());
     for (const orgId of [org.orgId, 'org_00000000000000000000000000']) {
       const client = await clientOf({ orgId, token: foreign.token }).connect(here.url);
@@ -660,7 +666,7 @@ describe('who may connect', () => {
     }
   });
 
-  it('reaches no conversation but the customer’s own of its mode, over the socket or REST', async () => {
+  it('a customer reaches only their own conversations of the session’s mode, over the socket and REST', async () => {
     const mine = await newClient();
     mine.say('A secret');
     await mine.frame('ack');
@@ -703,7 +709,7 @@ describe('who may connect', () => {
     expect(mine.all('ack')).toHaveLength(1);
   });
 
-  it('the same customer finds the conversation again in another session', async () => {
+  it('a customer with a new session gets their previous conversation', async () => {
     const first = clientOf(await session({ customer: 'returning' }));
     await first.connect(here.url);
     first.say('Remember me');
@@ -714,7 +720,7 @@ describe('who may connect', () => {
     expect(second.convId).toBe(first.convId);
   });
 
-  it('a revoked session is closed with 4401 in every process, and connects no more', async () => {
+  it('a revoked session is closed with 4401 in every process, and cannot connect again', async () => {
     const minted = await session();
     const tabs = [clientOf(minted), clientOf(minted)] as const;
     await Promise.all([tabs[0].connect(here.url), tabs[1].connect(there.url)]);
@@ -726,7 +732,7 @@ describe('who may connect', () => {
       { code: 4401, reason: 'UNAUTHENTICATED' },
       { code: 4401, reason: 'UNAUTHENTICATED' },
     ]);
-    // This also holds in the process that may believe for half a second that the session is valid.
+    // This also holds in the process that may still have the valid session in its cache, for half a second.
     for (const url of [there.url, here.url]) {
       const late = await clientOf(minted).connect(url);
       expect((await late.ended()).code).toBe(4401);
@@ -735,7 +741,7 @@ describe('who may connect', () => {
     await bystander.frame('pong');
   });
 
-  it('an erased session is closed with 4401', async () => {
+  it('the sockets of a deleted session are closed with 4401', async () => {
     const minted = await session();
     const client = await clientOf(minted).connect(there.url);
     await client.frame('history');
@@ -743,7 +749,7 @@ describe('who may connect', () => {
     expect((await client.ended()).code).toBe(4401);
   });
 
-  it('a session that expires is closed with 4401; an embed’s, when its prolonged end has come', async () => {
+  it('an expired session is closed with 4401; an embed’s session expires at its prolonged end', async () => {
     const minted = await session({ ttlSeconds: 60 });
     const pk = await publishable();
     const client = await clientOf(minted).connect(here.url);
@@ -755,7 +761,7 @@ describe('who may connect', () => {
       await moveClock(here, 61_000);
       expect(await client.ended()).toEqual({ code: 4401, reason: 'UNAUTHENTICATED' });
       expect(embed.isOpen).toBe(true);
-      // Another tab of the visitor prolongs the session of both.
+      // Opening another tab of the visitor prolongs the session for both tabs.
       await moveClock(here, 23 * 3_600_000);
       const tab = new ChatClient(org.orgId, embed.credentials);
       clients.push(tab);
@@ -773,7 +779,7 @@ describe('who may connect', () => {
     }
   });
 
-  it('an upgrade that is not the chat’s is an ordinary request: 404 where nothing is', async () => {
+  it('an upgrade request outside the chat’s path is handled as an ordinary request', async () => {
     for (const path of [
       '/v1/support/chat/ws',
       '/v1/support/chat/ws/',
@@ -795,20 +801,20 @@ async function publishable(): Promise<string> {
   return body.data.test.key;
 }
 
-describe('a reader that does not read', () => {
-  it('is cut off, while others of the same conversation get everything', async () => {
+describe('a client that does not read from its socket', () => {
+  it('is disconnected, while other clients of the conversation get every frame', async () => {
     const reader = await newClient({}, there.url);
     const minted = { orgId: reader.orgId, token: reader.credentials['sessionToken']! };
     const { pathname, search } = new URL(chatUrl(there.url, minted.orgId, { sessionToken: minted.token }));
     const head = await upgradeRaw(there.url, pathname + search);
     expect(head).toMatch(/^HTTP\/1\.1 101 /);
     const raw = raws.at(-1)!;
-    // The data may have arrived together with the head already.
+    // The first frames may have arrived together with the response head.
     await until(async () => raw.bytesRead > head.indexOf('\r\n\r\n') + 4, 'the welcome');
     raw.pause();
     const before = closures(there);
     const writer = writerOf(reader.convId!);
-    // More than the operating system buffers for a connection, which is some megabytes.
+    // More data than the operating system buffers for a connection, which is some megabytes.
     let seq = 0;
     for (let i = 0; i < 60; i++) {
       seq = await writer.append({ type: 'reply_chunk', body: { message_id: 'msg_big', body: 'x'.repeat(400_000) } });
@@ -820,8 +826,8 @@ describe('a reader that does not read', () => {
   });
 });
 
-describe('the conversations a month of test mode', () => {
-  it('are counted when somebody writes, and never over-spent; one that was begun goes on', async () => {
+describe('the monthly limit of test conversations', () => {
+  it('a conversation counts with its first message, the limit is never exceeded, and a started conversation can continue', async () => {
     const limited = await startProcess('api/server.ts', { ...env, LIMITS: 'test_conversations_per_month=3' });
     spare.push(limited);
     const small = apiAt(limited.url);
@@ -844,8 +850,8 @@ describe('the conversations a month of test mode', () => {
   });
 });
 
-describe('a connection that is dead without saying so', () => {
-  it('is ended when it has not answered pings, while those that answer stay', async () => {
+describe('a connection that is dead without having been closed', () => {
+  it('is terminated when it does not answer pings, while connections that answer stay open', async () => {
     const pinging = await startProcess('test/kit/chatapi.ts', { ...env, PING_EVERY_MS: '5000' });
     spare.push(pinging);
     const client = await newClient({}, pinging.url);
@@ -859,15 +865,15 @@ describe('a connection that is dead without saying so', () => {
   });
 });
 
-/** How many sockets a process has seen end without a closing handshake. */
+/** The number of sockets that a process has seen end without a closing handshake. */
 const closures = ({ output }: Running): number =>
   output()
     .split('\n')
     .filter((line) => line.includes('socket closed') && line.includes('"code":1006')).length;
 
-describe('a process that loses its change stream', () => {
+describe('a process whose change stream breaks', () => {
   type Operation = { opid: number; cursor?: { cursorId: unknown; originatingCommand?: { pipeline?: unknown[] } } };
-  /** The change streams on this test's database. */
+  /** The change streams that are open on this test's database. */
   async function changeStreams(): Promise<Operation[]> {
     return mongo
       .db('admin')
@@ -876,7 +882,7 @@ describe('a process that loses its change stream', () => {
           { $currentOp: { idleCursors: true, allUsers: true } },
           { $match: { 'cursor.originatingCommand.pipeline.0.$changeStream': { $exists: true }, ns: /^chat\./ } },
         ],
-        // MongoDB lists operations by no other.
+        // MongoDB allows $currentOp with no other read concern.
         { readConcern: 'local' },
       )
       .toArray();
@@ -907,7 +913,7 @@ describe('a process that loses its change stream', () => {
     }
   }
 
-  it('resumes when its cursor is killed, and nothing is lost or doubled', async () => {
+  it('resumes after its cursor is killed, without losing or repeating frames', async () => {
     await expectNothingLost(async () => {
       for (let round = 0; round < 4; round++) {
         const streams = await until(async () => {
@@ -920,7 +926,7 @@ describe('a process that loses its change stream', () => {
     });
   });
 
-  it('begins it anew when it cannot resume, and reads what it missed from the log', async () => {
+  it('opens a new change stream when it cannot resume, and reads the missed frames from the log', async () => {
     const broken = () =>
       [here, there].map(({ output }) => output().split('the change stream of the frame log broke').length - 1);
     const before = broken();
@@ -933,7 +939,7 @@ describe('a process that loses its change stream', () => {
     });
   });
 
-  it('still hears of a revocation that it missed', async () => {
+  it('still notices a session that is revoked while the change stream is broken', async () => {
     const minted = await session();
     const client = await clientOf(minted).connect(there.url);
     await client.frame('history');
@@ -946,8 +952,8 @@ describe('a process that loses its change stream', () => {
   });
 });
 
-describe('a process that is stopped', () => {
-  it('gives its sockets what they are owed, closes them with 1012, and they go on elsewhere', async () => {
+describe('a process that is shut down', () => {
+  it('sends the remaining frames, closes its sockets with 1012, and the clients resume in another process', async () => {
     const stopping = await startProcess('api/server.ts', env);
     const client = await newClient({}, stopping.url);
     client.say('Hello', 'a');
@@ -968,7 +974,7 @@ describe('a process that is stopped', () => {
 });
 
 describe('chat over REST', () => {
-  it('begins a conversation with the first message, and lists it with its last words', async () => {
+  it('the first message starts a conversation, which is listed with its last message', async () => {
     const client = clientOf(await session());
     const empty = await rest(client, 'GET', '/support/chat/history/{orgId}');
     expect([empty.status, empty.body]).toEqual([200, { conv_id: null, messages: [], cursor: null }]);
@@ -1002,14 +1008,14 @@ describe('chat over REST', () => {
     ]);
   });
 
-  it('shows a message that came by REST on the open sockets of the customer', async () => {
+  it('a message sent over REST is shown on the customer’s open sockets', async () => {
     const client = await newClient();
     const tab = await tabOf(client);
     const { body } = await rest(client, 'POST', '/support/chat/messages/{orgId}', { body: 'By post' });
     for (const one of [client, tab]) expect((await one.frame('ack')).message_id).toBe(body.message_id);
   });
 
-  it('two first messages that race begin one conversation', async () => {
+  it('two first messages sent at the same time start one conversation', async () => {
     for (let round = 0; round < 5; round++) {
       const client = clientOf(await session());
       const sent = await Promise.all(
@@ -1023,7 +1029,7 @@ describe('chat over REST', () => {
     }
   });
 
-  it('lists conversations page by page, the newest first', async () => {
+  it('conversations are listed page by page, newest first', async () => {
     const client = clientOf(await session());
     const begun: string[] = [];
     for (let i = 0; i < 3; i++) {
@@ -1041,12 +1047,12 @@ describe('chat over REST', () => {
       cursor = body.cursor;
     }
     expect(listed).toEqual(begun);
-    // Without an open conversation, the last one is current.
+    // Without an open conversation, the last one counts as the current one.
     const history = await rest(client, 'GET', '/support/chat/history/{orgId}');
     expect(history.body.conv_id).toBe(begun[0]);
   });
 
-  it('refuses a cursor that is not of this list', async () => {
+  it('a cursor of another list or an invalid cursor is refused with 400', async () => {
     const client = await newClient();
     const foreign = Buffer.from('conv_00000000000000000000000000:5').toString('base64url');
     const replies = await Promise.all([
@@ -1057,7 +1063,7 @@ describe('chat over REST', () => {
     expect(replies.map(({ status, body }) => [status, body.code])).toEqual(replies.map(() => [400, 'VALIDATION']));
   });
 
-  it('a message without words, or with more than 8,000 characters: 400', async () => {
+  it('a blank message, or one of more than 8,000 characters, is refused with 400', async () => {
     const client = await newClient();
     for (const body of ['', '  \n', 'x'.repeat(8_001)]) {
       const { status } = await rest(client, 'POST', '/support/chat/messages/{orgId}', { body });

@@ -1,6 +1,6 @@
 /**
- * How much of the chat one address and one session may take, over two processes behind a proxy; and that an embed's socket
- * does not outlive what let it in.
+ * Limits of the chat for each client address and session, counted over two processes behind a proxy.
+ * Also: an embed's socket is closed when the key, origin or secret that admitted it is withdrawn.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { request } from 'node:http';
@@ -52,7 +52,7 @@ afterAll(async () => {
 
 const page = 'https://www.example.com';
 let addresses = 0;
-/** An address that no other test in this file uses. */
+/** A client address that no other test in this file uses. */
 const newAddress = (): string => `198.51.100.${(addresses += 1)}`;
 
 async function publishable(of: TestOrg): Promise<string> {
@@ -67,14 +67,14 @@ const clientOf = (orgId: string, credentials: Query, headers: Query = {}): ChatC
 const session = (): Promise<Minted> => mint(api, org, { key });
 const minted = ({ token }: Minted, address = newAddress()): ChatClient =>
   clientOf(org.orgId, { sessionToken: token }, { 'x-forwarded-for': address });
-/** A page of a new visitor. */
+/** An embedded chat opened by a new visitor. */
 const embed = (address: string, credentials: Query = {}, at: TestOrg = org): ChatClient =>
   clientOf(
     at.orgId,
     { pk, visitorId: randomUUID(), ...credentials },
     { 'x-forwarded-for': address, origin: 'http://localhost' },
   );
-/** Connects and waits for either the history or the refusal. */
+/** Connects, and waits for either the history or the refusal. */
 async function tries(client: ChatClient, url = here.url): Promise<ChatClient> {
   await client.connect(url);
   await until(async () => client.all('history').length > 0 || client.closed, 'an answer to the connection');
@@ -95,7 +95,7 @@ async function expectSlowed(client: ChatClient): Promise<void> {
   expect(error?.retry_after).toBeGreaterThan(0);
 }
 
-/** The answer to a handshake: 101, or a refusal with its headers and body. */
+/** The server's answer to a handshake: 101, or a refusal with its headers and body. */
 async function handshake(address: string, query: Query, url = here.url) {
   const headers = {
     connection: 'Upgrade',
@@ -123,13 +123,13 @@ async function handshake(address: string, query: Query, url = here.url) {
   });
 }
 
-describe('one address', () => {
-  it('has its share of a process’s sockets; further handshakes are answered 429, and others have theirs', async () => {
+describe('one client address', () => {
+  it('has a limit of sockets per process; further handshakes get 429, and other addresses are not affected', async () => {
     const address = newAddress();
     const open = await Promise.all([1, 2, 3].map(async () => tries(minted(await session(), address))));
     expect(open.map((client) => client.isOpen)).toEqual([true, true, true]);
     const { token: sessionToken } = await session();
-    // The client's own forwarding header stands before what the proxy adds.
+    // The client may send its own X-Forwarded-For, which comes before what the proxy adds.
     for (const said of [address, `192.0.2.1, ${address}`, `::ffff:${address}`]) {
       const refused = await handshake(said, { sessionToken });
       expect([said, refused.status, Number(refused.retryAfter) > 0]).toEqual([said, 429, true]);
@@ -141,7 +141,7 @@ describe('one address', () => {
     await until(async () => (await handshake(address, { sessionToken })).status === 101, 'room for another one');
   });
 
-  it('of IPv6 is its network: a host that renumbers itself is no other', async () => {
+  it('in IPv6 is the /64 network: another host of the network shares its limit', async () => {
     const open = [1, 2, 3].map(async (host) => tries(minted(await session(), `2001:db8:7:7::${host}`)));
     await Promise.all(open);
     const { token: sessionToken } = await session();
@@ -149,7 +149,7 @@ describe('one address', () => {
     expect((await handshake('2001:db8:7:8::1', { sessionToken })).status).toBe(101);
   });
 
-  it('of IPv6 is its network for sign-ins too: who guesses from another host of it goes on counting', async () => {
+  it('in IPv6 is the /64 network for failed sign-ins too: another host of the network shares the count', async () => {
     const { email, password } = await api.newUser();
     const guess = async (address: string, given: string) =>
       (
@@ -158,7 +158,7 @@ describe('one address', () => {
           headers: { 'x-forwarded-for': address },
         })
       ).status;
-    // Some proxies add the port, which differs for each connection.
+    // Some proxies add the port, which differs for every connection.
     for (const nearest of [
       '2001:db8:7:9::1',
       ...[2, 3, 4, 5].map((host) => `[2001:db8:7:9::${host}]:${50_000 + host}`),
@@ -168,7 +168,7 @@ describe('one address', () => {
     expect(await guess('2001:db8:7:a::1', password)).toBe(200);
   });
 
-  it('may connect so often a minute, counted over both processes, whoever it says it is', async () => {
+  it('has a limit of connections per minute over both processes, whatever session or visitor it presents', async () => {
     const address = newAddress();
     for (let i = 0; i < 8; i += 1) {
       const client = await tries(
@@ -182,12 +182,12 @@ describe('one address', () => {
     await expectSlowed(await tries(embed(address)));
     await expectSlowed(await tries(minted(await session(), address), there.url));
     await expectSlowed(await tries(clientOf(org.orgId, { pk: 'guessed' }, { 'x-forwarded-for': address })));
-    // No customer was created for the refused visitors; the one that exists belongs to the session.
+    // No customer was created for the refused visitors; the only new one belongs to the session.
     expect(await db.collection('customers').countDocuments()).toBe(visitors + 1);
     expect((await tries(embed(newAddress()))).isOpen).toBe(true);
   });
 
-  it('has so many messages of embeds a minute, however many visitors it makes up; minted sessions have their own', async () => {
+  it('has a limit of embed messages per minute over all its visitors; minted sessions are not counted', async () => {
     const address = newAddress();
     const visitors = await Promise.all([tries(embed(address)), tries(embed(address), there.url)]);
     for (let i = 0; i < 5; i += 1) {
@@ -211,7 +211,7 @@ describe('one address', () => {
 });
 
 describe('one session', () => {
-  it('may connect so often a minute, counted over both processes and wherever it comes from', async () => {
+  it('has a limit of connections per minute, over both processes and all client addresses', async () => {
     const one = await session();
     for (let i = 0; i < 5; i += 1) {
       const client = await tries(minted(one), i % 2 ? here.url : there.url);
@@ -221,7 +221,7 @@ describe('one session', () => {
     for (const url of [here.url, there.url]) {
       const refused = await tries(minted(one), url);
       await expectSlowed(refused);
-      // The most expensive work was not done.
+      // The refusal comes before the history is read, which is the most expensive step.
       expect(refused.frames.map(({ type }) => type)).toEqual(['error']);
     }
     expect((await tries(minted(await session()))).isOpen).toBe(true);
@@ -231,17 +231,17 @@ describe('one session', () => {
     ['end', { type: 'end' }],
     ['context_update', { type: 'context_update', context: { page: 'Prices' } }],
     ['earlier', { type: 'earlier', cursor: Buffer.from('nothing').toString('base64url') }],
-  ])('may send few frames %s a minute: they cost what messages do', async (_, frame) => {
+  ])('has a limit of %s frames per minute, as expensive as messages', async (_, frame) => {
     const one = await session();
     const [client, tab] = await Promise.all([tries(minted(one)), tries(minted(one), there.url)]);
     for (const socket of [client, tab]) {
       for (let i = 0; i < 2; i += 1) socket.send(frame);
-      // Frames are taken one after the other.
+      // Frames are processed one after the other, so the answered ping shows that the earlier ones were processed.
       await isOpen(socket);
     }
     tab.send(frame);
     await expectSlowed(tab);
-    // Messages have their own count.
+    // Messages are counted separately.
     client.say('And a question');
     await client.frame('ack');
     client.send(frame);
@@ -250,7 +250,7 @@ describe('one session', () => {
 });
 
 describe('an embed’s open socket', () => {
-  /** An organization whose page may embed the chat, and a way to connect from it. */
+  /** An organization whose page may embed the chat, with a function that connects from that page. */
   async function bank() {
     const own = await api.newOrg();
     const token = own.owner.token;
@@ -274,10 +274,10 @@ describe('an embed’s open socket', () => {
     email,
     sig: createHmac('sha256', secret).update(email).digest('hex'),
   });
-  /** Time passes for the process that holds the sockets. */
+  /** Moves the clock of the process that holds the sockets. */
   const minutesLater = (minutes: number) => moveClock(here, minutes * 60_000 + 1_000);
 
-  it('is closed with 4401 when the page’s key was replaced; a minted session’s stays', async () => {
+  it('is closed with 4401 after the publishable key was rotated; a minted session’s socket stays open', async () => {
     const own = await bank();
     const [visitor, bystander] = [await own.open(page), await tries(minted(await session()))];
     const path = `/support/developer-keys/orgs/${own.orgId}/publishable-keys/test/rotate`;
@@ -288,7 +288,7 @@ describe('an embed’s open socket', () => {
     await isOpen(bystander);
   });
 
-  it('is closed with 4403 when its origin was taken off the list; those of other origins stay', async () => {
+  it('is closed with 4403 after its origin was removed from the allowlist; sockets of other origins stay open', async () => {
     const own = await bank();
     const [visitor, bystander] = [await own.open(page), await own.open('http://localhost:8080')];
     await own.allow([]);
@@ -297,7 +297,7 @@ describe('an embed’s open socket', () => {
     await isOpen(bystander);
   });
 
-  it('is closed with 4401 when the secret was replaced that signed its e-mail; anonymous visitors stay', async () => {
+  it('is closed with 4401 after the secret that signed its e-mail was replaced; anonymous visitors stay connected', async () => {
     const own = await bank();
     const visitor = await own.open(page, signed(await own.secret(), 'ada@example.com'));
     const bystander = await own.open(page);
@@ -307,7 +307,7 @@ describe('an embed’s open socket', () => {
     await isOpen(bystander);
   });
 
-  it('stays while the secret of before overlaps, and no longer', async () => {
+  it('stays open during the overlap of the previous signing secret, and is closed after it', async () => {
     const own = await bank();
     const old = await own.open(page, signed(await own.secret(), 'ada@example.com'));
     const next = await own.open(page, signed(await own.secret({ overlap_seconds: 600 }), 'eve@example.com'));
@@ -316,7 +316,7 @@ describe('an embed’s open socket', () => {
     const gone = await own.open(other);
     await own.allow([page]);
     await minutesLater(5);
-    // The end shows that all of them were processed.
+    // When this socket is closed, the check of all sockets is complete.
     expect((await gone.ended()).code).toBe(4403);
     await isOpen(old);
     await minutesLater(11);
@@ -325,14 +325,14 @@ describe('an embed’s open socket', () => {
   });
 });
 
-describe('a conversation that was taken up too often', () => {
-  it('takes no further message: close 4404, and the customer goes on in another one', async () => {
+describe('a conversation with the maximum number of ticket events', () => {
+  it('takes no further message: its socket closes with 4404, and the customer continues in a new conversation', async () => {
     const one = await session();
     const client = await tries(minted(one));
     client.say('A human, please');
     await client.frame('ack');
     const convId = client.convId!;
-    // The state after fifty calls for a person, each of which was ended.
+    // The state after fifty escalations, each of which was resolved.
     const at = new Date();
     const ticket = { ticket_id: 'tkt_1', status: 'closed', reason: 'asked', created_at: at, updated_at: at } as const;
     const events = Array.from({ length: maxTicketEvents }, (_, i) => ({

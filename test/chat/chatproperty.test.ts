@@ -1,11 +1,11 @@
-/** A random story of customers, devices and processes that fall, played through; more of them are in test/soak/. */
+/** Plays random sequences of customers, devices and crashing processes; test/soak/ runs more of them. */
 import { describe, it } from '@jest/globals';
 import { chatStories } from '../kit/chatstory.ts';
 
 const expectOneHistory = chatStories('chatproperty');
 
 describe('a conversation under random interleavings', () => {
-  it.each([1])('ends with one history for all (seed %i)', async (seed) => {
+  it.each([1])('every client ends with the same history (seed %i)', async (seed) => {
     await expectOneHistory(seed);
   });
 });

@@ -1,4 +1,7 @@
-/** A conversation is attended to: answers, members' replies and changes of status are shown once, in order, whatever dies. */
+/**
+ * A conversation is processed: answers, members' replies and status changes are shown once and in order, even when
+ * processes die.
+ */
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { answering, expectNothingOfSleeper } from '../kit/answering.ts';
@@ -33,7 +36,7 @@ beforeAll(async () => {
 afterEach(() => model.reset());
 afterAll(() => model.close());
 
-/** A member replies or acts, through the same code as the inbox; `end` is the customer's. */
+/** A member replies or acts, through the same code as the inbox. The act `end` is the customer's. */
 async function act(
   orgId: string,
   convId: string,
@@ -66,7 +69,7 @@ async function act(
 
 type Customer = Awaited<ReturnType<typeof newCustomer>>;
 
-/** A customer whose questions found nothing, so that a person was called unasked. */
+/** A customer whose questions found no answer, so that the conversation was escalated without being asked for. */
 async function newMissed(orgId: string): Promise<Customer> {
   const customer = await newCustomer(orgId);
   for (const body of ['Do you sell umbrellas?', 'Is there parking for zeppelins?']) await customer.ask(body);
@@ -74,7 +77,7 @@ async function newMissed(orgId: string): Promise<Customer> {
   return customer;
 }
 
-/** What becomes of a message, and what the customer is shown after it. */
+/** The message's final state, and the frames the customer gets after it. */
 async function outcomeOf(customer: Customer, id: string, before: number) {
   const { ticket } = await customer.settled();
   const message = await MessageModel.findById(id).lean();
@@ -82,7 +85,7 @@ async function outcomeOf(customer: Customer, id: string, before: number) {
 }
 
 describe('a message whose conversation is resolved before a worker takes it', () => {
-  /** What is asked before there is a worker. */
+  /** The customers and messages that were sent before a worker was started. */
   const early = {
     resolve: ['What does the gannet card cost?'],
     end: ['What does the gannet card cost?'],
@@ -102,50 +105,53 @@ describe('a message whose conversation is resolved before a worker takes it', ()
       if (name === 'taken') await act(orgId, customer.convId, 'reply', 'Kim here.');
       else await act(orgId, customer.convId, name === 'end' ? 'end' : 'resolve');
     }
-    // It goes on to serve the describes below, until one of them needs another worker, or none.
+    // This worker also serves the next describes, until one of them needs another worker or none.
     await ensureWorker();
   });
   const statusesShown = (frames: Awaited<ReturnType<Awaited<ReturnType<typeof newCustomer>>['frames']>>) =>
     frames.flatMap(({ type, body }) => (type === 'status' ? [body['status']] : []));
 
-  it.each(['resolve', 'end'] as const)('by %s, is answered, and the conversation stays resolved', async (what) => {
-    const { customer, ids } = asked.get(what)!;
-    expect((await customer.answered(ids[0]!)).body).toContain('12 EUR');
-    expect((await customer.settled()).status).toBe('resolved');
-    const frames = await customer.frames();
-    expect([withoutGaps(frames), statusesShown(frames)]).toEqual([true, ['resolved']]);
-    expect(typesOf(frames)).toContain('ack');
-  });
+  it.each(['resolve', 'end'] as const)(
+    'resolved by %s: the message is answered, and the conversation stays resolved',
+    async (what) => {
+      const { customer, ids } = asked.get(what)!;
+      expect((await customer.answered(ids[0]!)).body).toContain('12 EUR');
+      expect((await customer.settled()).status).toBe('resolved');
+      const frames = await customer.frames();
+      expect([withoutGaps(frames), statusesShown(frames)]).toEqual([true, ['resolved']]);
+      expect(typesOf(frames)).toContain('ack');
+    },
+  );
 
-  it('misses without a call for a person, and without saying that there is one', async () => {
+  it('a message without an answer counts no miss, does not escalate, and does not announce a person', async () => {
     const { customer, ids } = asked.get('missing')!;
     for (const id of ids) expect((await customer.answered(id)).body).toBe(ownSentences.notFound.en);
     const { status, misses, ticket, events } = await customer.settled();
     expect([status, misses, ticket, events]).toEqual(['resolved', 0, undefined, []]);
   });
 
-  it('and which calls for a person gets the one it is told of', async () => {
+  it('a message that asks for a person escalates the conversation, as its answer says', async () => {
     const { customer, ids } = asked.get('calling')!;
     expect((await customer.answered(ids[0]!)).body).toBe(ownSentences.called.en);
     expect(await customer.settled()).toMatchObject({ status: 'escalated', ticket: { reason: 'asked' } });
     expect(statusesShown(await customer.frames())).toEqual(['resolved', 'escalated']);
   });
 
-  it('is left to the person who has taken over instead', async () => {
+  it('a message in a conversation that a member has since taken over is left unanswered for the member', async () => {
     const { customer, ids } = asked.get('taken')!;
     expect((await customer.settled()).status).toBe('pending');
     expect((await MessageModel.findById(ids[0]).lean())?.state).toBe('left');
   });
 });
 
-describe('a message', () => {
+describe('a customer’s message', () => {
   let orgId: string;
   beforeAll(async () => {
     await ensureWorker();
     orgId = await newOrg();
   });
 
-  it('is answered from the documents, with sources and a record of why', async () => {
+  it('is answered from the documents, with sources and a record of how the answer was found', async () => {
     const customer = await newCustomer(orgId);
     const id = await customer.say('What does the gannet card cost?', 'c1');
     const answer = await customer.answered(id);
@@ -160,7 +166,7 @@ describe('a message', () => {
       strict: false,
       segments: [],
       generated_by: 'extractive',
-      // One attempt, unless a busy machine lost one.
+      // One attempt, unless it was lost because the machine was busy.
       attempts: (await MessageModel.findById(id).lean())?.attempts,
       ms: { total: expect.any(Number) },
     });
@@ -185,12 +191,12 @@ describe('a message', () => {
     expect((await customer.messages()).map(({ role }) => role)).toEqual(['customer', 'ai']);
   });
 
-  it('is attended to by a worker that keeps no process ready to read files', () => {
+  it('is answered by a worker without a spare child process for reading files', () => {
     const { pid } = runningWorker().child;
     expect(processTree(pid!)).toEqual([pid]);
   });
 
-  it('that asks the same again gets what the passage says besides, then that this was all', async () => {
+  it('that repeats a question gets other sentences of the passage first, then the statement that there is no more', async () => {
     const customer = await newCustomer(orgId);
     const bodies: string[] = [];
     for (let times = 0; times < 3; times += 1)
@@ -201,14 +207,14 @@ describe('a message', () => {
     expect((await customer.conversation()).misses).toBe(0);
   });
 
-  it('that leans on the one before is understood with it', async () => {
+  it('that refers to the previous message is understood together with it', async () => {
     const customer = await newCustomer(orgId);
     await customer.ask('What does the gannet card cost?');
     const answer = await customer.ask('And for students?');
     expect(answer.body).toContain('free for students');
   });
 
-  it('that finds nothing is told so, and the second one in a row calls a person', async () => {
+  it('without an answer gets the “not found” sentence, and the second one in a row escalates the conversation', async () => {
     const customer = await newCustomer(orgId);
     const first = await customer.ask('Do you sell umbrellas?');
     expect(first).toMatchObject({ body: ownSentences.notFound.en, has_context: false, sources: [] });
@@ -226,7 +232,7 @@ describe('a message', () => {
     expect(told.slice(1).map(({ body }) => body)).toEqual([{ ticket_id: ticket!.ticket_id }, { status: 'escalated' }]);
   });
 
-  it('after misses called a person: what is surely known is still answered, all else is left, until a member takes over', async () => {
+  it('after an escalation by misses is answered only when the agent is certain, and never once a member has taken over', async () => {
     const customer = await newMissed(orgId);
     const outcome = async (body: string) => {
       const before = (await customer.frames()).length;
@@ -240,13 +246,13 @@ describe('a message', () => {
     expect((await customer.messages()).at(-1)?.body).toContain('12 EUR');
     await act(orgId, customer.convId, 'reply', 'Kim here.');
     await customer.settled();
-    // It waits for Kim now. The API shows the message and a worker the status, each when it comes to it.
+    // The conversation now waits for the member Kim. The API shows the message and a worker the status, in any order.
     const { shown, ...left } = await outcome(known);
     expect(left).toEqual({ state: 'left', reason });
     expect(shown.toSorted()).toEqual(['ack', 'escalated', 'status']);
   });
 
-  it('that calls for a person after misses have called one is told so once, and the ticket says that it was asked for', async () => {
+  it('that asks for a person after an escalation by misses is confirmed once, and changes the ticket’s reason to “asked”', async () => {
     const customer = await newMissed(orgId);
     const { ticket, events } = await customer.conversation();
     expect((await customer.ask('I want to talk to a human')).body).toBe(ownSentences.called.en);
@@ -263,7 +269,7 @@ describe('a message', () => {
     }
   });
 
-  it('an answer in between begins the count of misses anew', async () => {
+  it('that is answered resets the count of misses', async () => {
     const customer = await newCustomer(orgId);
     await customer.ask('Do you sell umbrellas?');
     await customer.ask('What does the gannet card cost?');
@@ -271,7 +277,7 @@ describe('a message', () => {
     expect((await customer.settled()).status).toBe('open');
   });
 
-  it('that calls for a person gets one, without a search', async () => {
+  it('that asks for a person escalates the conversation without a search', async () => {
     const customer = await newCustomer(orgId);
     const answer = await customer.ask('Ich möchte mit einem Mitarbeiter sprechen');
     expect(answer).toMatchObject({ body: ownSentences.called.de, record: { searched: null, retrieved: [] } });
@@ -281,7 +287,7 @@ describe('a message', () => {
     expect((await MessageModel.findById(id).lean())?.state).toBe('left');
   });
 
-  it('that finds nothing is told so in its language, or in that of what was said before when it says too little', async () => {
+  it('without an answer gets the “not found” sentence in its language, or in the previous message’s if it is too short to tell', async () => {
     const said = [
       ['Verkaufen Sie Regenschirme?', 'IBAN?', 'de'],
       ['Vendez-vous des parapluies ?', 'هل تبيعون المظلات؟', 'fr'],
@@ -297,7 +303,7 @@ describe('a message', () => {
     );
   });
 
-  it('a greeting and thanks are no questions: nothing is searched, missed or called', async () => {
+  it('that is a greeting or thanks is answered without a search, and counts no miss', async () => {
     const customer = await newCustomer(orgId);
     for (const [said, answer] of [
       ['Hello!', ownSentences.greeting.en],
@@ -308,7 +314,7 @@ describe('a message', () => {
     expect((await customer.settled()).misses).toBe(1);
   });
 
-  it('messages that come at once are answered one by one, in their order', async () => {
+  it('sent together with others is answered after them, one by one in their order', async () => {
     const customer = await newCustomer(orgId);
     const ids = [];
     for (const body of ['What does the gannet card cost?', 'Is it free for students?', 'I lost my gannet card.'])
@@ -323,7 +329,7 @@ describe('a message', () => {
     );
   });
 
-  it('resent under its own id is one message with one answer', async () => {
+  it('that is resent with the same client_message_id is one message with one answer', async () => {
     const customer = await newCustomer(orgId);
     const ids = await Promise.all([1, 2, 3].map(() => customer.say('What does the gannet card cost?', 'same')));
     expect(new Set(ids).size).toBe(1);
@@ -331,7 +337,7 @@ describe('a message', () => {
     expect((await customer.messages()).map(({ role }) => role)).toEqual(['customer', 'ai']);
   });
 
-  it("a member's reply and every status are shown once, in their order", async () => {
+  it('a member’s reply and every status change are shown once, in order', async () => {
     const customer = await newCustomer(orgId);
     await customer.ask('A real person please');
     await customer.settled();
@@ -352,17 +358,17 @@ describe('a message', () => {
   });
 });
 
-describe('a message that opens a resolved conversation', () => {
+describe('a customer’s message that reopens a resolved conversation', () => {
   beforeAll(ensureWorker);
 
-  it('has the new status shown though its process died before the message was stored', async () => {
+  it('has the new status shown even when the API process died before the message was stored', async () => {
     const orgId = await newOrg([]);
     const customer = await newCustomer(orgId);
     const { convId } = customer;
     await customer.ask('Hello!');
     await act(orgId, convId, 'resolve');
     await customer.settled();
-    // The first write of `acceptMessage`, and nothing after it.
+    // Performs only the first write of `acceptMessage`, as a process does that dies after it.
     const now = new Date();
     await actOn(orgId, convId, 'message', {
       now,
@@ -374,13 +380,13 @@ describe('a message that opens a resolved conversation', () => {
     await until(async () => !(await customer.conversation()).pending?.length, 'the intent to be settled');
   });
 
-  it('leaves no intent behind when its process lives', async () => {
+  it('leaves no outstanding intent when the process survives', async () => {
     const orgId = await newOrg([]);
     const customer = await newCustomer(orgId);
     await customer.ask('Hello!');
     await act(orgId, customer.convId, 'resolve');
     await customer.settled();
-    // Where Temporal took longer than the start waits for it, the sweeper settles what is left.
+    // When Temporal answers too slowly for the start, the sweeper settles the intent later.
     await until(async () => !(await customer.conversation()).pending?.length, 'the intent to resolve to be settled');
     await customer.ask('Hello!');
     const { status, pending } = await customer.settled();
@@ -390,7 +396,7 @@ describe('a message that opens a resolved conversation', () => {
   });
 });
 
-describe('what may be searched', () => {
+describe('the product that is searched', () => {
   let orgId: string;
   beforeAll(async () => {
     await ensureWorker();
@@ -402,7 +408,7 @@ describe('what may be searched', () => {
   const question = 'What does the heron account cost?';
 
   it.each(['business', 'all', '', ' ', { $ne: 'personal' }, ['business'], null])(
-    'is what the signed session names, whatever a page says of itself: %j',
+    'is the one signed into the session, whatever the page sends: %j',
     async (productType) => {
       const customer = await newCustomer(orgId, { productType: 'personal' });
       await refineConversation(orgId, customer.convId, { productType, segments: ['business'] });
@@ -414,17 +420,17 @@ describe('what may be searched', () => {
     },
   );
 
-  it('a session that names no product is narrowed by its page', async () => {
+  it('is the one the page sends when the session names none', async () => {
     const customer = await newCustomer(orgId);
     await refineConversation(orgId, customer.convId, { productType: 'business' });
     expect((await customer.ask(question)).body).toBe('The heron account costs 9 EUR a month.');
   });
 });
 
-describe('a message that a member cannot have seen', () => {
+describe('a message that arrives while a member marks the conversation as read', () => {
   beforeAll(stopWorkers);
 
-  it('is unread, though somebody looked between its being counted and its being stored', async () => {
+  it('stays unread when it was counted before the member read and stored after', async () => {
     const customer = await newCustomer(newId('org'));
     const { org_id: orgId } = await customer.conversation();
     const messages = MessageModel.collection;
@@ -442,8 +448,8 @@ describe('a message that a member cannot have seen', () => {
   });
 });
 
-describe('the greeting of a socket', () => {
-  it('tells the status as it is once the number it goes on from was read', async () => {
+describe('the greeting of a socket that connects', () => {
+  it('tells the status as of the sequence number from which the client continues', async () => {
     const customer = await newCustomer(newId('org'));
     await customer.say('Hello');
     const chosen = await customer.conversation();
@@ -463,7 +469,7 @@ describe('the greeting of a socket', () => {
     }
   });
 
-  it('says nothing when the conversation has been removed', async () => {
+  it('is not sent when the conversation has been deleted', async () => {
     const customer = await newCustomer(newId('org'));
     const chosen = await customer.conversation();
     await ConversationModel.deleteOne({ _id: chosen._id });
@@ -472,13 +478,13 @@ describe('the greeting of a socket', () => {
   });
 });
 
-describe('the allowance of test mode', () => {
-  it('ends in an honest sentence that is no miss; live mode has none', async () => {
+describe('the reply limit of test mode', () => {
+  it('ends with a sentence that says so and counts no miss; live mode has no such limit', async () => {
     await startWorker({ LIMITS: 'test_replies_per_minute=1' });
     const orgId = await newOrg();
     const live = await newCustomer(orgId, { mode: 'live' });
     const bodies: string[] = [];
-    // The clock's minute may pass in between, so one more than two may be needed.
+    // The minute of the limit may change in between, so more than two messages may be needed.
     const customer = await newCustomer(orgId);
     for (let asked = 0; asked < 4 && bodies.at(-1) !== ownSentences.overTestLimit.en; asked += 1)
       bodies.push((await customer.ask('What does the gannet card cost?')).body);
@@ -491,7 +497,7 @@ describe('the allowance of test mode', () => {
   });
 });
 
-describe('a worker killed while it answers', () => {
+describe('a worker that is killed while it answers', () => {
   const faults: [AnswerFault, string][] = [
     ['answer claimed', 'What does the gannet card cost?'],
     ['answer begun', 'What does the gannet card cost?'],
@@ -503,11 +509,13 @@ describe('a worker killed while it answers', () => {
     ['before settling', 'I want to talk to a human'],
   ];
   let orgId: string;
-  /** Whose answer killed the worker at each fault, and with which signal. */
+  /** For each fault: the customer whose answer killed the worker, the message, and the signal that ended the worker. */
   const left = new Map<AnswerFault, { customer: Customer; id: string; signal: unknown }>();
   let missing: { customer: Customer; id: string };
 
-  /** A worker dies at each fault, each time on the message of one customer; the next worker finds what it left. */
+  /**
+   * Kills one worker at each fault, each time with another customer's message. The next worker finds what they left.
+   */
   beforeAll(async () => {
     await stopWorkers();
     orgId = await newOrg();
@@ -526,7 +534,7 @@ describe('a worker killed while it answers', () => {
   });
   afterAll(stopWorkers);
 
-  it.each(faults)('(%s) leaves it to another one: one answer, one end, no gaps, one ticket', async (fault) => {
+  it.each(faults)('(%s) is replaced by another one: one answer, one end frame, no gaps, one ticket', async (fault) => {
     const { customer, id, signal } = left.get(fault)!;
     expect(signal).toBe('SIGKILL');
     const answer = await customer.answered(id);
@@ -540,14 +548,14 @@ describe('a worker killed while it answers', () => {
     expect(typesOf(frames).filter((type) => ['escalated', 'status'].includes(type))).toHaveLength(person ? 2 : 0);
   });
 
-  it('and which had counted a miss: it is one miss, and calls nobody', async () => {
+  it('after it counted a miss: the miss counts once, and does not escalate', async () => {
     expect((await missing.customer.answered(missing.id)).body).toBe(ownSentences.notFound.en);
     expect(await missing.customer.settled()).toMatchObject({ status: 'open', misses: 1 });
   });
 
-  // test/soak/ freezes a whole process, whose pollers swallow work for a minute.
+  // test/soak/ freezes whole processes; their pollers hold on to tasks for a minute.
   it.each(['between chunks', 'answer unstored'] as const)(
-    'and one that only slept (%s) writes nothing more when it wakes up',
+    'and one that was only suspended (%s) writes nothing more when it resumes',
     async (fault) => {
       await stopWorkers();
       await expectNothingOfSleeper(system, orgId, fault, 'sleep');
@@ -555,10 +563,10 @@ describe('a worker killed while it answers', () => {
   );
 });
 
-describe('a worker killed after misses have called a person, while it answers what it surely knows', () => {
+describe('a worker that is killed after an escalation by misses, while it gives an answer it is certain of', () => {
   const known = 'What does the gannet card cost?';
   const announced = ['typing', 'reply_start', 'reply_chunk'];
-  /** With what the customer is shown then. A stored answer stands in the history, so it is shown. */
+  /** Each case also lists the frames the customer gets. A stored answer is part of the history, so it is shown. */
   const cases: [AnswerFault, 'takes over' | 'does nothing', 'left' | 'answered', string[]][] = [
     ['answer claimed', 'takes over', 'left', []],
     ['answer unstored', 'takes over', 'left', []],
@@ -597,15 +605,15 @@ describe('a worker killed after misses have called a person, while it answers wh
   });
 });
 
-describe('a member who takes over while the agent looks whether it surely knows', () => {
+describe('a member who takes over while the agent still searches for a certain answer', () => {
   afterAll(stopWorkers);
 
-  it('keeps it from answering', async () => {
+  it('stops the agent from answering', async () => {
     await ensureWorker();
     const orgId = await newOrg();
     const customer = await newMissed(orgId);
     await stopWorkers();
-    // All of it stands still: a worker of which only the activity sleeps takes the next attempt itself.
+    // The whole process is stopped: a worker in which only the activity sleeps would take the next attempt itself.
     const slow = await startWorker({ FAULT: 'answer claimed', FAULT_SIGNAL: 'SIGSTOP', FAULT_OF: orgId });
     const fallen = once(slow.child, 'message');
     const before = (await customer.frames()).length;
@@ -620,18 +628,18 @@ describe('a member who takes over while the agent looks whether it surely knows'
   });
 });
 
-describe('with a language model', () => {
+describe('an organization whose answers come from a language model', () => {
   let orgId: string;
   const models = () => ({ OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'm' });
   beforeAll(async () => {
-    // Longer than a busy machine keeps the model waiting, and than it stands still here.
+    // Longer than a busy machine delays the model, and longer than the model stalls in this test.
     await startWorker({ ...models(), OPENAI_TIMEOUT_MS: '60000' });
     orgId = await newOrg();
   });
   afterAll(stopWorkers);
   const question = 'What does the gannet card cost?';
 
-  it('a sentence of it that its passages do not bear out is left out, and the record has it', async () => {
+  it('a sentence that the passages do not support is dropped from the answer and noted in the record', async () => {
     const made = 'With the code OSPREY-9 it costs 7 EUR.';
     model.reply = () =>
       JSON.stringify({ answered: true, sources: [1], answer: `It costs 12 EUR a year. ${made} Students pay nothing.` });
@@ -643,7 +651,7 @@ describe('with a language model', () => {
     expect([...shownBy(frames)]).toEqual([[answer._id, { text: answer.body, ends: 1 }]]);
   });
 
-  it('an answer of which nothing stands in its passages is a miss; what was shown of it is void', async () => {
+  it('an answer without any supported sentence is a miss, and the text already shown is withdrawn', async () => {
     model.reply = () => JSON.stringify({ answered: true, sources: [1], answer: 'It costs 7 EUR. Ask Mister Osprey.' });
     const customer = await newCustomer(orgId);
     const answer = await customer.ask(question);
@@ -654,7 +662,7 @@ describe('with a language model', () => {
     expect((await customer.conversation()).misses).toBe(1);
   });
 
-  it('is told what the session was minted with, and what the page said over it; the signed product stands', async () => {
+  it('the model gets the session’s context, updated by the page’s; the signed product stays', async () => {
     model.requests.length = 0;
     const context = { productType: 'retail', plan: 'gold', desk: 7 };
     const customer = await newCustomer(orgId, { productType: 'retail', context });
@@ -665,11 +673,11 @@ describe('with a language model', () => {
     expect(sent).toContain(JSON.stringify(JSON.stringify(told)).slice(1, -1));
     expect(sent).not.toContain('gold');
     expect(sent).not.toContain('business');
-    // The record belongs to the conversation, so the end of the session removes nothing.
+    // The context is stored with the conversation, so it outlives the session.
     expect((await customer.conversation()).session_context?.context).toEqual(context);
   });
 
-  it('what it wrote of a document that was put out of reach meanwhile is taken back', async () => {
+  it('an answer is withdrawn when its document was made inaccessible while the model wrote it', async () => {
     const elsewhere = await newOrg();
     model.reply = async () => {
       await DocumentModel.updateMany({ org_id: elsewhere }, { segments: ['staff'] });
@@ -683,7 +691,7 @@ describe('with a language model', () => {
   });
 
   const losesNothing = async (_: string, script: readonly Script[]): Promise<void> => {
-    // Once more for an attempt that a busy machine loses.
+    // The script twice, in case a busy machine loses an attempt.
     model.script(...script, ...script);
     const customer = await newCustomer(orgId);
     const answer = await customer.ask(question);
@@ -698,9 +706,9 @@ describe('with a language model', () => {
   it.each<[string, readonly Script[]]>([
     ['breaks off, and does not mend it', [{ kind: 'truncate', after: 60 }, nonsense]],
     ['writes what is no answer, twice', [nonsense, nonsense]],
-  ])('one that %s loses nothing: the sources answer, and the record says why', losesNothing);
+  ])('a model that %s loses no answer: the sources answer, and the record says why', losesNothing);
 
-  it('its text is shown while it is written; killed between two pieces, it is written anew under the same id', async () => {
+  it('the text is streamed while the model writes; after a kill between two pieces it is rewritten under the same id', async () => {
     await stopWorkers();
     const patient = { ...models(), OPENAI_TIMEOUT_MS: '60000' };
     const text = 'It costs 12 EUR a year, and nothing for students under 26.';
@@ -712,7 +720,7 @@ describe('with a language model', () => {
     const id = await customer.say(question);
     const begun = await until(async () => {
       const frames = await customer.frames();
-      // How much of it the first piece has is left to chance.
+      // How much text the first piece has is left to chance.
       return [...shownBy(frames).values()].some(({ text: seen }) => seen.startsWith('It costs')) && frames;
     }, 'the first pieces');
     expect(typesOf(begun)).not.toContain('reply_end');
@@ -721,12 +729,12 @@ describe('with a language model', () => {
     const answer = await customer.answered(id);
     expect(answer.record).toMatchObject({ generated_by: 'model', model: 'm' });
     const frames = await customer.frames();
-    // The attempt that was killed, and the one that answered; a busy machine may have lost one more.
+    // At least two attempts: the killed one and the one that answered; a busy machine may have lost another.
     expect(typesOf(frames).filter((type) => type === 'reply_start').length).toBeGreaterThanOrEqual(2);
     expect([...shownBy(frames)]).toEqual([[answer._id, { text: answer.body, ends: 1 }]]);
   });
 
-  describe('that is soon given up', () => {
+  describe('with a short timeout', () => {
     beforeAll(async () => {
       await stopWorkers();
       await startWorker({ ...models(), OPENAI_TIMEOUT_MS: '3000' });
@@ -737,6 +745,6 @@ describe('with a language model', () => {
       ['fails', Array.from({ length: 8 }, () => ({ kind: 'status', status: 500 }))],
       ['hangs', [{ kind: 'hang' }]],
       ['stands still in the middle', [{ kind: 'stall', after: 60 }]],
-    ])('one that %s loses nothing: the sources answer, and the record says why', losesNothing);
+    ])('a model that %s loses no answer: the sources answer, and the record says why', losesNothing);
   });
 });

@@ -1,4 +1,4 @@
-/** Acts on one conversation at the same time, and processes that die between two writes: the models on a real database. */
+/** Concurrent acts on one conversation, and processes that die between two writes: the models on a real database. */
 import { describe, expect, it } from '@jest/globals';
 import { modelsIn } from '../kit/database.ts';
 import { actOn, leftIntents, type ActOptions } from '../../models/chat/act.ts';
@@ -37,7 +37,7 @@ const intent = (key: string): Intent => ({
   tries: 0,
 });
 
-/** The result of an act: its position and ticket, or that the table refused it. */
+/** Returns the message's position and the ticket, or null when the conversation's status does not allow the act. */
 async function tried(doing: ReturnType<typeof act>) {
   return doing.catch((error: unknown) => {
     if (error instanceof Problem && error.code === 'CONFLICT') return null;
@@ -46,8 +46,8 @@ async function tried(doing: ReturnType<typeof act>) {
 }
 const range = (n: number) => Array.from({ length: n }, (_, i) => i);
 
-describe('a hundred acts at once', () => {
-  it('give every message its own place without gaps, count every unread one, and lose no intent', async () => {
+describe('a hundred concurrent acts on one conversation', () => {
+  it('give every message its own position without gaps, count every unread message, and lose no intent', async () => {
     const convId = await begin();
     const others: Act[] = ['assign', 'unassign', 'escalate', 'resolve', 'reopen'];
     const done = await Promise.all(
@@ -65,7 +65,7 @@ describe('a hundred acts at once', () => {
     const positions = done.flatMap((one) => (one && 'position' in one ? [one.position] : []));
     expect(positions.toSorted((a, b) => a - b)).toEqual(range(60).map((i) => i + 1));
     expect([conversation.position, conversation.unread]).toEqual([60, 60]);
-    // The act that escalates has its own intent beside them, to tell members.
+    // The act that escalates also leaves an intent that notifies members.
     const given = conversation.pending?.filter(({ workflow_id }) => workflow_id === 'w:1') ?? [];
     expect(given.map(({ key }) => Number(key)).toSorted((a, b) => a - b)).toEqual(
       done.flatMap((one) => (one ? [one.i] : [])).toSorted((a, b) => a - b),
@@ -73,7 +73,7 @@ describe('a hundred acts at once', () => {
     expect(conversation.preview).toMatch(/^\d+$/);
   });
 
-  it('tell of each turn of the ticket once, in an order that can have happened', async () => {
+  it('record each status change of the ticket as one event, in a possible order', async () => {
     const convId = await begin();
     const kinds: Act[] = ['escalate', 'resolve', 'reopen', 'reply', 'end'];
     await Promise.all(range(100).map((i) => tried(act(convId, kinds[i % kinds.length]!, { reason: 'member' }))));
@@ -81,8 +81,9 @@ describe('a hundred acts at once', () => {
     expect(events.map(({ seq }) => seq)).toEqual(range(events.length).map((i) => i + 1));
     const [first, second, ...rest] = events.map(({ type }) => type);
     expect([first, second]).toEqual(['ticket.created', 'ticket.escalated']);
-    // Nothing is resolved twice without having been taken up in between; a reply takes up without an event.
-    // How many escalations come while it is escalated, and are refused, is left to chance; an end never is.
+    // Two "resolved" events never follow each other without an escalation or a reply in between; a reply has no event.
+    // How many escalations are refused because the ticket is already escalated is left to chance; an end is never
+    // refused.
     expect(rest).toContain('ticket.resolved');
     expect(rest.filter((type) => type !== 'ticket.escalated' && type !== 'ticket.resolved')).toEqual([]);
     expect(new Set(events.map(({ event_id }) => event_id)).size).toBe(events.length);
@@ -91,7 +92,7 @@ describe('a hundred acts at once', () => {
     if (ticket?.status === 'resolved' || ticket?.status === 'closed') expect(last.type).toBe('ticket.resolved');
   });
 
-  it('count the moves of the status, and nothing else, as something to show', async () => {
+  it('increase the status version only when the status changes', async () => {
     const convId = await begin();
     await act(convId, 'escalate', { reason: 'asked' });
     const { status_version } = await read(convId);
@@ -107,8 +108,8 @@ describe('a hundred acts at once', () => {
   });
 });
 
-describe('two members at once', () => {
-  it('one who replies and one who resolves both succeed, and the later of them holds', async () => {
+describe('two members who act at the same time', () => {
+  it('both succeed when one replies and one resolves, and the later act decides the status', async () => {
     const ends = await Promise.all(
       range(20).map(async () => {
         const convId = await begin();
@@ -123,7 +124,7 @@ describe('two members at once', () => {
     for (const [status, expected] of ends) expect(status).toBe(expected);
   });
 
-  it('who assign both succeed, and one of them has it', async () => {
+  it('both succeed when they assign, and one of the two assignees remains', async () => {
     const convId = await begin();
     await Promise.all(['usr_a', 'usr_b'].map((assignTo) => act(convId, 'assign', { assignTo })));
     const { assigned_to, version } = await read(convId);
@@ -131,13 +132,13 @@ describe('two members at once', () => {
     expect(version).toBe(2);
   });
 
-  it('who resolve: one does, the other is refused', async () => {
+  it('get one success and one refusal when both resolve', async () => {
     const convId = await begin();
     const results = await Promise.all(range(2).map(() => tried(act(convId, 'resolve'))));
     expect(results.filter((one) => one === null)).toHaveLength(1);
   });
 
-  it('who escalate: one does, and there is one ticket', async () => {
+  it('get one success, refusals and one ticket when several escalate', async () => {
     const convId = await begin();
     const results = await Promise.all(range(5).map(() => tried(act(convId, 'escalate', { note: 'Please.' }))));
     expect(results.filter((one) => one !== null)).toHaveLength(1);
@@ -147,7 +148,7 @@ describe('two members at once', () => {
 });
 
 describe('a customer who writes back after a member has answered', () => {
-  it('waits in a ticket, which is one however many messages come at once', async () => {
+  it('waits with one ticket, however many messages arrive at the same time', async () => {
     const convId = await begin();
     await act(convId, 'message', said('Hello?'));
     await act(convId, 'reply', { message: { body: 'Hello.', byCustomer: false } });
@@ -162,7 +163,7 @@ describe('a customer who writes back after a member has answered', () => {
     ]);
   });
 
-  it('comes back to the ticket that is there, of which nothing new is told', async () => {
+  it('returns to the existing ticket, which gets no new event', async () => {
     const convId = await begin();
     await act(convId, 'escalate', { reason: 'asked' });
     const { ticket: first } = await act(convId, 'reply', { message: { body: 'Hello.', byCustomer: false } });
@@ -173,7 +174,7 @@ describe('a customer who writes back after a member has answered', () => {
 });
 
 describe('the intent of a message', () => {
-  it('is left with the conversation only when the message moves its status, and once for all that come at once', async () => {
+  it('is stored with the conversation only when the message changes the status, and once for concurrent messages', async () => {
     const convId = await begin();
     const saying = async (key: string) => {
       const done = await act(convId, 'message', { ...said(key), intents: ({ moved }) => (moved ? [intent(key)] : []) });
@@ -187,8 +188,8 @@ describe('the intent of a message', () => {
   });
 });
 
-describe('what was escalated again', () => {
-  it('keeps its ticket, counts its events on, and has the newer reason', async () => {
+describe('a resolved ticket that is escalated again', () => {
+  it('keeps its id, continues its numbered events, and has the newer reason', async () => {
     const convId = await begin();
     await act(convId, 'escalate', { reason: 'member', note: 'A refund.' });
     const first = (await read(convId)).ticket!;
@@ -208,10 +209,10 @@ describe('what was escalated again', () => {
   });
 });
 
-describe('reading', () => {
+describe('marking a conversation as read', () => {
   const unread = async (convId: string) => (await read(convId)).unread;
 
-  it('leaves unread a message that was counted before it and stored after it', async () => {
+  it('leaves a message unread that was counted before the reading and stored after it', async () => {
     const convId = await begin();
     await act(convId, 'message', said('One'));
     const { reads } = await act(convId, 'message', said('Two'));
@@ -223,7 +224,7 @@ describe('reading', () => {
     expect(await unread(convId)).toBe(0);
   });
 
-  it('of others before a message was counted does not count it twice', async () => {
+  it('between two messages does not make the second one count twice', async () => {
     const convId = await begin();
     await act(convId, 'message', said('One'));
     await markRead(orgId, convId);
@@ -232,14 +233,14 @@ describe('reading', () => {
     expect(await unread(convId)).toBe(1);
   });
 
-  it('has read what was counted and never stored, for its process died', async () => {
+  it('also clears a message that was counted but never stored because its process died', async () => {
     const convId = await begin();
     await act(convId, 'message', said('Never stored'));
     await markRead(orgId, convId);
     expect(await unread(convId)).toBe(0);
   });
 
-  it('is not undone by a duplicate that was counted before it, nor is what came after it', async () => {
+  it('and uncounting an earlier duplicate leaves later messages unread', async () => {
     const convId = await begin();
     await act(convId, 'message', said('One'));
     const { reads } = await act(convId, 'message', said('One'));
@@ -249,7 +250,7 @@ describe('reading', () => {
     expect(await unread(convId)).toBe(1);
   });
 
-  it('is not done by a reply: what its writer may not have seen stays unread', async () => {
+  it('is not done by a reply: messages that its author may not have seen stay unread', async () => {
     const convId = await begin();
     await act(convId, 'message', said('My card was stolen!'));
     await act(convId, 'reply', { message: { body: 'Hello.', byCustomer: false } });
@@ -257,12 +258,12 @@ describe('reading', () => {
   });
 });
 
-describe('a customer with several conversations that are not resolved', () => {
+describe('a customer with several unresolved conversations', () => {
   const now = new Date();
   const provide = (customerId: string) => provideConversation(orgId, 'live', customerId, now);
   const at = (minute: number) => ({ now: new Date(now.getTime() + minute * 60_000) });
 
-  it('has the one that was written in last; an empty one comes after all others', async () => {
+  it('continues the one with the latest message; an empty one comes last', async () => {
     const customer = newId('customer');
     const { _id: first } = await provide(customer);
     await act(first, 'message', { ...said('One'), ...at(1) });
@@ -279,7 +280,7 @@ describe('a customer with several conversations that are not resolved', () => {
     expect((await provide(customer))._id).toBe(first);
   });
 
-  it('loses the empty ones for the one that stands, and no other', async () => {
+  it('loses the empty ones once another one is reopened, and no others', async () => {
     const customer = newId('customer');
     const { _id: first } = await provide(customer);
     await act(first, 'message', said('One'));
@@ -297,7 +298,7 @@ describe('a customer with several conversations that are not resolved', () => {
     expect(await read(written)).toMatchObject({ preview: 'Two' });
   });
 
-  it('begins one new conversation, however many connections find none', async () => {
+  it('gets one new conversation, however many connections arrive at the same time', async () => {
     const customer = newId('customer');
     for (let round = 0; round < 5; round++) {
       const begun = new Set((await Promise.all(range(20).map(() => provide(customer)))).map(({ _id }) => _id));
@@ -309,8 +310,8 @@ describe('a customer with several conversations that are not resolved', () => {
   });
 });
 
-describe('what a session was minted with', () => {
-  it('is noted with the conversation by the first message of each session, and a session that has none takes it off', async () => {
+describe('the context that a session was minted with', () => {
+  it('is stored with the conversation by each session’s first message; a session without context removes it', async () => {
     const convId = await begin();
     const say = (id: string, context?: Record<string, unknown>) =>
       act(convId, 'message', { ...said(id), session: { id, context } });
@@ -328,8 +329,8 @@ describe('what a session was minted with', () => {
   });
 });
 
-describe('the list', () => {
-  it('never has a conversation move down, though a process with a slow clock wrote last', async () => {
+describe('the list of conversations', () => {
+  it('never moves a conversation down, even when a process with a slow clock wrote last', async () => {
     const own = newId('org');
     const now = new Date('2026-05-01T12:00:00Z');
     const ids: string[] = [];
@@ -345,7 +346,7 @@ describe('the list', () => {
     expect(await countInbox(own, { modes: ['test'] })).toEqual({ count: 0, unread: 0 });
   });
 
-  it('shows conversations of the same moment on one page each', async () => {
+  it('pages over conversations of the same moment without repeating any', async () => {
     const own = newId('org');
     const now = new Date();
     for (let i = 0; i < 7; i++) {
@@ -364,7 +365,7 @@ describe('the list', () => {
     expect(seen).toEqual(seen.toSorted().toReversed());
   });
 
-  it('is read page by page from its index, and its totals without a record', async () => {
+  it('is read page by page from its index, and the totals without reading records', async () => {
     const own = newId('org');
     let at = Date.now();
     for (const status of ['open', 'resolved'] as const) {
@@ -392,15 +393,15 @@ describe('the list', () => {
     const cost = profiled.map((one) => [one['nreturned'], one['docsExamined'], one['hasSortStage'] ?? false]);
     expect(cost).toEqual([
       [3, 3, false],
-      // The last entry of the previous page appears again.
+      // The last entry of the previous page is examined again.
       [3, 4, false],
       [1, 0, false],
     ]);
   });
 });
 
-describe('a client’s own id for a message', () => {
-  it('is its sender’s: a customer and two members may choose the same one', async () => {
+describe('a client_message_id', () => {
+  it('is unique per sender: a customer and two members may use the same one', async () => {
     const convId = await begin();
     const insert = (position: number, sender: { sender_id?: string }) =>
       insertMessage({
@@ -426,7 +427,7 @@ describe('a client’s own id for a message', () => {
   });
 });
 
-describe('the right to answer a message', () => {
+describe('the claim to answer a message', () => {
   const waiting = async () => {
     const convId = await begin();
     const at = new Date();
@@ -434,7 +435,7 @@ describe('the right to answer a message', () => {
     return (await insertMessage({ ...asked, role: 'customer', position: 1, state: 'waiting' }))!;
   };
 
-  it('goes to one of those who saw nobody have it, and is not taken by the others', async () => {
+  it('is won by one of the attempts that saw the message unclaimed', async () => {
     const message = await waiting();
     const attempts = range(10).map(String);
     const claimed = await Promise.all(attempts.map((attempt) => claimAnswer(message, attempt)));
@@ -443,12 +444,12 @@ describe('the right to answer a message', () => {
     expect(held).toEqual(claimed);
   });
 
-  it('is taken from the attempt that was seen to have it, not from the one that followed, and not when it is over', async () => {
+  it('can be taken from the attempt seen to hold it, but not from a later one, and not once the message is answered', async () => {
     const message = await waiting();
     expect(await claimAnswer(message, 'first')).toBe(true);
     const second = { ...message, attempt: 'first' };
     expect(await claimAnswer(second, 'second')).toBe(true);
-    // It was frozen past its own timeout, and continues with what it had read.
+    // The sleeper was frozen past its timeout, and continues with the state it had read.
     expect([await claimAnswer(message, 'sleeper'), await claimAnswer(second, 'sleeper')]).toEqual([false, false]);
     expect(await holdsAnswer(orgId, message._id, 'second')).toBe(true);
     await settleMessage(orgId, message._id, 'answered');

@@ -1,4 +1,4 @@
-/** A customer's data as a whole over the API: exported with everything there is, and removed so that nothing is left. */
+/** A customer's data over the API: the export contains all of it, and the deletion leaves none of it. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { sharedDatabase } from '../kit/database.ts';
@@ -22,7 +22,7 @@ type ExportPage = z.infer<typeof exportReply>;
 const path = (orgId: string, customerId: string) => `/support/customers/orgs/${orgId}/${customerId}`;
 const read = (customerId: string, query = '', token = org.owner.token, orgId = org.orgId) =>
   api.request('GET', `${path(orgId, customerId)}${query}`, { token });
-/** All pages of an export, and the export that results from joining their lists. */
+/** All pages of an export, and the one export that results from joining their lists. */
 async function readAll(customerId: string, limit?: number) {
   const pages: { body: ExportPage; bytes: number }[] = [];
   for (let cursor: string | null = ''; cursor !== null; cursor = pages.at(-1)!.body.cursor) {
@@ -44,7 +44,7 @@ const erase = (customerId: string, token = org.owner.token, orgId = org.orgId) =
 const inbox = (convId: string, act: string, body: unknown = {}) =>
   api.request('POST', `/support/inbox/orgs/${org.orgId}/${convId}/${act}`, { token: org.owner.token, body });
 
-/** A customer, with words that no other test uses. */
+/** A customer who writes words that no other test uses. */
 async function newCustomer() {
   const [word, email] = [`w${randomUUID().replaceAll('-', '')}`, `${randomUUID()}@customer.example`];
   const customer = { email, name: `Ada ${word}`, externalCustomerId: `u-${word}` };
@@ -63,7 +63,7 @@ const answered = (convId: string) =>
     async () => (await db().collection('messages').countDocuments({ conv_id: convId, state: 'waiting' })) === 0,
     `${convId} to be answered`,
   );
-/** Waits until replies and the status are shown, too, so that no worker writes any more. */
+/** Waits until replies and status are shown, so that no worker writes any more. */
 const shown = (convId: string) =>
   until(async () => {
     const unshown = await db().collection('messages').countDocuments({ conv_id: convId, shown: false });
@@ -73,7 +73,7 @@ const shown = (convId: string) =>
     return unshown === 0 && found?.['shown_version'] === found?.['status_version'];
   }, `${convId} to be shown`);
 
-/** A customer with an escalated, resolved conversation and a new one. */
+/** A customer with a conversation that was escalated and resolved, and a new one. */
 async function withConversations() {
   const customer = await newCustomer();
   const { convId: first } = await customer.say(`Where is ${customer.word} one?`);
@@ -92,7 +92,7 @@ async function withConversations() {
   return { ...customer, convIds: [first, second] };
 }
 
-/** Every record of the whole database that has one of these texts in it, by its collection. */
+/** Every record of the database that contains one of the texts, grouped by collection. */
 async function traces(texts: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (const { name } of await db().listCollections().toArray()) {
@@ -105,7 +105,7 @@ async function traces(texts: readonly string[]): Promise<string[]> {
 }
 
 describe('GET /support/customers/orgs/{orgId}/{customerId}', () => {
-  it('gives everything there is, page by page, and nothing that proves anything', async () => {
+  it('returns all data of the customer page by page, without tokens or step-up secrets', async () => {
     const customer = await withConversations();
     const stranger = await newCustomer();
     await stranger.say('Somebody else.');
@@ -147,7 +147,7 @@ describe('GET /support/customers/orgs/{orgId}/{customerId}', () => {
     expect(text).not.toContain('Somebody else.');
   });
 
-  it('is the same whatever the size of the pages', async () => {
+  it('returns the same data whatever the page size', async () => {
     const customer = await withConversations();
     const [{ whole }, ...others] = [
       await readAll(customer.customerId),
@@ -157,7 +157,7 @@ describe('GET /support/customers/orgs/{orgId}/{customerId}', () => {
     for (const other of others) expect(other.whole).toEqual(whole);
   });
 
-  it('gives pages of half a megabyte at most and a record, however much somebody wrote, each message once', async () => {
+  it('limits a page to half a megabyte plus one record, and returns each message once', async () => {
     const customer = await newCustomer();
     const { convId } = await customer.say('Hello.');
     await answered(convId);
@@ -178,13 +178,13 @@ describe('GET /support/customers/orgs/{orgId}/{customerId}', () => {
     expect(whole.messages).toHaveLength(502);
     expect(whole.messages.slice(2).map(({ id }) => id)).toEqual(written.map(({ _id }) => _id));
     for (const { body: page, bytes } of pages) {
-      // Besides its records and their names, a page has some hundred bytes per record.
+      // Beyond the records and their names, a page has some hundred bytes per record.
       expect(bytes).toBeLessThan(600 * 1024);
       expect(page.messages.length).toBeLessThanOrEqual(100);
     }
   });
 
-  it('is for one customer: a cursor into somebody else’s conversation shows nothing of it; one we never gave is 400', async () => {
+  it('shows nothing of another customer, even with a cursor into their conversation; an invented cursor gets 400', async () => {
     const [one, two] = [await newCustomer(), await newCustomer()];
     const { convId } = await two.say('Nobody else’s.');
     const cursorAt = (place: string) => Buffer.from(place).toString('base64url');
@@ -195,13 +195,13 @@ describe('GET /support/customers/orgs/{orgId}/{customerId}', () => {
     }
   });
 
-  it('is limited', async () => {
+  it('is rate limited', async () => {
     const { customerId } = await newCustomer();
     const { headers } = await read(customerId);
     expect(headers.get('ratelimit-policy')).toBe('"exports";q=300;w=60');
   });
 
-  it('is for members: 401 for a key, 404 for another organization’s customer or none', async () => {
+  it('is for members: 401 for an API key, 404 for another organization’s or an unknown customer', async () => {
     const { customerId } = await newCustomer();
     expect((await read(customerId, '', key)).status).toBe(401);
     const other = await api.newOrg();
@@ -211,7 +211,7 @@ describe('GET /support/customers/orgs/{orgId}/{customerId}', () => {
 });
 
 describe('DELETE /support/customers/orgs/{orgId}/{customerId}', () => {
-  it('leaves nothing anywhere but the note that it was done', async () => {
+  it('leaves nothing of the customer in the database but the record of the deletion', async () => {
     const customer = await withConversations();
     const texts = [customer.word, customer.email, customer.customerId, ...customer.convIds, customer.sessionId];
     expect(await traces(texts)).toEqual(
@@ -228,7 +228,7 @@ describe('DELETE /support/customers/orgs/{orgId}/{customerId}', () => {
     }, 'the customer to be removed');
     expect(done).toMatchObject({ status: 'erased', found: { conversations: 2, messages: 5, sessions: 1, gaps: 2 } });
     expect(done.erased_at >= done.requested_at).toBe(true);
-    // The counters of the last minute contain the session's id.
+    // The rate limit counters of the last minute contain the session's id.
     const left = new Set(await traces(texts));
     left.delete('rate_limits');
     expect([...left]).toEqual(['erasures']);
@@ -236,14 +236,14 @@ describe('DELETE /support/customers/orgs/{orgId}/{customerId}', () => {
     expect((await read(customer.customerId)).status).toBe(404);
   });
 
-  it('shuts the customer out at once, and whoever comes back is somebody new', async () => {
+  it('ends the customer’s sessions at once, and the same person who returns is a new customer', async () => {
     const customer = await newCustomer();
     await customer.say('Hello.');
     await erase(customer.customerId);
     expect((await read(customer.customerId)).status).toBe(404);
     const again = await api.newSession(org, { key, body: { customer: customer.customer } });
     expect(again.customerId).not.toBe(customer.customerId);
-    // A session may be cached for half a second.
+    // A session may stay in the cache for half a second.
     await until(async () => (await customer.say('Still here?')).status === 401, 'the session to end');
     const said = { token: again.token, body: { body: 'Hello again.' } };
     const { body } = await api.request('POST', `/support/chat/messages/${org.orgId}`, said);
@@ -254,7 +254,7 @@ describe('DELETE /support/customers/orgs/{orgId}/{customerId}', () => {
     expect(history.body.messages[0].body).toBe('Hello again.');
   });
 
-  it('keeps an unanswered question for as long as somebody else who has asked it is there, and other customers', async () => {
+  it('keeps an unanswered question while another customer who asked it exists, and keeps other customers', async () => {
     const [one, two]: [Customer, Customer] = [await newCustomer(), await newCustomer()];
     const shared = `Where do ${one.word} park?`;
     for (const customer of [one, two]) await answered((await customer.say(shared)).convId);
@@ -268,7 +268,7 @@ describe('DELETE /support/customers/orgs/{orgId}/{customerId}', () => {
     expect(await db().collection('gaps').countDocuments({ org_id: org.orgId, question: shared })).toBe(0);
   });
 
-  it('takes the role admin: 403 for a member, 401 for a key, 404 elsewhere, and nothing is removed', async () => {
+  it('requires the role admin: 403 for a member, 401 for a key, 404 elsewhere, and nothing is deleted', async () => {
     const { customerId } = await newCustomer();
     const { token } = await api.join(org);
     const other = await api.newOrg();
@@ -279,7 +279,7 @@ describe('DELETE /support/customers/orgs/{orgId}/{customerId}', () => {
     expect((await read(customerId, '', token)).status).toBe(200);
   });
 
-  it('asked for ten times at once is one removal', async () => {
+  it('requested ten times at once deletes once', async () => {
     const { customerId } = await newCustomer();
     const replies = await Promise.all(Array.from({ length: 10 }, () => erase(customerId)));
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([202]));

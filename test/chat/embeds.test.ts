@@ -1,6 +1,6 @@
 /**
- * The chat embedded in a page: which pages may, who a visitor is, what a signed e-mail proves, and that a revocation stands.
- * And step-up tokens, which are used once. Against the real database, with a clock that the test sets.
+ * The chat embedded in a page: which origins are allowed, how visitors are recognized, signed e-mails, and revocation.
+ * Also step-up tokens, which can be used once. Runs on the real database with a clock that the test sets.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -42,7 +42,7 @@ let auth: SessionAuth;
 let orgId: string;
 let pk: string;
 
-/** A simulated process of its own, except for what models cache for half a second. */
+/** Simulates another process, apart from the models' caches, which last half a second. */
 const newProcess = (): SessionAuth => {
   const clock = () => now;
   return createSessionAuth({ config, clock, secrets, tokens: createTokens({ config, clock, secrets }) });
@@ -77,7 +77,7 @@ async function secretOf(mode: Mode, formerUntil = now): Promise<string> {
   return secret;
 }
 const signed = (secret: string, email: string) => createHmac('sha256', secret).update(email).digest('hex');
-/** A first visit from an address of its own, unless told. */
+/** A first visit, from a new address unless one is given. */
 const visit = (fields: Partial<Embed> = {}, at = auth) =>
   at.byEmbed({ pk, origin: page, visitorId: randomUUID(), address: randomUUID(), ...fields });
 const refusal = async (attempt: Promise<unknown>) => {
@@ -89,7 +89,7 @@ const refusal = async (attempt: Promise<unknown>) => {
 };
 
 describe('an embedded visitor', () => {
-  it('is a principal of its own, with the product that the page names', async () => {
+  it('becomes a customer with a session, with the product that the page names', async () => {
     const visitorId = randomUUID();
     const principal = await visit({ visitorId, productType: 'personal', address: '192.0.2.1' });
     expect(principal).toEqual({
@@ -108,7 +108,7 @@ describe('an embedded visitor', () => {
     expect(await findCustomer(orgId, principal.customerId)).toMatchObject({ visitor_id: visitorId, verified: false });
   });
 
-  it('who comes back has the same session and customer, which last a day longer; the page names the product anew', async () => {
+  it('who returns keeps their session and customer, prolonged by a day, and gets the product the page names now', async () => {
     const visitorId = randomUUID();
     const first = await visit({ visitorId, productType: 'personal' });
     now = new Date(now.getTime() + 3_600_000);
@@ -122,13 +122,13 @@ describe('an embedded visitor', () => {
     expect((await visit({ visitorId })).customerId).toBe(first.customerId);
   });
 
-  it('is one customer with one session, however many of its tabs race', async () => {
+  it('is one customer with one session, however many tabs open at the same time', async () => {
     const visitorId = randomUUID();
     const tabs = await Promise.all(Array.from({ length: 16 }, () => visit({ visitorId }, newProcess())));
     expect(new Set(tabs.map((tab) => `${tab.customerId} ${tab.sessionId}`)).size).toBe(1);
   });
 
-  it('is somebody else in another organization, in the other mode, and with another id', async () => {
+  it('with the same id is another customer in another organization or mode', async () => {
     const visitorId = randomUUID();
     const here = await visit({ visitorId });
     const stranger = await visit();
@@ -140,7 +140,7 @@ describe('an embedded visitor', () => {
     expect(live.mode).toBe('live');
   });
 
-  it('whose session is revoked stays out, whenever it comes back', async () => {
+  it('whose session was revoked is refused, even days later', async () => {
     const visitorId = randomUUID();
     const { sessionId } = await visit({ visitorId });
     await revokeSession(orgId, sessionId, now);
@@ -151,7 +151,7 @@ describe('an embedded visitor', () => {
     expect((await visit()).sessionId).not.toBe(sessionId);
   });
 
-  it('from one address may be new five times a minute here, and come back without limit', async () => {
+  it('is rate limited by address: five new visitors a minute, while known visitors may return without limit', async () => {
     const address = '192.0.2.7';
     const known = randomUUID();
     for (const visitorId of [known, ...Array.from({ length: 4 }, () => randomUUID())])
@@ -162,7 +162,7 @@ describe('an embedded visitor', () => {
     await visit({ address: '192.0.2.8' });
   });
 
-  it('does not become another address by numbering hosts of its IPv6 network', async () => {
+  it('does not evade the limit by using other hosts of the same IPv6 network', async () => {
     for (let host = 1; host <= 5; host += 1) await visit({ address: `2001:db8:9:9::${host}` });
     expect(await refusal(visit({ address: '2001:db8:9:9:1::1' }))).toMatchObject({ code: 'RATE_LIMITED' });
     await visit({ address: '2001:db8:9:a::1' });
@@ -176,14 +176,14 @@ describe('an embedded visitor', () => {
     ['a signature of nothing', { sig: 'a'.repeat(64) }, 'email'],
     ['an e-mail that is none', { email: 'ada', sig: 'a'.repeat(64) }, 'email'],
     ['an endless product', { productType: 'x'.repeat(201) }, 'productType'],
-  ])('with %s is refused by name', async (_, fields, name) => {
+  ])('with %s is refused, and the error names the parameter', async (_, fields, name) => {
     const thrown = await refusal(visit(fields));
     expect([thrown?.code, thrown?.details?.[0]?.path]).toEqual(['VALIDATION', ['query', name]]);
   });
 });
 
-describe('a page', () => {
-  it('may embed when its origin is listed; in test mode also from this machine', async () => {
+describe('a page that embeds the chat', () => {
+  it('is allowed when its origin is listed; in test mode localhost is allowed too', async () => {
     await visit();
     await visit({ origin: local });
     for (const origin of ['https://elsewhere.example', 'null', undefined]) {
@@ -191,7 +191,7 @@ describe('a page', () => {
     }
   });
 
-  it('of this machine may not embed in live mode, nor any page while no origin is listed', async () => {
+  it('on localhost is refused in live mode, and every page is refused while no origin is listed', async () => {
     await setEnvironment(orgId, 'production');
     pk = (await providePublishableKey(orgId, 'live', now)).key;
     expect(await visit()).toMatchObject({ mode: 'live' });
@@ -200,7 +200,7 @@ describe('a page', () => {
     expect(await refusal(visit())).toMatchObject({ code: 'ORIGIN_NOT_ALLOWED' });
   });
 
-  it('with a live key before the organization is live acts as a test page', async () => {
+  it('with a live key gets test mode until the organization is live', async () => {
     pk = (await providePublishableKey(orgId, 'live', now)).key;
     expect(await visit({ origin: local })).toMatchObject({ mode: 'test' });
   });
@@ -215,7 +215,7 @@ describe('a page', () => {
     expect(await refusal(visit({ pk: make() }))).toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 
-  it('with a key that was replaced is refused within a second', async () => {
+  it('with a replaced key is refused within a second', async () => {
     await visit();
     await rotatePublishableKey(orgId, 'test', now);
     await until(async () => (await refusal(visit()))?.code === 'UNAUTHENTICATED', 'the old key to be refused');
@@ -225,7 +225,7 @@ describe('a page', () => {
 describe('a signed e-mail', () => {
   const email = 'ada@example.com';
 
-  it('makes the customer whom a backend knows by it, verified, and not the visitor of before', async () => {
+  it('identifies the verified customer whom the backend knows by it, not the anonymous visitor of before', async () => {
     const secret = await secretOf('test');
     const visitorId = randomUUID();
     const anonymous = await visit({ visitorId });
@@ -245,13 +245,13 @@ describe('a signed e-mail', () => {
     ['with SHA-1', (secret) => createHmac('sha1', secret).update(email).digest('hex')],
     ['cut short', (secret) => signed(secret, email).slice(0, -2)],
     ['that is empty', () => ''],
-  ])('with a signature %s is refused, and knows nobody', async (_, sign) => {
+  ])('with a signature %s is refused, and no customer is created', async (_, sign) => {
     const sig = sign(await secretOf('test'));
     expect(await refusal(visit({ email, sig }))).toMatchObject({ code: 'UNAUTHENTICATED' });
     expect(await CustomerModel.countDocuments({ org_id: orgId }, everyRecord)).toBe(0);
   });
 
-  it('is refused while there is no secret, and with the secret of the other mode or organization', async () => {
+  it('is refused without a secret, and with the secret of the other mode or another organization', async () => {
     expect(await refusal(visit({ email, sig: signed('', email) }))).toMatchObject({ code: 'UNAUTHENTICATED' });
     const live = await secretOf('live');
     expect(await refusal(visit({ email, sig: signed(live, email) }))).toMatchObject({ code: 'UNAUTHENTICATED' });
@@ -262,7 +262,7 @@ describe('a signed e-mail', () => {
     expect(await refusal(visit({ email, sig: signed(mine, email) }))).toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 
-  it('with the secret of before is taken as long as it overlaps, and no longer', async () => {
+  it('is accepted with the previous secret during the overlap, and refused afterwards', async () => {
     const old = await secretOf('test');
     const next = await secretOf('test', new Date(now.getTime() + 60_000));
     await visit({ email, sig: signed(old, email) });
@@ -275,12 +275,12 @@ describe('a signed e-mail', () => {
   });
 });
 
-describe('what let an embed in', () => {
+describe('the credentials that admitted an embed, checked again later', () => {
   const email = 'ada@example.com';
   const check = (admission: Partial<Admission>, mode: Mode = 'test') =>
     auth.recheck({ orgId, mode }, { pk, origin: page, email: undefined, sig: undefined, ...admission });
 
-  it('still does while nothing changes, and makes nobody', async () => {
+  it('are still accepted while nothing has changed, and the check creates no customer', async () => {
     const sig = signed(await secretOf('test'), email);
     await check({});
     await check({ origin: local });
@@ -288,19 +288,19 @@ describe('what let an embed in', () => {
     expect(await CustomerModel.countDocuments({ org_id: orgId }, everyRecord)).toBe(0);
   });
 
-  it('no longer does once the key is replaced', async () => {
+  it('are refused once the key is replaced', async () => {
     await check({});
     await rotatePublishableKey(orgId, 'test', now);
     await until(async () => (await refusal(check({})))?.code === 'UNAUTHENTICATED', 'the old key to be refused');
   });
 
-  it('no longer does once the origin is off the list', async () => {
+  it('are refused once the origin is removed from the allowlist', async () => {
     await saveSupportConfig(orgId, 1, { ...defaultSettings, ...defaultOutboxState }, now);
     expect(await refusal(check({}))).toMatchObject({ code: 'ORIGIN_NOT_ALLOWED' });
     await check({ origin: local });
   });
 
-  it('no longer does once the secret is replaced and its overlap over; who is anonymous needs none', async () => {
+  it('are refused once the secret is replaced and its overlap over; an anonymous visitor needs no secret', async () => {
     const sig = signed(await secretOf('test'), email);
     await secretOf('test', new Date(now.getTime() + 60_000));
     await check({ email, sig });
@@ -309,7 +309,7 @@ describe('what let an embed in', () => {
     await check({});
   });
 
-  it('is judged in the mode that the session has, whatever the key acts as by now', async () => {
+  it('are checked in the session’s mode, even when the key now acts in another mode', async () => {
     pk = (await providePublishableKey(orgId, 'live', now)).key;
     const sig = signed(await secretOf('test'), email);
     expect(await visit({ origin: local, email, sig })).toMatchObject({ mode: 'test' });
@@ -320,8 +320,8 @@ describe('what let an embed in', () => {
   });
 });
 
-describe('a customer who is being removed', () => {
-  it('is recognised by nothing any more: the next session is somebody new', async () => {
+describe('a customer who is being deleted', () => {
+  it('is not recognized any more: a new session gets a new customer', async () => {
     const visitorId = randomUUID();
     const identity = { email: 'ada@example.com', externalId: 'u-1' };
     const minted = await provideCustomer(orgId, 'test', identity, now);
@@ -354,21 +354,21 @@ describe('a step-up token', () => {
     return { token, sessionId };
   }
 
-  it('is used once, also by many at once', async () => {
+  it('can be used once, even when used concurrently', async () => {
     const { token, sessionId } = await stepUpSession();
     const used = await Promise.all(Array.from({ length: 12 }, () => consumeStepUp(orgId, sessionId, token, now)));
     expect(used.filter(Boolean)).toHaveLength(1);
     expect(await SessionModel.findById(sessionId).lean()).not.toHaveProperty('step_up_hash');
   });
 
-  it('is of its session and organization only, and a wrong one uses nothing up', async () => {
+  it('works only for its own session and organization, and a failed attempt does not use it up', async () => {
     const [one, two] = [await stepUpSession(), await stepUpSession()];
     expect(await consumeStepUp(orgId, one.sessionId, two.token, now)).toBe(false);
     expect(await consumeStepUp(await newOrg(), one.sessionId, one.token, now)).toBe(false);
     expect(await consumeStepUp(orgId, one.sessionId, one.token, now)).toBe(true);
   });
 
-  it('lasts five minutes, and no longer than its session', async () => {
+  it('expires after five minutes, or earlier with its session', async () => {
     const [late, early, revoked] = [await stepUpSession(), await stepUpSession(), await stepUpSession()];
     const after = (ms: number) => new Date(now.getTime() + ms);
     expect(await consumeStepUp(orgId, late.sessionId, late.token, after(300_000))).toBe(false);

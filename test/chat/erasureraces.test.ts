@@ -1,6 +1,6 @@
 /**
- * The removal of a customer that is interrupted at any write, or written behind: the activities on a real database, and what
- * customers ask in vain with the real programs.
+ * The deletion of a customer, interrupted at every write and raced by other writes: the activities on a real database.
+ * Also the customer's unanswered questions, with the real programs.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
@@ -38,7 +38,7 @@ const run = (what: keyof typeof activities, customerId: string, ofOrg = orgId) =
     customerId,
   });
 
-/** A customer with two conversations, who is to be removed. */
+/** A customer with two conversations, whom the test will delete. */
 async function customerToErase() {
   const now = clock();
   const { _id: customerId } = await provideCustomer(orgId, 'live', { externalId: newId('request') }, now);
@@ -93,7 +93,7 @@ async function write(convId: string, body: string): Promise<string> {
   return (await insertMessage(messageAt(convId, position, body)))!._id;
 }
 
-/** The agent finds no answer; without `asker` it was a key that asked. */
+/** Records a question without an answer; without `asker`, an API key asked it. */
 const miss = (question: string, asker?: Asker) => {
   const asked = { question, group: question, why: 'nothing_found' as const, now: clock() };
   return asker ? recordCustomerGap(orgId, 'live', asked, asker) : recordGap(orgId, 'live', asked);
@@ -102,7 +102,7 @@ const ownWords = (customerId: string) => `Where is ${customerId}?`;
 type StoredGap = { count: number; askers: { customer: string; message: string; count: number }[] };
 const gapOf = (question: string) =>
   mongoose.connection.collection<StoredGap>('gaps').findOne({ question }, everyRecord);
-/** A customer of these words, who has just asked them. */
+/** A new customer who has just asked this question. */
 async function askingCustomer(question: string): Promise<Asker> {
   const customerId = await customerToErase();
   const { _id: convId } = await provideConversation(orgId, 'live', customerId, clock());
@@ -157,8 +157,8 @@ async function dyingAt(n: number, work: () => Promise<unknown>): Promise<boolean
   return died;
 }
 
-describe('the removal of a customer', () => {
-  it('that dies at any of its writes is finished by the next try, and tells how much there was', async () => {
+describe('the deletion of a customer', () => {
+  it('that fails at any write is completed by the retry, and reports how much was deleted', async () => {
     let points = 0;
     for (let n = 1; ; n++) {
       const customerId = await customerToErase();
@@ -177,11 +177,11 @@ describe('the removal of a customer', () => {
       });
       if (!died) break;
     }
-    // The writes: shutting the customer out, recording that, one per collection, recording the end.
+    // The writes: disabling the customer, recording that, one per collection, recording the end.
     expect(points).toBeGreaterThanOrEqual(10);
   });
 
-  it('takes along what was at work meanwhile: a message under way, answers, a session, a conversation', async () => {
+  it('also removes what was written meanwhile: a message in flight, answers, a session, a conversation', async () => {
     const customerId = await customerToErase();
     const convIds = await convIdsOf(customerId);
     const [open] = convIds;
@@ -190,11 +190,11 @@ describe('the removal of a customer', () => {
     const { position } = await actOn(orgId, open!, 'message', { now: clock(), ...told });
     const conversation = (await ConversationModel.findById(open).lean())!;
     await run('eraseCustomer', customerId);
-    // Each of these requests was admitted before the removal, and writes only now.
+    // Each of these requests was accepted before the deletion and writes only now.
     await insertMessage(messageAt(open!, position, 'Late'));
     await conversationWriter(conversation, clock).append({ type: 'reply_chunk' });
     await newSession(customerId);
-    // The words of a deleted message do not come back, not even for a moment.
+    // The text of a deleted message is never recorded again, not even temporarily.
     await miss(ownWords(customerId), { customerId, messageId });
     expect(await gapOf(ownWords(customerId))).toBeNull();
     const begun = await provideConversation(orgId, 'live', customerId, clock());
@@ -207,7 +207,7 @@ describe('the removal of a customer', () => {
     expect(erasure!.verified_at! >= erasure!.erased_at!).toBe(true);
   });
 
-  it('that runs twice at once ends as if it had run once', async () => {
+  it('that runs twice at the same time has the same result as one run', async () => {
     const customerId = await customerToErase();
     const convIds = await convIdsOf(customerId);
     await Promise.all([
@@ -219,7 +219,7 @@ describe('the removal of a customer', () => {
     expect((await findErasure(orgId, customerId))?.status).toBe('verified');
   });
 
-  it('touches nobody else', async () => {
+  it('leaves other customers’ records unchanged', async () => {
     const [gone, stays] = [await customerToErase(), await customerToErase()];
     const convIds = await convIdsOf(stays);
     const before = await left(stays, convIds);
@@ -229,7 +229,7 @@ describe('the removal of a customer', () => {
 });
 
 describe('an unanswered question', () => {
-  it('goes with the last of those who asked it, one after the other or all at once', async () => {
+  it('is deleted with the last customer who asked it, whether they are deleted one by one or at once', async () => {
     const words = `Where is ${newId('request')}?`;
     const [one, two, ...others] = await Promise.all(Array.from({ length: 8 }, () => askingCustomer(words)));
     expect((await gapOf(words))!.count).toBe(8);
@@ -241,7 +241,7 @@ describe('an unanswered question', () => {
     expect(await gapOf(words)).toBeNull();
   });
 
-  it('is counted once a message, however often and by how many its answer is attempted', async () => {
+  it('counts a message once, even when the answer is attempted several times or concurrently', async () => {
     const words = `Where is ${newId('request')}?`;
     const asker = await askingCustomer(words);
     await Promise.all(Array.from({ length: 10 }, () => miss(words, asker)));
@@ -254,17 +254,17 @@ describe('an unanswered question', () => {
     expect(await gapOf(words)).toBeNull();
   });
 
-  it('that a key has asked, too, stays without the customer', async () => {
+  it('that an API key asked too stays after the customer is deleted', async () => {
     const words = `Where is ${newId('request')}?`;
     await miss(words);
-    // A record as it was stored before gaps had askers.
+    // A record as it was stored before gaps recorded who asked.
     await mongoose.connection.collection('gaps').updateOne({ question: words }, { $unset: { askers: 1 } }, everyRecord);
     const { customerId } = await askingCustomer(words);
     await run('eraseCustomer', customerId);
     expect(await gapOf(words)).toMatchObject({ count: 1, askers: [] });
   });
 
-  it('that is counted while its customer is removed is not there afterwards', async () => {
+  it('that is counted while its customer is deleted is gone afterwards', async () => {
     const words = Array.from({ length: 20 }, () => `Where is ${newId('request')}?`);
     for (const question of words) {
       const { customerId } = await askingCustomer('Hello?');
@@ -276,7 +276,7 @@ describe('an unanswered question', () => {
     }
   });
 
-  it('of more than a thousand customers is only counted for the next one', async () => {
+  it('with a thousand askers only increases its count for the next one', async () => {
     const words = `Where is ${newId('request')}?`;
     const first = await askingCustomer(words);
     const askers = Array.from({ length: 999 }, (_, i) => ({ customer: `hash ${i}`, message: `hash ${i}`, count: 1 }));
@@ -291,7 +291,7 @@ describe('an unanswered question', () => {
   });
 });
 
-describe('a customer who asks in vain', () => {
+describe('a customer whose question has no answer', () => {
   let env: SystemEnv;
   let api: Running;
   let client: Api;
@@ -324,7 +324,7 @@ describe('a customer who asks in vain', () => {
     await removeDataDir(env);
   });
 
-  /** Asks in words that no other test uses. */
+  /** Asks a question in words that no other test uses. */
   async function asks(question: string) {
     const { token, customerId } = await client.newSession(org, { key });
     const said = { token, body: { body: question } };
@@ -339,7 +339,7 @@ describe('a customer who asks in vain', () => {
   const erased = (customerId: string) =>
     until(async () => (await erase(customerId)).body.data.status === 'erased', 'the removal');
 
-  it('and is removed while a model thinks leaves no word, once the attempt under way has ended', async () => {
+  it('leaves no trace when deleted during a model’s answer, once that attempt has ended', async () => {
     await startWorker({ OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'm' });
     const file = { name: 'a.md', content: '# Gannet cards\nThe gannet card costs 12 EUR a year.\n' };
     const { body } = await client.upload(org.orgId, key, file);
@@ -365,7 +365,7 @@ describe('a customer who asks in vain', () => {
     }
   });
 
-  it('whose answer is begun again by another worker is counted once, and forgotten', async () => {
+  it('is counted once when another worker repeats the answer, and the question goes with the customer', async () => {
     await startWorker({ FAULT: 'answer unstored' });
     const question = `Where is ${newId('request')}?`;
     const { customerId, convId } = await asks(question);
@@ -376,7 +376,7 @@ describe('a customer who asks in vain', () => {
       'the answer',
     );
     const asked = await MessageModel.findOne({ conv_id: convId, role: 'customer' }).lean();
-    // Two attempts, unless a busy machine lost one more.
+    // At least two attempts; a busy machine may have lost one more.
     expect(answered.record).toMatchObject({ attempts: asked?.attempts });
     expect(asked?.attempts).toBeGreaterThanOrEqual(2);
     expect(await gapOf(question)).toMatchObject({ count: 1, askers: [{ count: 1 }] });

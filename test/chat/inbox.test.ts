@@ -1,4 +1,4 @@
-/** The inbox over the API: what members and keys see, what they do, and that it reaches the customer. */
+/** The inbox API: what members and API keys see, how they act, and that the customer is shown the result. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { sharedDatabase } from '../kit/database.ts';
@@ -24,7 +24,7 @@ const post = (of: TestOrg, rest: string, body: unknown = {}, token = of.owner.to
 
 type Talk = { convId: string; token: string; customerId: string; say(body: string, id?: string): Promise<string> };
 
-/** A customer with a session of this key, who has said something. */
+/** A customer with a session minted by this key, who has sent a message. */
 async function talk(of: TestOrg, secret: string, first = 'Hello, is anybody there?', name?: string): Promise<Talk> {
   const customer = { email: `${randomUUID()}@customer.example`, ...(name ? { name } : {}) };
   const { token, customerId } = await api.newSession(of, { key: secret, body: { customer } });
@@ -39,7 +39,7 @@ async function talk(of: TestOrg, secret: string, first = 'Hello, is anybody ther
   return { convId: await say(first), token, customerId, say };
 }
 
-/** What the customer can read. */
+/** The conversation as the customer can read it. */
 async function history(of: TestOrg, { token, convId }: Talk) {
   const { status, body } = await api.request('GET', `/support/chat/conversation/${of.orgId}/${convId}`, { token });
   expect(status).toBe(200);
@@ -48,7 +48,7 @@ async function history(of: TestOrg, { token, convId }: Talk) {
 
 const stored = async (convId: string) =>
   (await db().collection<Conversation>('conversations').findOne({ _id: convId }))!;
-/** Waits until no worker has work left, so that nothing moves by itself. */
+/** Waits until no worker has work left, so that nothing changes any more. */
 async function settled({ convId }: Talk): Promise<Conversation> {
   return until(async () => {
     const waiting = await db().collection('messages').countDocuments({ conv_id: convId, state: 'waiting' });
@@ -59,7 +59,7 @@ async function settled({ convId }: Talk): Promise<Conversation> {
   }, `conversation ${convId} to be attended to`);
 }
 const range = (n: number) => Array.from({ length: n }, (_, i) => i);
-/** Writes what a process writes for a customer's message if it dies before the message is stored. */
+/** Writes what a process writes for a customer's message when it dies before the message is stored. */
 const actDead = (convId: string) =>
   db()
     .collection<Conversation>('conversations')
@@ -71,7 +71,7 @@ const frames = async (convId: string) =>
     .toArray();
 
 describe('GET /support/inbox/orgs/{orgId}', () => {
-  it('shows whole entries: who it is, how it stands, its ticket, and what is unread', async () => {
+  it('lists complete entries: customer, status, ticket and unread count', async () => {
     const own = await api.newOrg();
     const secret = (await api.newKey(own)).token;
     const one = await talk(own, secret, 'Where is\nmy card?', 'Ada Example');
@@ -97,7 +97,7 @@ describe('GET /support/inbox/orgs/{orgId}', () => {
     expect(entry).not.toHaveProperty('pending');
   });
 
-  it('previews the customer’s last message, not what the agent or a member answered, and names the e-mail', async () => {
+  it('previews the customer’s last message rather than replies, and names the customer’s e-mail', async () => {
     const own = await api.newOrg();
     const secret = (await api.newKey(own)).token;
     const one = await talk(own, secret, 'Where is my card?');
@@ -113,10 +113,10 @@ describe('GET /support/inbox/orgs/{orgId}', () => {
     ]);
   });
 
-  it('has the newest activity first, and filters by status and assignee; totals follow the filter', async () => {
+  it('lists the latest activity first, filters by status and assignee, and its totals follow the filter', async () => {
     const own = await api.newOrg();
     const secret = (await api.newKey(own)).token;
-    // One after the other: an answer is activity, too.
+    // Sequentially, because an answer counts as activity too.
     const talks: Talk[] = [];
     for (const _ of range(3)) {
       talks.push(await talk(own, secret));
@@ -143,18 +143,18 @@ describe('GET /support/inbox/orgs/{orgId}', () => {
     expect((await get(own, '?status=closed')).status).toBe(400);
   });
 
-  it('is paged without showing anything twice, while conversations begin and move', async () => {
+  it('is paged without repeating an entry while conversations are created and change', async () => {
     const own = await api.newOrg();
     const secret = (await api.newKey(own)).token;
     const talks: Talk[] = [];
     for (let i = 0; i < 5; i++) {
       talks.push(await talk(own, secret));
-      // An answer is activity, too.
+      // An answer counts as activity too.
       await settled(talks[i]!);
     }
     const [oldest, , , , newest] = talks;
     const page1 = (await get(own, '?limit=2')).body;
-    // The newest conversation leads to the next page, one that is still to come moves up, and a new one begins.
+    // The cursor is at the newest conversation. One from a later page moves to the top, and a new one starts.
     await newest!.say('One more.');
     await oldest!.say('I am still waiting.');
     const begun = await talk(own, secret);
@@ -169,7 +169,7 @@ describe('GET /support/inbox/orgs/{orgId}', () => {
       expect((await get(own, `?cursor=${cursor}`)).status).toBe(400);
   });
 
-  it('never mixes live and test: a key sees its own, a member the one asked for or both', async () => {
+  it('never mixes live and test: a key sees its own mode, a member the requested mode or both', async () => {
     const own = await api.newOrg();
     await api.goLive(own);
     const keys = { test: (await api.newKey(own)).token, live: (await api.newKey(own, { mode: 'live' })).token };
@@ -203,7 +203,7 @@ describe('GET /support/inbox/orgs/{orgId}', () => {
     expect([both.body.count, both.body.unread]).toEqual([2, 2]);
   });
 
-  it('has no conversation in which nobody has written', async () => {
+  it('omits conversations without messages', async () => {
     const own = await api.newOrg();
     const secret = (await api.newKey(own)).token;
     const one = await talk(own, secret);
@@ -216,7 +216,7 @@ describe('GET /support/inbox/orgs/{orgId}', () => {
 });
 
 describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
-  it('shows the messages with what members may know, and goes back page by page', async () => {
+  it('returns the messages with what members may see, and pages back in time', async () => {
     const one = await talk(org, key, 'first');
     for (const body of ['second', 'third']) await one.say(body);
     await settled(one);
@@ -240,7 +240,7 @@ describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
     expect((await get(org, `/${one.convId}?cursor=LTE`)).status).toBe(400);
   });
 
-  it('is read once a member has opened it, not when a key has, nor when somebody looks back', async () => {
+  it('marks the conversation as read when a member opens it, but not for a key or for older pages', async () => {
     const one = await talk(org, key, 'first');
     await one.say('second');
     await settled(one);
@@ -256,7 +256,7 @@ describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
     expect(await unread()).toBe(1);
   });
 
-  it('is read whole once a member has opened it, though messages were sent again at once or died before they were stored', async () => {
+  it('marks everything as read for a member, including duplicates and messages that were never stored', async () => {
     const one = await talk(org, key, 'A real person, please');
     await settled(one);
     const said = range(15).map((i) => (i < 8 ? one.say('Same.', 'same') : one.say(`${i}`, `${i}`)));
@@ -269,7 +269,7 @@ describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
     expect((await stored(one.convId)).unread).toBe(0);
   });
 
-  it('leaves everything unread that no member was shown, however messages and reading interleave', async () => {
+  it('leaves every message unread that was not returned to a member, however messages and reading interleave', async () => {
     const one = await talk(org, key, 'A real person, please');
     await settled(one);
     const shown = new Set<string>();
@@ -289,7 +289,7 @@ describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
     expect((await stored(one.convId)).unread).toBe(0);
   });
 
-  it('shows what is known of the situation: what the backend said, whatever became of the session, and what the page told', async () => {
+  it('returns the context from the backend, which outlives the session, and from the page', async () => {
     const customer = { email: `${randomUUID()}@customer.example` };
     const context = { productType: 'retail', plan: 'gold' };
     const { token, sessionId } = await api.newSession(org, { key, body: { customer, context } });
@@ -313,7 +313,7 @@ describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
     expect((await get(org, `/${one.convId}`)).body.context).toEqual({ session: {}, page: {} });
   });
 
-  it('shows what happened to the ticket, and how satisfied the customer was', async () => {
+  it('returns the ticket’s events and the customer’s rating', async () => {
     const one = await talk(org, key);
     await settled(one);
     expect((await get(org, `/${one.convId}`)).body).toMatchObject({ conversation: { ticket: null }, events: [] });
@@ -333,7 +333,7 @@ describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
 });
 
 describe('POST …/{convId}/reply', () => {
-  it('reaches the customer once, under the member’s name, and has the agent be silent', async () => {
+  it('sends the customer one message under the member’s name, after which the agent stays silent', async () => {
     const one = await talk(org, key);
     await settled(one);
     const sent = await post(org, `/${one.convId}/reply`, { body: 'I am looking into it.' });
@@ -369,7 +369,7 @@ describe('POST …/{convId}/reply', () => {
     );
   });
 
-  it('of a key has the name it gives, or the organization’s; a member’s name is its own', async () => {
+  it('by an API key has the name given, or else the organization’s; a member cannot choose a name', async () => {
     const one = await talk(org, key);
     await post(org, `/${one.convId}/reply`, { body: 'One' }, key);
     await post(org, `/${one.convId}/reply`, { body: 'Two', sender_name: 'Anna' }, key);
@@ -381,7 +381,7 @@ describe('POST …/{convId}/reply', () => {
     expect(names).toEqual(['Test Organization', 'Anna']);
   });
 
-  it('sent again with the same client_message_id or Idempotency-Key is one reply, also at once', async () => {
+  it('repeated with the same client_message_id or Idempotency-Key is one reply, also concurrently', async () => {
     const one = await talk(org, key);
     await settled(one);
     const again = { body: 'Once.', client_message_id: 'mine' };
@@ -403,7 +403,7 @@ describe('POST …/{convId}/reply', () => {
     await until(async () => !(await stored(one.convId)).pending?.length, 'no intent to be left');
   });
 
-  it('cannot be taken by a customer who chose the same client_message_id', async () => {
+  it('is stored even when the customer used the same client_message_id', async () => {
     const one = await talk(org, key);
     await one.say('Mine.', 'same');
     const { status } = await post(org, `/${one.convId}/reply`, { body: 'Ours.', client_message_id: 'same' });
@@ -413,7 +413,7 @@ describe('POST …/{convId}/reply', () => {
     expect(bodies).toEqual(['Hello, is anybody there?', 'Mine.', 'Ours.']);
   });
 
-  it('takes up a resolved conversation again, and its ticket', async () => {
+  it('reopens a resolved conversation and its ticket', async () => {
     const one = await talk(org, key);
     await settled(one);
     await post(org, `/${one.convId}/escalate`);
@@ -429,18 +429,18 @@ describe('POST …/{convId}/reply', () => {
     ['nothing', {}, 'body'],
     ['blanks', { body: ' \n ' }, 'body'],
     ['more than a message may have', { body: 'x'.repeat(8001) }, 'body'],
-  ])('with %s is refused', async (_, body, field) => {
+  ])('with a body of %s is refused', async (_, body, field) => {
     const one = await talk(org, key);
     const reply = await post(org, `/${one.convId}/reply`, body);
     expect([reply.status, reply.body.details[0].path]).toEqual([400, ['body', field]]);
   });
 });
 
-describe('a member who takes up a resolved conversation', () => {
+describe('a member’s act on a resolved conversation', () => {
   it.each([
     ['reply', { body: 'One more thing.' }],
     ['reopen', {}],
-  ])('by %s reaches a customer who is in an empty new one by now', async (act, body) => {
+  ])('by %s is shown to a customer who has since been given a new, empty conversation', async (act, body) => {
     const one = await talk(org, key);
     await settled(one);
     await post(org, `/${one.convId}/resolve`);
@@ -462,8 +462,8 @@ describe('a member who takes up a resolved conversation', () => {
   });
 });
 
-describe('what a member or a key answers without looking', () => {
-  it('leaves unread what the customer wrote', async () => {
+describe('a reply by a member or key who has not read the conversation', () => {
+  it('leaves the customer’s messages unread', async () => {
     const one = await talk(org, key, 'My card was stolen!');
     await settled(one);
     for (const credential of [org.owner.token, key])
@@ -473,7 +473,7 @@ describe('what a member or a key answers without looking', () => {
 });
 
 describe('POST …/{convId}/assign', () => {
-  it('gives it to a member or to nobody, and its ticket is in progress meanwhile', async () => {
+  it('assigns or unassigns a member, and the ticket is in progress while it is assigned', async () => {
     const one = await talk(org, key);
     await settled(one);
     await post(org, `/${one.convId}/escalate`);
@@ -486,12 +486,12 @@ describe('POST …/{convId}/assign', () => {
     const taken = await post(org, `/${one.convId}/assign`, { user_id: null });
     expect(taken.body.conversation).toMatchObject({ assigned_to: null, ticket: { status: 'open' } });
     await settled(one);
-    // A customer is not shown whom the conversation is assigned to.
+    // The customer gets no frame for the assignment.
     const shown = (await frames(one.convId)).filter(({ type }) => ['escalated', 'status'].includes(type));
     expect(shown.map(({ type }) => type)).toEqual(['escalated', 'status']);
   });
 
-  it('refuses who is no member of this organization, by name', async () => {
+  it('refuses a user who is not a member, naming the field', async () => {
     const one = await talk(org, key);
     const other = await api.newOrg();
     for (const user_id of [other.owner.userId, 'usr_nobody']) {
@@ -506,7 +506,7 @@ describe('POST …/{convId}/assign', () => {
 });
 
 describe('POST …/{convId}/resolve, escalate and reopen', () => {
-  it('move as the table says, tell what refuses them, and show the customer each new status', async () => {
+  it('change the status where the table allows it, name the reason where it does not, and inform the customer', async () => {
     const one = await talk(org, key);
     await settled(one);
     const steps = [
@@ -534,7 +534,7 @@ describe('POST …/{convId}/resolve, escalate and reopen', () => {
     ]);
   });
 
-  it('reach the customer though the process died after storing them', async () => {
+  it('reach the customer even when the process died right after storing the change', async () => {
     const one = await talk(org, key);
     await settled(one);
     const { pending: _, ...dead } = await stored(one.convId);
@@ -548,7 +548,7 @@ describe('POST …/{convId}/resolve, escalate and reopen', () => {
       next_at: new Date(),
       tries: 0,
     };
-    // What an escalation writes, without the signal that follows.
+    // The record as an escalation writes it, without the signal that follows.
     const left: Conversation = {
       ...dead,
       status: 'escalated',
@@ -561,7 +561,7 @@ describe('POST …/{convId}/resolve, escalate and reopen', () => {
     await until(async () => !(await stored(one.convId)).pending?.length, 'the intent to be settled');
   });
 
-  it('may be done by a key with support:write, and by any member', async () => {
+  it('are allowed to keys with support:write and to every member', async () => {
     const { token } = await api.join(org);
     for (const credential of [key, token]) {
       const one = await talk(org, key);
@@ -571,7 +571,7 @@ describe('POST …/{convId}/resolve, escalate and reopen', () => {
     }
   });
 
-  it('takes at most 500 characters as the reason of an escalation', async () => {
+  it('limit the reason of an escalation to 500 characters', async () => {
     const one = await talk(org, key);
     for (const reason of ['x'.repeat(501), '  ', 7]) {
       const { status, body } = await post(org, `/${one.convId}/escalate`, { reason });
@@ -580,8 +580,8 @@ describe('POST …/{convId}/resolve, escalate and reopen', () => {
   });
 });
 
-describe('another organization’s conversation', () => {
-  it('does not exist: 404 for every route, and nothing about it changes', async () => {
+describe('a conversation of another organization', () => {
+  it('is not found on any route (404), and stays unchanged', async () => {
     const one = await talk(org, key);
     const before = await settled(one);
     const other = await api.newOrg();

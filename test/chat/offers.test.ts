@@ -1,6 +1,6 @@
 /**
- * Where nothing surely answers, what may help is offered: over HTTP, in a conversation, and judged by a model. Passages are compared
- * by the vectors of an endpoint.
+ * When no answer is certain, passages that may help are offered: over HTTP, in a conversation, and with a model that
+ * decides. Passages are compared by embeddings from an endpoint.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MongoClient } from 'mongodb';
@@ -53,7 +53,7 @@ Young people open one together with a parent.
 
 Two people share one account and both may sign.
 `;
-/** Questions that this help centre nearly answers. */
+/** Questions that this help centre almost answers. */
 const near = [
   'When do you close on Saturday in Rostock?',
   'Can I open an account for my company?',
@@ -67,7 +67,7 @@ let model: OpenAiServer;
 let api: Api;
 let org: TestOrg;
 let key: string;
-/** The same, with a model that judges. */
+/** The same API with a language model that decides whether a passage answers. */
 let judging: Api;
 
 beforeAll(async () => {
@@ -88,11 +88,12 @@ beforeAll(async () => {
   const { body } = await api.upload(org.orgId, key, { name: 'help.md', content: help });
   expect((await api.processed(org.orgId, key, body.document.doc_id)).status).toBe('indexed');
   await until(async () => (await ask(near[0]!)).body.confidence === 'low', 'the vectors');
-  // A vector that takes 1.5 s is not waited for, and none is asked for 15 s after it; those that came are remembered.
+  // An embedding that takes longer than 1.5 s is given up, and none is requested for the next 15 s. Earlier ones are
+  // cached.
   for (const at of [api, judging]) {
     for (const query of [...near, 'Kann ich ein Account open für die company?', 'other currencies']) {
       await until(async () => {
-        // As a member, whose tries are no gaps.
+        // Asked as a member, whose questions are not recorded as unanswered.
         const asked = { token: org.owner.token, body: { query, explain: true } };
         const { status, body } = await at.request('POST', `/orgs/${org.orgId}/kb/query`, asked);
         return status === 200 && !body.explain.degraded;
@@ -116,7 +117,7 @@ const gaps = async (): Promise<string[]> => {
 };
 
 describe('POST /orgs/{orgId}/kb/query', () => {
-  it('offers the nearest passages by their headings, with their sources and in the language of the question', async () => {
+  it('offers the nearest passages by their headings, with sources, in the question’s language', async () => {
     const { status, body } = await ask(near[0]!);
     expect(status).toBe(200);
     expect(body).toMatchObject({ has_context: true, confidence: 'low', sources: [{ name: 'help.md' }] });
@@ -131,12 +132,12 @@ describe('POST /orgs/{orgId}/kb/query', () => {
     );
     expect(JSON.stringify(body.offers)).not.toContain(':1:');
     expect((await ask('Kann ich ein Account open für die company?')).body.answer).toContain(ownSentences.mayHelp.de);
-    // The first one was asked before there were vectors, and missed.
+    // The first question was asked before embeddings were available, so it was recorded as unanswered.
     expect((await ask(near[2]!)).body.confidence).toBe('low');
     expect(await gaps()).not.toContain(near[2]);
   });
 
-  it('what is offered is answered for sure when it is asked, whatever was said before', async () => {
+  it('answers with certainty when an offered question is asked, whatever the history', async () => {
     for (const question of near) {
       const { body } = await ask(question);
       expect(body.offers).not.toEqual([]);
@@ -150,14 +151,14 @@ describe('POST /orgs/{orgId}/kb/query', () => {
     }
   });
 
-  it('an answer has high confidence, and a miss none', async () => {
+  it('reports high confidence for an answer, and none when nothing was found', async () => {
     expect((await ask('other currencies')).body).toMatchObject({ has_context: true, confidence: 'high' });
     const { body } = await ask('Xylophones?');
     expect(body.has_context).toBe(false);
     expect(body).not.toHaveProperty('confidence');
   });
 
-  it('a model is given what may help, and judges: it answers, or nothing does', async () => {
+  it('lets a model decide whether the nearest passages answer the question', async () => {
     const sentence = 'The branch in Rostock opens at nine.';
     model.reply = () => JSON.stringify({ answered: true, sources: [1], answer: sentence });
     expect((await ask(near[0]!, judging)).body).toMatchObject({
@@ -201,7 +202,7 @@ describe('in a conversation', () => {
   });
   const inInbox = async ({ convId }: ChatClient) =>
     (await api.request('GET', `/support/inbox/orgs/${org.orgId}/${convId}`, { token: key })).body;
-  /** The ticket, if there is one once everything about the answers is done: a person is called after an answer was shown. */
+  /** Returns the conversation's ticket or null, once all work is done: escalation comes after the answer is shown. */
   async function ticketOf(chat: ChatClient): Promise<object | null> {
     const waiting = { conv_id: chat.convId!, state: 'waiting' };
     await until(
@@ -211,7 +212,7 @@ describe('in a conversation', () => {
     return (await inInbox(chat)).conversation.ticket;
   }
 
-  it('offers come with the answer, in its history and in the inbox; taking one ends it', async () => {
+  it('offers come with the answer, in the history and in the inbox; choosing one gets a certain answer', async () => {
     const { chat, token, says } = await customer();
     const offer = await says(near[1]!);
     expect(offer).toMatchObject({ has_context: true, confidence: 'low', sources: [{ name: 'help.md' }] });
@@ -232,7 +233,7 @@ describe('in a conversation', () => {
     await chat.close();
   });
 
-  it('an offer is no miss; those that follow one that was not taken are, and a person is called', async () => {
+  it('the first offer is no miss; further offers after an ignored one are misses, and the conversation is escalated', async () => {
     const { chat, says } = await customer();
     await says(near[0]!);
     const second = await says(near[1]!);
@@ -245,7 +246,7 @@ describe('in a conversation', () => {
     await chat.close();
   });
 
-  it('an answer in between, as to an offer that is taken, ends the row', async () => {
+  it('an answer in between, such as a chosen offer, resets the count of misses', async () => {
     const { chat, says } = await customer();
     await says(near[0]!);
     const second = await says(near[1]!);

@@ -1,4 +1,4 @@
-/** Who counts as present: customers with a socket in a process that lives. */
+/** Customers count as present while a live process holds a socket of theirs. */
 import { describe, expect, it } from '@jest/globals';
 import pino from 'pino';
 import { modelsIn } from '../kit/database.ts';
@@ -13,7 +13,7 @@ const orgId = newId('org');
 const at = (seconds: number) => new Date(Date.now() + seconds * 1000);
 
 describe('lastSeen', () => {
-  it('is now while a living process has a socket, else when it was there last', async () => {
+  it('returns now while a live process holds a socket, otherwise the time of the last one', async () => {
     const customerId = newId('customer');
     const [one, other, came] = [newId('request'), newId('request'), at(-100)];
     expect(await lastSeen(orgId, customerId, at(0))).toBeUndefined();
@@ -21,7 +21,7 @@ describe('lastSeen', () => {
       await noteAlive(process, came);
       await notePresence(process, [{ orgId, customerId, present: true }], came);
     }
-    // Both have been silent for long: they died.
+    // Neither process has reported for long, so both count as dead.
     expect(await lastSeen(orgId, customerId, at(0))).toEqual(came);
     const now = at(0);
     await noteAlive(one, now);
@@ -33,7 +33,7 @@ describe('lastSeen', () => {
 });
 
 describe('the sockets of a process', () => {
-  it('are written down together, and a customer leaves with its last one', async () => {
+  it('are recorded in batches, and a customer leaves with the last socket', async () => {
     const presence = createPresence({ clock: () => new Date(), log: pino({ level: 'silent' }) });
     const customers = Array.from({ length: 200 }, () => ({ orgId, customerId: newId('customer') }));
     for (const one of [...customers, customers[0]!]) presence.came(one);

@@ -1,4 +1,6 @@
-/** Messages are read by meaning, with the real models: which tables hold, and what a customer is told. */
+/**
+ * Messages are classified by embeddings with the real models: accuracy on tables of sentences, and the agent's replies.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { answering } from '../kit/answering.ts';
 import { until } from '../kit/harness.ts';
@@ -11,7 +13,7 @@ describe('the tables of sentences', () => {
   let embedding: Embedding;
   let tables: Record<string, Outcome>;
   beforeAll(async () => {
-    // Hundreds of sentences wait for one process.
+    // Hundreds of sentences queue for one process.
     embedding = createEmbedding({ obtain: async () => process.env['TEST_EMBEDDING']!, questionMs: 600_000 });
     await until(async () => embedding.state().state !== 'starting', 'the models');
     tables = await readTables(embedding);
@@ -28,7 +30,7 @@ describe('the tables of sentences', () => {
     'questions with a courtesy',
     'questions',
     'what is searched for',
-  ])('%s: at least 97 %% are read as they are meant', (name) => {
+  ])('%s: at least 97 %% are classified correctly', (name) => {
     const { size, wrong } = tables[name]!;
     expect({ name, wrong: wrong.length <= 0.03 * size ? [] : wrong }).toEqual({ name, wrong: [] });
   });
@@ -36,7 +38,7 @@ describe('the tables of sentences', () => {
   it.each([
     ['calls elsewhere', 0.2],
     ['no calls elsewhere', 0.05],
-  ])('of other businesses, %s: at most a share of %d is read wrong', (name, most) => {
+  ])('from other businesses, %s: at most a share of %d is classified wrongly', (name, most) => {
     const { size, wrong } = tables[name]!;
     expect({ name, wrong: wrong.length <= most * size ? [] : wrong }).toEqual({ name, wrong: [] });
   });
@@ -48,7 +50,7 @@ describe('a message, with the embedding models', () => {
   beforeAll(async () => {
     await startWorker(withEmbedding());
     orgId = await newOrg();
-    // The first message has the models loaded, which beside busy cores takes longer than a message waits for them.
+    // The first message loads the models, which on busy cores takes longer than a message waits for them.
     await until(async () => {
       const { record } = await (await newCustomer(orgId)).ask('Hartelijk bedankt voor de moeite!');
       return record?.['searched'] === null;
@@ -56,7 +58,10 @@ describe('a message, with the embedding models', () => {
   });
   afterAll(stopWorkers);
 
-  /** Beside busy cores a vector may come too late, and then words alone are read: it is said again, by somebody else. */
+  /**
+   * On busy cores an embedding may come too late, and then only words count. So the message is repeated by another
+   * customer.
+   */
   const understood = (said: string) =>
     until(async () => {
       const customer = await newCustomer(orgId);
@@ -75,7 +80,7 @@ describe('a message, with the embedding models', () => {
     ['how are you doing this morning?', ownSentences.small_talk.en],
     ['Rede ich hier mit einem Computer?', ownSentences.bot.de],
     ['you are a useless piece of junk', ownSentences.insult.en],
-  ])('that is no question is neither searched nor missed: %s', async (said, answer) => {
+  ])('that is no question is neither searched nor counted as a miss: %s', async (said, answer) => {
     const { customer, told } = await understood(said);
     expect(told).toMatchObject({ body: answer, record: { searched: null } });
     expect(await customer.settled()).toMatchObject({ status: 'open', misses: 0 });
@@ -85,7 +90,7 @@ describe('a message, with the embedding models', () => {
     'Chcę rozmawiać z żywym konsultantem',
     'Beni gerçek bir insana bağlar mısınız?',
     'ich will nen echten menschen',
-  ])('that calls for a person is heard in many languages: %s', async (said) => {
+  ])('that asks for a person is recognized in many languages: %s', async (said) => {
     const { customer } = await understood(said);
     expect(await customer.settled()).toMatchObject({ status: 'escalated', ticket: { reason: 'asked' } });
   });

@@ -1,6 +1,6 @@
 /**
- * What test mode gathers is forgotten by itself: kept while anybody has to do with it, then removed by MongoDB with nothing
- * of anybody left behind. What is live stays.
+ * Data of test mode expires: it is kept while it is in use, then MongoDB deletes it without personal data left over.
+ * Live data has no expiry.
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -17,9 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => temporal.connection.close());
 type Mode = 'test' | 'live';
-/**
- * A customer with unique words, who asked one question with an answer and one without, and was answered by a person.
- */
+/** A customer with unique words, who asked one question with an answer and one without, and got a member's reply. */
 async function newCustomer(mode: Mode) {
   const word = `w${randomUUID().replaceAll('-', '')}`;
   const org: TestOrg = await api.newOrg();
@@ -50,7 +48,7 @@ async function newCustomer(mode: Mode) {
   return { ...session, org, word, convId, say, texts: [word, session.customerId, convId, session.sessionId] };
 }
 
-/** Waits until nothing is left to answer or show, and the workflow has nothing to do: last of all, it moves times on. */
+/** Waits until no work is left and the workflow is idle; its last step is to extend the retention periods. */
 const settled = (convId: string) =>
   until(async () => {
     const waiting = await db()
@@ -64,7 +62,7 @@ const settled = (convId: string) =>
     return !raw.pendingWorkflowTask && (raw.pendingActivities ?? []).length === 0;
   }, `${convId} to be attended to`);
 
-/** The records that MongoDB removes by itself, and when. */
+/** The collections and fields by which MongoDB expires records (TTL indexes). */
 async function expiring(): Promise<{ name: string; field: string }[]> {
   const found = [];
   for (const { name } of await db().listCollections().toArray()) {
@@ -75,7 +73,7 @@ async function expiring(): Promise<{ name: string; field: string }[]> {
   return found;
 }
 
-/** Moves the times of all of an organization's records back, as if this much time had passed. */
+/** Moves all dates of the organization's records into the past, as if this much time had passed. */
 async function passDays({ orgId }: TestOrg, amount: number): Promise<void> {
   for (const { name, field } of await expiring()) {
     const earlier = { $dateSubtract: { startDate: `$${field}`, unit: 'day', amount } };
@@ -85,7 +83,7 @@ async function passDays({ orgId }: TestOrg, amount: number): Promise<void> {
   }
 }
 
-/** The collections that hold a record with one of these texts in it. */
+/** The collections with a record that contains one of these texts. */
 async function traces(texts: readonly string[]): Promise<string[]> {
   const found = new Set<string>();
   for (const { name } of await db().listCollections().toArray()) {
@@ -94,7 +92,7 @@ async function traces(texts: readonly string[]): Promise<string[]> {
       if (texts.some((one) => text.includes(one))) found.add(name);
     }
   }
-  // Counters of the last minute, which belong to no organization.
+  // The rate limit counters of the last minute belong to no organization.
   found.delete('rate_limits');
   return [...found].toSorted();
 }
@@ -102,7 +100,7 @@ async function traces(texts: readonly string[]): Promise<string[]> {
 const endsOf = async (name: string, filter: object): Promise<(Date | undefined)[]> =>
   (await db().collection(name).find(filter).toArray()).map((record) => record['expires_at'] as Date | undefined);
 
-/** The end of a conversation that was touched since then: that of this day, or of the next if the day has ended meanwhile. */
+/** The expiry of a conversation used since `before`: by that day, or by the next one if midnight has passed. */
 async function endSince(before: Date, convId: string): Promise<Date> {
   const [end] = await endsOf('conversations', { _id: convId });
   expect([before, new Date()].map((at) => keptUntil('test', at).expires_at)).toContainEqual(end);
@@ -110,24 +108,24 @@ async function endSince(before: Date, convId: string): Promise<Date> {
 }
 
 describe('a customer of test mode', () => {
-  it('is forgotten with all there was, 30 days after the last word; what found no answer half a year later', async () => {
+  it('is deleted with all records 30 days after the last message; unanswered questions half a year later', async () => {
     const { org, texts } = await newCustomer('test');
     const held = ['conversations', 'customers', 'frames', 'gaps', 'messages', 'notifications', 'sessions'];
     await until(async () => (await traces(texts)).join() === held.join(), 'members to be told of the escalation');
     await passDays(org, 29);
-    // The pass that removes this record has checked the whole collection for expired ones.
+    // When MongoDB has removed this marker, it has checked the whole collection for expired records.
     const marker = db().collection<{ _id: string; expires_at: Date }>('conversations');
     await marker.insertOne({ _id: org.orgId, expires_at: new Date(0) });
     await until(async () => (await marker.countDocuments({ _id: org.orgId })) === 0, 'a pass of MongoDB');
     expect(await traces(texts)).toEqual(held);
-    // A session is kept for 30 days after its end.
+    // A session is kept for 30 days after it expires.
     await passDays(org, 5);
     await until(async () => (await traces(texts)).join() === 'gaps', 'all but the question to be removed');
     await passDays(org, 183);
     await until(async () => (await traces(texts)).length === 0, 'the question to be removed');
   });
 
-  it('who says something keeps all of the conversation, from its first message on, for 30 days more', async () => {
+  it('who writes again keeps the whole conversation for 30 days more', async () => {
     const { org, customerId, convId, say } = await newCustomer('test');
     await passDays(org, 20);
     const before = new Date();
@@ -144,7 +142,7 @@ describe('a customer of test mode', () => {
     expect(last[0]!['expires_at']).toEqual(daysAfter(end, logDays));
   });
 
-  it('is kept as long as members have to do with the conversation', async () => {
+  it('is kept as long as members work on the conversation', async () => {
     const { org, customerId, convId } = await newCustomer('test');
     await passDays(org, 20);
     const path = `/support/inbox/orgs/${org.orgId}/${convId}/reopen`;
@@ -160,7 +158,7 @@ describe('a customer of test mode', () => {
 });
 
 describe('a customer of live mode', () => {
-  it('is not forgotten: no record of a conversation has an end, but for what is worth nothing once it is over', async () => {
+  it('has no expiring records of a conversation, apart from frames that are useless afterwards', async () => {
     const { convId, customerId } = await newCustomer('live');
     for (const [name, filter] of [
       ['conversations', { _id: convId }],

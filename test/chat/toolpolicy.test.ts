@@ -1,4 +1,7 @@
-/** Every tier, scope and kind of customer, from the customer's words to what is called, asked or refused. */
+/**
+ * All combinations of tier, scope and customer, from the customer's message to the tool being called, confirmed or
+ * refused.
+ */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { system, until } from '../kit/harness.ts';
 import type { ChatClient } from '../kit/socket.ts';
@@ -11,7 +14,7 @@ const { opened, met, visited } = shopping(api);
 type Who = 'anonymous' | 'visitor' | 'verified';
 type Happens = 'called' | 'denied' | 'handed_off' | 'confirm' | 'step_up' | 'member';
 const everybody: readonly Who[] = ['anonymous', 'visitor', 'verified'];
-/** Written out, so that the rule is not held against itself. */
+/** Written out here, so that the rule is not tested against itself. */
 const reached: Readonly<Record<AuthScope, readonly Who[]>> = {
   public: everybody,
   verified_visitor: ['visitor', 'verified'],
@@ -28,10 +31,10 @@ const onceReached: Readonly<Record<RiskTier, Happens>> = {
   human_only: 'handed_off',
 };
 const tiers = Object.keys(onceReached) as RiskTier[];
-/** These two do not look at the scope. */
+/** The scope does not matter for these two tiers. */
 const forAll: readonly RiskTier[] = ['read_public', 'human_only'];
 
-/** One thing for each tier and scope, so that a message means one tool. */
+/** One noun per tier and scope, so that a message selects exactly one tool. */
 const things: Readonly<Record<RiskTier, readonly [string, string, string]>> = {
   read_public: ['parcel', 'voucher', 'invoice'],
   read_private: ['booking', 'insurance', 'flight'],
@@ -72,7 +75,7 @@ const arrives = async (who: Who): Promise<ChatClient> => {
   return visited(shop, who === 'visitor' ? embedSecret : undefined);
 };
 
-/** What became of it: read from the frames, the approvals and the audit, whichever is first. */
+/** Determines the outcome from whichever comes first: frames, approvals or the audit log. */
 async function whatHappens(client: ChatClient, name: string): Promise<Happens> {
   const told = await until(
     async () => {
@@ -98,7 +101,7 @@ const rows = tiers.flatMap((tier) =>
 );
 
 describe('every tier, scope and customer', () => {
-  it.each(rows)('%s with %s, for one who is %s: %s', async (tier, scope, who, expected) => {
+  it.each(rows)('%s with %s, for a customer who is %s: %s', async (tier, scope, who, expected) => {
     const client = await arrives(who);
     const name = toolOf(tier, scope);
     const order = `A-${tiers.indexOf(tier)}${scopes.indexOf(scope)}${everybody.indexOf(who)}7`;
@@ -106,7 +109,7 @@ describe('every tier, scope and customer', () => {
     expect(await whatHappens(client, name)).toBe(expected);
     const calls = shop.mcp.calls.filter(({ arguments: given }) => given['order_number'] === order);
     expect(calls.map((call) => call.name)).toEqual(expected === 'called' ? [name] : []);
-    // Only of those whom a backend vouches for does the server learn who they are.
+    // The server is told the customer's identity only when a backend vouches for it.
     for (const { meta } of calls) expect('io.svc/customer' in meta).toBe(who === 'verified');
     if (expected === 'denied') expect((await client.frame('reply_end')).body).toContain('who you are');
     const [event] = await shop.events(`?conversation_id=${client.convId}`);
@@ -114,5 +117,5 @@ describe('every tier, scope and customer', () => {
     client.drop();
   });
 
-  it('is every combination', () => expect(rows).toHaveLength(7 * 3 * 3));
+  it('the table covers all 63 combinations', () => expect(rows).toHaveLength(7 * 3 * 3));
 });

@@ -1,4 +1,7 @@
-/** What a tool asks back in the middle of a call: the customer alone answers it, in the conversation, and the call goes on. */
+/**
+ * A tool may ask a question in the middle of a call: only the customer answers it, in the conversation, and the call
+ * continues.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { inputRequired } from '@modelcontextprotocol/server';
 import { sharedDatabase } from '../kit/database.ts';
@@ -25,7 +28,7 @@ const requestedSchema = {
   },
   required: ['reason'],
 };
-/** Asks once, and says what it was answered. */
+/** A tool that asks one question and returns the answer it got. */
 const asking: TestTool = {
   ...cancel,
   answer: (_given, _meta, answers) =>
@@ -39,7 +42,7 @@ const asking: TestTool = {
 const terms = { risk_tier: 'safe_write' } as const;
 
 describe('a tool that asks the customer something', () => {
-  it('is answered by this customer only, within its schema, once, and goes on with the answer', async () => {
+  it('gets one answer, valid against its schema and only from this customer, and continues with it', async () => {
     const shop = await opened([{ tool: asking, ...terms }]);
     const { client } = await met(shop);
     const { client: other } = await met(shop);
@@ -90,7 +93,7 @@ describe('a tool that asks the customer something', () => {
     expect(JSON.stringify(await shop.events())).not.toContain('DE021234');
   });
 
-  it.each(['decline', 'cancel'] as const)('is told when the customer does %s', async (action) => {
+  it.each(['decline', 'cancel'] as const)('is told that the customer chose to %s', async (action) => {
     const shop = await opened([{ tool: asking, ...terms }]);
     const { client } = await met(shop);
     client.say(please);
@@ -99,7 +102,7 @@ describe('a tool that asks the customer something', () => {
     expect((await client.frame('reply_end')).body).toContain(JSON.stringify({ why: { action } }));
   });
 
-  it('asks several questions one after the other, and in several rounds', async () => {
+  it('may ask several questions, one after the other and in several rounds', async () => {
     const question = (message: string) =>
       inputRequired.elicit({
         message,
@@ -127,7 +130,7 @@ describe('a tool that asks the customer something', () => {
     expect(shop.mcp.calls).toHaveLength(3);
   });
 
-  it('that nobody answers in time ends, and nothing is sent', async () => {
+  it('gets no answer after the question’s deadline, and no further call', async () => {
     const shop = await opened([{ tool: asking, ...terms }]);
     const { client } = await met(shop);
     client.say(please);
@@ -140,7 +143,7 @@ describe('a tool that asks the customer something', () => {
   });
 });
 
-describe('when a worker dies while the customer is asked', () => {
+describe('when a worker dies while a tool’s question is open', () => {
   let env: SystemEnv;
   let own: Running;
   beforeAll(async () => {
@@ -152,7 +155,7 @@ describe('when a worker dies while the customer is asked', () => {
     await removeDataDir(env);
   });
 
-  it('another one goes on with the answer, and the tool hears it once', async () => {
+  it('another worker continues with the answer, and the tool receives it once', async () => {
     const here = apiAt(own.url);
     const shop = await openShop(here, [{ tool: asking, ...terms }]);
     const first = await startProcess('workers/main.ts', env);

@@ -1,6 +1,6 @@
 /**
- * The chat widget in a real Chromium, against the real API and workers: what a customer sees and does, with a connection
- * that breaks, other tabs, a keyboard only, a screen reader's tree, and pages that allow little.
+ * The chat widget in a real Chromium, against the real API and workers: what a customer sees and does.
+ * Also: lost connections, several tabs, keyboard only, the accessibility tree, and pages with strict policies.
  */
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
@@ -41,7 +41,7 @@ const answer = /three working days/;
 
 type Bank = { org: TestOrg; key: string; publishable: string };
 
-/** An organization whose help centre, or `content` instead of it, is indexed. */
+/** An organization whose help centre is indexed, or `content` instead. */
 async function bank(content = help, at: Api = api): Promise<Bank> {
   const org = await at.newOrg();
   const { token: key } = await at.newKey(org);
@@ -54,7 +54,7 @@ async function bank(content = help, at: Api = api): Promise<Bank> {
   return { org, key, publishable: keys.data.test.key };
 }
 
-/** The demonstration page in a browser of its own. */
+/** Opens the demonstration page in a new browser context. */
 async function demo(
   publishable: string,
   { url = api.url, width = 1000, height = 760, ...settings }: Record<string, string | number> = {},
@@ -69,7 +69,7 @@ async function demo(
   return { page, chat };
 }
 
-/** Waits until the log equals this list; a pattern stands for any line that it matches. */
+/** Waits until the log equals these lines; a pattern stands for any matching line. */
 async function shows(chat: Chat, lines: readonly (string | RegExp)[]): Promise<void> {
   let seen: string[] = [];
   await until(
@@ -86,7 +86,7 @@ async function shows(chat: Chat, lines: readonly (string | RegExp)[]): Promise<v
   });
 }
 
-/** The only conversation of an organization, as members see it. */
+/** The organization's only conversation, as members see it. */
 async function inInbox({ org }: Bank) {
   return until(async () => {
     const { body } = await api.request('GET', `/support/inbox/orgs/${org.orgId}`, { token: org.owner.token });
@@ -94,7 +94,7 @@ async function inInbox({ org }: Bank) {
   }, 'a conversation in the inbox');
 }
 
-/** Waits until nothing is left to do for an answer that is shown already. */
+/** Waits until no work is left for an answer that is already shown. */
 const settled = (convId: string) =>
   until(
     async () => (await db().collection('messages').countDocuments({ conv_id: convId, state: 'waiting' })) === 0,
@@ -107,7 +107,7 @@ const act = async ({ org }: Bank, convId: string, name: string, body: object = {
   expect(reply.status).toBeLessThan(300);
 };
 
-/** The states of an answer while it was being written. */
+/** Records the states of an answer while it is being streamed. */
 const watchBegun = (chat: Chat) =>
   chat.inside(`(() => {
     window.begun = [];
@@ -118,7 +118,7 @@ const watchBegun = (chat: Chat) =>
     }).observe(place, { childList: true, subtree: true, characterData: true });
   })()`);
 
-/** Notes what the page's sockets send from now on. */
+/** Records the frames that the page's sockets send from now on. */
 const watchSent = (page: Page) =>
   page.evaluate(`(() => {
     window.sent = [];
@@ -131,11 +131,11 @@ const watchSent = (page: Page) =>
     };
   })()`);
 
-/** The frames of a type that were sent since. */
+/** The recorded frames of a type. */
 const sentBy = (page: Page, type: string) =>
   page.evaluate(`window.sent.filter((frame) => frame.type === ${JSON.stringify(type)})`) as Promise<object[]>;
 
-/** Another site's page, at its own origin. */
+/** Serves a page of another site, on its own origin. */
 async function otherPage(html: string, headers: Record<string, string> = {}): Promise<string> {
   const server: Server = createServer((_, reply) => {
     reply.writeHead(200, { 'content-type': 'text/html; charset=utf-8', ...headers }).end(html);
@@ -152,7 +152,7 @@ const embed = (attributes: string) =>
   `<!doctype html><html lang="en"><head><title>A page</title><script src="${api.url}/widget.js" ${attributes} async></script></head><body><main><h1>A page</h1></main></body></html>`;
 
 describe('the widget', () => {
-  it('answers a question with its sources, the text to be seen while it comes, and announces it once', async () => {
+  it('streams an answer visibly, shows its sources, and announces the finished answer once to screen readers', async () => {
     const { publishable } = await bank();
     const { chat } = await demo(publishable);
     await chat.open();
@@ -171,7 +171,7 @@ describe('the widget', () => {
     expect(await chat.inside("root.querySelector('.begun').textContent")).toBe('');
   });
 
-  it('loses the connection and nothing else: what was asked meanwhile is sent once it is back, and once', async () => {
+  it('loses no message with the connection: one written meanwhile is sent once after reconnecting', async () => {
     const lindenbank = await bank();
     const wire = await wireTo(api.url);
     cleanups.push(() => wire.close());
@@ -190,7 +190,7 @@ describe('the widget', () => {
       'customer (waiting): Is anybody there?',
     ];
     await shows(chat, [/^customer/, answer, ...waiting]);
-    // A member's message that is written meanwhile arrives, too.
+    // A member's message that is written meanwhile arrives too.
     await act(lindenbank, convId, 'reply', { body: 'Hello, this is Test Person.' });
 
     wire.mend();
@@ -205,16 +205,17 @@ describe('the widget', () => {
     };
     expect((await stored()).sort()).toEqual(seen.sort());
 
-    // After a reload the page shows the same, in the server's order.
+    // After a reload the page shows the same messages, in the server's order.
     await page.reload();
     await shows(chat, await stored());
   });
 
-  it('who writes faster than the server takes it is told so, and no message is given up', async () => {
+  it('tells a customer who exceeds the rate limit, and keeps every message', async () => {
     const lindenbank = await bank();
     const { chat } = await demo(lindenbank.publishable);
     await chat.open();
-    // Twenty a minute are allowed. A script writes them: typed on a busy machine, they could take longer than that minute.
+    // Twenty a minute are allowed. A script writes them, because typing on a busy machine could take longer than a
+    // minute.
     await chat.inside(`(() => {
       for (let count = 1; count <= 23; count += 1) {
         root.querySelector('textarea').value = 'Message ' + count;
@@ -225,7 +226,7 @@ describe('the widget', () => {
     const sent = (await chat.messages()).filter((line) => line.startsWith('customer'));
     const written = Array.from({ length: 23 }, (_, index) => `Message ${index + 1}`);
     expect(sent.map((line) => line.replace(/^customer( \(waiting\))?: /, ''))).toEqual(written);
-    // The refusal may come before the acknowledgement of the message before it.
+    // The refusal may come before the acknowledgement of the previous message.
     expect(sent.slice(20)).toEqual(written.slice(20).map((body) => `customer (waiting): ${body}`));
     const { conv_id: convId } = await inInbox(lindenbank);
     const stored = { conv_id: convId, role: 'customer' };
@@ -236,7 +237,7 @@ describe('the widget', () => {
     expect(taken.map(({ body }) => body)).toEqual(written.slice(0, 20));
   });
 
-  it('what was written and not sent outlives the page', async () => {
+  it('keeps unsent messages when the page is closed', async () => {
     const { publishable } = await bank();
     const wire = await wireTo(api.url);
     cleanups.push(() => wire.close());
@@ -247,14 +248,13 @@ describe('the widget', () => {
     wire.cut();
     await chat.say('When is the branch in Rostock open?');
     await shows(chat, [/^customer/, answer, /waiting/]);
-    // The page and its files come from the browser's cache or not at all, so the connection is repaired before the page
-    // is loaded.
+    // While the connection is cut, the page itself might not load, so the connection is repaired before the reload.
     wire.mend();
     await page.reload();
     await shows(chat, [/^customer/, answer, 'customer: When is the branch in Rostock open?', /8:30/]);
   });
 
-  it('a person is called, replies under the own name, and is rated; the rating is in the inbox', async () => {
+  it('shows the escalation, a member’s reply under their name, and the rating, which reaches the inbox', async () => {
     const lindenbank = await bank();
     const { chat } = await demo(lindenbank.publishable);
     await chat.open();
@@ -276,7 +276,7 @@ describe('the widget', () => {
     expect(await inInbox(lindenbank)).toMatchObject({ conv_id: convId, status: 'resolved', csat: 4 });
   });
 
-  it('the launcher becomes a button that closes the chat', async () => {
+  it('turns the launcher into a button that closes the chat', async () => {
     const { publishable } = await bank();
     const { chat } = await demo(publishable);
     const launcher = () =>
@@ -294,7 +294,7 @@ describe('the widget', () => {
     expect(await launcher()).toEqual(['false', 'Open chat', ['when-closed'], false]);
   });
 
-  it('the newest message stays in sight when the rating takes its room', async () => {
+  it('keeps the newest message in view when the rating form appears', async () => {
     const { publishable } = await bank();
     const { chat } = await demo(publishable);
     await chat.open();
@@ -303,7 +303,7 @@ describe('the widget', () => {
       await chat.say(question);
       await until(async () => (await chat.messages()).length === before + 2, 'the answer');
     }
-    /** By how many pixels the end of the newest message is below what is seen; with the rating, once it is there. */
+    /** By how many pixels the end of the newest message is below the visible area, or covered by the rating form. */
     const hidden = () =>
       chat.inside(`(() => {
         const [list, newest] = [root.querySelector('.scroll'), root.querySelector('[role=log] .entry:last-child')];
@@ -315,7 +315,7 @@ describe('the widget', () => {
     await until(async () => (await hidden()) === 0, 'the newest message to be seen again');
   });
 
-  it('a rating is given once: coming back does not end what a member has opened again since', async () => {
+  it('sends a rating once: reconnecting does not end a conversation that a member has since reopened', async () => {
     const lindenbank = await bank();
     const wire = await wireTo(api.url);
     cleanups.push(() => wire.close());
@@ -341,7 +341,7 @@ describe('the widget', () => {
     expect(await inInbox(lindenbank)).toMatchObject({ status: 'escalated', csat: 4 });
   });
 
-  it('tabs of one customer show one conversation', async () => {
+  it('shows one conversation in all tabs of a customer', async () => {
     const { publishable } = await bank();
     const { page, chat } = await demo(publishable);
     await chat.open();
@@ -357,7 +357,7 @@ describe('the widget', () => {
     await shows(other, await chat.messages());
   });
 
-  it('two tabs that are opened at the same moment are one visitor with one conversation', async () => {
+  it('makes one visitor and one conversation of two tabs that are opened at the same moment', async () => {
     const lindenbank = await bank();
     const { page, chat } = await demo(lindenbank.publishable);
     const second = await page.browserContext().newPage();
@@ -368,7 +368,7 @@ describe('the widget', () => {
     const name = `support-widget:${lindenbank.publishable}:visitor-id`;
     const id = 'b'.repeat(32);
     await second.evaluate(`localStorage.setItem(${JSON.stringify(name)}, '${id}')`);
-    // A tab learns with a delay what another one has stored.
+    // A tab learns with a delay what another tab has stored.
     await page.waitForFunction(`localStorage.getItem(${JSON.stringify(name)}) === '${id}'`, { polling: 20 });
     // The browser shows one tab at a time, but both connect and write at once.
     await Promise.all([page, second].map((tab) => tab.evaluate('SupportWidget.open()')));
@@ -387,7 +387,7 @@ describe('the widget', () => {
     expect(body.count).toBe(1);
   });
 
-  it('counts what is new while it is closed, and no longer once it was read', async () => {
+  it('counts unread messages while it is closed, until they are read', async () => {
     const lindenbank = await bank();
     const { page, chat } = await demo(lindenbank.publishable);
     await chat.open();
@@ -398,17 +398,17 @@ describe('the widget', () => {
     await act(lindenbank, convId, 'reply', { body: 'One more thing.' });
     await chat.find('[aria-label="Open chat, 1 new message"]');
     expect(await chat.inside("root.querySelector('.badge').textContent")).toBe('1');
-    // Somebody who has written before is told so on the next page, too.
+    // A visitor who has written before also sees the count after a page load.
     await page.reload();
     await (await chat.find('[aria-label="Open chat, 1 new message"]')).click();
     await page.keyboard.press('Escape');
     await chat.find('[aria-label="Open chat"]');
   });
 
-  it('does not connect, and makes no conversation, before it is opened', async () => {
+  it('does not connect or create a conversation before it is opened', async () => {
     const lindenbank = await bank();
     const { page, chat } = await demo(lindenbank.publishable);
-    // Each socket notes whether the launcher had been pressed when it was made.
+    // Each socket records whether the launcher had been pressed when the socket was created.
     await page.evaluateOnNewDocument(`
       window.pressed = false;
       window.made = [];
@@ -421,14 +421,14 @@ describe('the widget', () => {
       };`);
     await page.reload();
     await chat.open();
-    // One that was made too early is among them by now.
+    // By now, a socket that was created too early would be in the list.
     await chat.say(question);
     await shows(chat, [/^customer/, answer]);
     const made = (await page.evaluate('window.made')) as boolean[];
     expect([made.length > 0, made.filter((pressed) => !pressed)]).toEqual([true, []]);
   });
 
-  it('knows the customer whose session was minted, and says so when the session is revoked', async () => {
+  it('identifies the customer by a minted session, and says so when the session is revoked', async () => {
     const lindenbank = await bank();
     const email = 'ada@customer.example';
     const session = await api.newSession(lindenbank.org, { key: lindenbank.key, body: { customer: { email } } });
@@ -445,7 +445,7 @@ describe('the widget', () => {
     expect(await chat.inside("root.querySelector('textarea').disabled")).toBe(true);
   });
 
-  it('identify() changes whose conversation it is, and leaves nothing of one in the other', async () => {
+  it('switches conversations with identify(), without leaking anything from one into the other', async () => {
     const lindenbank = await bank();
     const path = `/support/sessions/orgs/${lindenbank.org.orgId}/embed-secret`;
     const { body } = await api.request('POST', path, { token: lindenbank.key, body: {} });
@@ -466,13 +466,13 @@ describe('the widget', () => {
     await watchSent(page);
     await page.evaluate('SupportWidget.identify(null)');
     await shows(chat, [`customer: ${question}`, answer]);
-    // If it had been kept, it would have been reported before this.
+    // A kept context would have been sent before this answer.
     await chat.say('When is the branch in Rostock open?');
     await shows(chat, [`customer: ${question}`, answer, /^customer: When is/, /8:30/]);
     expect(await sentBy(page, 'context_update')).toEqual([]);
   });
 
-  it('destroy() takes it off the page with its connection', async () => {
+  it('is removed from the page with its connection by destroy()', async () => {
     const { publishable } = await bank();
     const { page, chat } = await demo(publishable);
     await chat.open();
@@ -481,15 +481,15 @@ describe('the widget', () => {
     expect(await page.evaluate("'SupportWidget' in window")).toBe(false);
   });
 
-  it('a key that nobody has opens nothing, and a sentence says so', async () => {
+  it('says that the chat is not available when the publishable key is unknown', async () => {
     const { chat } = await demo(`svc_pk_test_${'x'.repeat(38)}`);
     await (await chat.find('.launcher')).click();
     await until(async () => (await chat.notes()).includes('not available'), 'the sentence');
   });
 });
 
-describe('what was said before the last hundred messages', () => {
-  /** A conversation of so many messages beside the first two, and the widget as it opens on it. */
+describe('messages before the last hundred', () => {
+  /** A conversation with `count` messages besides the first two, and the widget opened on it. */
   async function longConversation(count: number) {
     const lindenbank = await bank();
     const { page, chat } = await demo(lindenbank.publishable);
@@ -519,10 +519,10 @@ describe('what was said before the last hundred messages', () => {
       `[...root.querySelectorAll('.entry')].find((entry) => entry.querySelector('.body').textContent === '${text}').getBoundingClientRect().top`,
     );
 
-  it('comes page by page when it is asked for, and the reader stays where they were', async () => {
+  it('are loaded page by page on request, and the reading position stays', async () => {
     const { chat, bodies } = await longConversation(220);
     await shows(chat, bodies.slice(120));
-    // Read from the top, where the button is.
+    // Scrolls to the top, where the button is.
     await chat.inside("root.querySelector('.scroll').scrollTop = 0");
     const more = await chat.find('.earlier');
     const before = Number(await topOf(chat, 'Number 120'));
@@ -533,13 +533,13 @@ describe('what was said before the last hundred messages', () => {
     await (await chat.find('.earlier')).click();
     await shows(chat, [`customer: ${question}`, answer, ...bodies]);
     expect(await chat.inside("root.querySelector('.earlier').hidden")).toBe(true);
-    // New messages appear at the end, as always.
+    // New messages still appear at the end.
     await chat.say('When is the branch in Rostock open?');
     await until(async () => (await chat.messages()).at(-1)?.includes('8:30'), 'the answer');
     expect((await chat.messages()).slice(0, -2)).toEqual((await chat.messages()).slice(0, 222));
   });
 
-  it('is reached by keyboard, told in one sentence, and no news to a screen reader; the focus is not lost', async () => {
+  it('can be loaded by keyboard, are announced in one sentence rather than one by one, and keep the focus', async () => {
     const { page, chat, bodies } = await longConversation(120);
     await shows(chat, bodies.slice(20));
     await (await chat.find('textarea')).focus();
@@ -562,7 +562,7 @@ describe('what was said before the last hundred messages', () => {
     expect(await chat.inside("root.activeElement.getAttribute('aria-label')")).toBe('Conversation');
   });
 
-  it('is asked for again when the connection was lost meanwhile', async () => {
+  it('are requested again when the connection was lost meanwhile', async () => {
     const lindenbank = await longConversation(120);
     const { chat, page, bodies } = lindenbank;
     await shows(chat, bodies.slice(20));
@@ -578,7 +578,7 @@ describe('what was said before the last hundred messages', () => {
   });
 });
 
-describe('an answer that takes its time', () => {
+describe('an answer that is streamed slowly', () => {
   const text = 'A new card arrives within three working days, and it costs nothing.';
   const whole = JSON.stringify({ answered: true, sources: [1], answer: text });
   let model: OpenAiServer;
@@ -590,7 +590,7 @@ describe('an answer that takes its time', () => {
     env = systemEnv('widget', {
       OPENAI_BASE_URL: model.baseUrl,
       OPENAI_MODEL: 'm',
-      // Longer than the model stands still while an API is started and found again.
+      // Longer than the model pauses while an API process is restarted and reconnected to.
       OPENAI_TIMEOUT_MS: '120000',
       FLEETS: 'documents,backlog,conversations',
     });
@@ -601,7 +601,7 @@ describe('an answer that takes its time', () => {
     await model.close();
     await removeDataDir(env);
   });
-  /** The model pauses its next answer after each of these texts until it is told to continue. */
+  /** The model pauses its next answer after each of these texts, until the returned function for it is called. */
   function pausesAfter(...parts: string[]): (() => void)[] {
     const pauses = parts.map((part) => ({
       after: whole.indexOf(part) + part.length,
@@ -620,7 +620,7 @@ describe('an answer that takes its time', () => {
   const sources = (chat: Chat) =>
     chat.inside("[...root.querySelectorAll('.sources li')].map((item) => item.textContent)");
 
-  it('is seen to grow piece by piece, and has its sources at the end', async () => {
+  it('grows piece by piece, and shows its sources at the end', async () => {
     const { publishable } = await bank(help, apiAt(server.url));
     const { chat } = await demo(publishable, { url: server.url });
     const [first, second] = pausesAfter('A new card ', 'three working days, ');
@@ -639,7 +639,7 @@ describe('an answer that takes its time', () => {
     expect([await begun(chat), await sources(chat)]).toEqual(['', ['help.md']]);
   });
 
-  it('comes once and whole though the API is killed in the middle of it and started again', async () => {
+  it('is shown once and completely even when the API is killed in the middle and restarted', async () => {
     const { org, publishable } = await bank(help, apiAt(server.url));
     const wire = await wireTo(server.url);
     cleanups.push(() => wire.close());
@@ -678,7 +678,7 @@ describe('an answer that takes its time', () => {
 });
 
 describe('hostile text', () => {
-  it('in an answer, its source and a member’s reply stays text', async () => {
+  it('in an answer, its source and a member’s reply is shown as text', async () => {
     const hostile = '<img src=x onerror="window.hurt=1"> [click](javascript:window.hurt=2)';
     const lindenbank = await bank(
       `# Wombat fees\n\nThe wombat fee is 7 EUR. \`${hostile}\` belongs to the wombat fee.\n`,
@@ -695,8 +695,8 @@ describe('hostile text', () => {
   });
 });
 
-describe('other people’s pages', () => {
-  it('with a strict policy, Trusted Types and rules for every element embed it unharmed and unseen', async () => {
+describe('a page of another site', () => {
+  it('with a strict CSP, Trusted Types and styles for every element embeds the widget without effects on either', async () => {
     const { publishable } = await bank();
     const html = embed(`data-key="${publishable}" data-locale="en"`).replace(
       '</head>',
@@ -721,14 +721,14 @@ describe('other people’s pages', () => {
     await chat.open();
     await chat.say(question);
     await shows(chat, [/^customer/, answer]);
-    // The page's own sheet is refused by the page's own policy, which shows that the policy is in force.
+    // The page's own policy blocks its stylesheet, which shows that the policy is in force.
     expect(await page.evaluate('window.violations')).toEqual([`style-src-elem ${url}style.css`]);
     expect(await chat.inside("getComputedStyle(root.querySelector('.panel')).position")).toBe('fixed');
     const added = 'Object.getOwnPropertyNames(window).filter((name) => !window.before.includes(name))';
     expect(((await page.evaluate(added)) as string[]).sort()).toEqual(['SupportWidget', 'before', 'violations']);
   });
 
-  it('where nothing may be stored it works for as long as the page is there', async () => {
+  it('where storage is blocked has a working widget as long as the page is open', async () => {
     const { publishable } = await bank();
     const context = await browser.createBrowserContext();
     cleanups.push(() => context.close());
@@ -744,9 +744,9 @@ describe('other people’s pages', () => {
   });
 });
 
-describe('what may help', () => {
+describe('an answer that offers sections', () => {
   const headings = ['Opening hours', 'Lost card'];
-  /** A conversation whose last answer offers these sections, and the widget as it opens on it. */
+  /** A conversation whose last answer offers the sections in `headings`, and the widget opened on it. */
   async function offered(settings: Record<string, string | number> = {}) {
     const lindenbank = await bank();
     const { page, chat } = await demo(lindenbank.publishable, settings);
@@ -779,7 +779,7 @@ describe('what may help', () => {
     await reload(page, chat);
     return { page, chat };
   }
-  /** On a phone the widget does not open by itself. */
+  /** Reloads and opens the widget where needed: on a phone it does not open by itself. */
   async function reload(page: Page, chat: Chat): Promise<void> {
     await page.reload();
     await until(async () => chat.inside("root?.querySelector('.panel') != null"), 'the widget');
@@ -789,7 +789,7 @@ describe('what may help', () => {
   const inOffers = (chat: Chat) =>
     chat.inside("[...root.querySelectorAll('.offers button')].map((button) => button.textContent)");
 
-  it('is shown as buttons below its sentence; a tap asks, and the section answers', async () => {
+  it('shows them as buttons; pressing one asks the question, and the section is the answer', async () => {
     const { chat } = await offered();
     expect((await chat.messages()).at(-1)).toBe('ai: This may help:');
     expect(await inOffers(chat)).toEqual(headings);
@@ -798,7 +798,7 @@ describe('what may help', () => {
     expect((await chat.messages()).at(-2)).toBe('customer: Opening hours');
   });
 
-  it('is reached by keyboard, keeps the focus, and has its name', async () => {
+  it('has buttons that are reachable by keyboard, keep the focus, and form a named group', async () => {
     const { page, chat } = await offered();
     await (await chat.find('textarea')).focus();
     const focused = () => chat.inside("root.activeElement?.closest('.offers') && root.activeElement.textContent");
@@ -819,7 +819,7 @@ describe('what may help', () => {
     ['light', 'fr', 320],
     ['dark', 'es', 320],
     ['light', 'ar', 1000],
-  ])('axe finds nothing wrong with it (%s, %s, %i pixels), and nothing is cut', async (theme, locale, width) => {
+  ])('has no axe violations (%s, %s, %i pixels), and no button is clipped', async (theme, locale, width) => {
     const { page, chat } = await offered({ theme, locale, width });
     await page.setBypassCSP(true);
     await reload(page, chat);
@@ -835,8 +835,8 @@ describe('what may help', () => {
   });
 });
 
-describe('without a mouse', () => {
-  it('opens, asks, reads, ends, rates and closes; the focus is always somewhere sensible', async () => {
+describe('a customer without a mouse', () => {
+  it('can open, ask, read, end, rate and close the chat by keyboard, with the focus always on a sensible element', async () => {
     const lindenbank = await bank();
     const { page, chat } = await demo(lindenbank.publishable);
     await chat.find('.launcher');
@@ -879,7 +879,7 @@ describe('without a mouse', () => {
     expect(await chat.inside("root.querySelector('.panel').hidden")).toBe(true);
   });
 
-  it('on a phone the panel covers the page and keeps the focus inside; nothing is wider than 320 pixels', async () => {
+  it('on a phone gets a panel that covers the page, traps the focus, and fits into 320 pixels', async () => {
     const { publishable } = await bank();
     const { page, chat } = await demo(publishable, { width: 320, height: 568 });
     await chat.open();
@@ -897,7 +897,7 @@ describe('without a mouse', () => {
     }
   });
 
-  it('at 200 % of a small window everything is still in view', async () => {
+  it('at 200 % zoom of a small window sees every control', async () => {
     const { publishable } = await bank();
     const { chat } = await demo(publishable, { width: 640, height: 400 });
     await chat.open();
@@ -909,8 +909,8 @@ describe('without a mouse', () => {
   });
 });
 
-describe('for screen readers', () => {
-  it('everything has its name and its role', async () => {
+describe('a customer with a screen reader', () => {
+  it('finds every element with its name and role', async () => {
     const { publishable } = await bank();
     const { page, chat } = await demo(publishable, { title: 'Ask Lindenbank' });
     await chat.open();
@@ -946,7 +946,7 @@ describe('for screen readers', () => {
     ['dark', 'ltr', 'de'],
     ['light', 'rtl', 'ar'],
     ['dark', 'rtl', 'ar'],
-  ])('axe finds nothing wrong (%s, %s)', async (theme, dir, locale) => {
+  ])('gets a widget without axe violations (%s, %s)', async (theme, dir, locale) => {
     const lindenbank = await bank();
     const { page, chat } = await demo(lindenbank.publishable, { theme, dir, locale });
     await page.setBypassCSP(true);
@@ -975,7 +975,7 @@ describe('for screen readers', () => {
   });
 });
 
-/** Requests as a browser does that has the file in its cache: `fetch` here would always ask for a new one. */
+/** Requests a file as a browser does that has it cached: `fetch` would always ask for a new one. */
 async function statusWith(url: string, headers: Record<string, string>): Promise<number | undefined> {
   const [reply] = (await once(get(url, { headers }), 'response')) as [IncomingMessage];
   reply.resume();
@@ -1003,14 +1003,14 @@ describe('GET /widget.js', () => {
     return { found, version, loader };
   };
 
-  it('with all that it loads has less than 30 KB, zipped', async () => {
+  it('is less than 30 KB gzipped, with all the modules it loads', async () => {
     const { found } = await files();
     expect(found.size).toBeGreaterThan(8);
     const bytes = [...found.values()].reduce((sum, text) => sum + gzipSync(text).length, 0);
     expect(bytes).toBeLessThan(30 * 1024);
   });
 
-  it('is for every origin, cached with its tag, and its modules for ever', async () => {
+  it('is allowed for every origin and revalidated by its ETag; its modules are cached for ever', async () => {
     const { loader, version } = await files();
     expect(loader.headers.get('access-control-allow-origin')).toBe('*');
     expect(loader.headers.get('cache-control')).toBe('public, max-age=300');
@@ -1024,7 +1024,7 @@ describe('GET /widget.js', () => {
     expect([plain.headers.get('content-encoding'), await plain.text()]).toEqual([null, await module.text()]);
   });
 
-  it('another version’s module is this one’s, and kept by nobody; what is none is 404', async () => {
+  it('modules under another version’s address are served uncached; unknown modules are 404', async () => {
     const other = await fetch(`${api.url}/widget/0000/main.ts`);
     expect([other.status, other.headers.get('cache-control')]).toEqual([200, 'no-store']);
     for (const path of ['widget/0000/loader.ts', 'widget/0000/nothing.ts', 'widget/0000/..%2F..%2Fconfig.ts']) {
@@ -1032,7 +1032,7 @@ describe('GET /widget.js', () => {
     }
   });
 
-  it('a publishable key names its organization, to pages of every origin; any other text is 404', async () => {
+  it('GET /widget/organizations returns the organization of a publishable key to every origin; other text is 404', async () => {
     const { org, key, publishable } = await bank();
     const reply = await fetch(`${api.url}/widget/organizations/${publishable}`);
     expect([reply.headers.get('access-control-allow-origin'), await reply.json()]).toEqual([
@@ -1046,7 +1046,7 @@ describe('GET /widget.js', () => {
 });
 
 describe('GET /demo', () => {
-  it('puts what its address says into attributes, and nothing of it anywhere else', async () => {
+  it('puts known query parameters into escaped attributes, and ignores others', async () => {
     const hostile = encodeURIComponent('"><script>alert(1)</script>');
     const reply = await fetch(`${api.url}/demo?key=${hostile}&theme=dark&onload=x`);
     const html = await reply.text();

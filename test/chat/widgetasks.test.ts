@@ -1,6 +1,7 @@
 /**
- * What the widget asks before something is done, in a real Chromium against the real system: to agree, or to prove who one is;
- * by keyboard, for a screen reader, over a connection that breaks and in a second tab.
+ * The widget asks a customer to confirm a tool call or to prove their identity: in a real Chromium against the real
+ * system.
+ * Also by keyboard, for a screen reader, over an unreliable connection, and in a second tab.
  */
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -63,7 +64,7 @@ async function demo(publishable: string, { url = api.url, width = 1000, ...setti
   return opened;
 }
 
-/** The ask as it stands: its title, what would be sent, the sentence below, and its buttons. */
+/** The request for confirmation as shown: its title, the arguments, the sentence below, and its buttons. */
 const askIn = (chat: Chat) =>
   chat.inside(`(() => {
     const ask = root.querySelector('.ask');
@@ -81,17 +82,17 @@ const settled = (chat: Chat, sentence: string) =>
   until(async () => ((await askIn(chat)) as string[] | null)?.includes(sentence), `the ask to say “${sentence}”`);
 const answered = (chat: Chat, part: string) =>
   until(async () => (await chat.messages()).some((line) => line.startsWith('ai:') && line.includes(part)), part);
-/** A line below the ask; it may come after the answer. */
+/** Waits for a line of the log, which may come after the answer. */
 const told = (chat: Chat, line: string) => until(async () => (await chat.messages()).includes(line), line);
 const focused = (chat: Chat) => chat.inside('root.activeElement?.textContent || root.activeElement?.id');
 
-describe('a customer who is asked to agree', () => {
-  it('sees exactly what would be done, agrees by keyboard, and reads what became of it', async () => {
+describe('a customer who is asked to confirm a tool call', () => {
+  it('sees the exact arguments, agrees by keyboard, and reads the outcome', async () => {
     const { publishable, mcp } = await shop('customer_confirm');
     const { page, chat } = await demo(publishable);
     await askedIn(chat);
     expect(await askIn(chat)).toEqual(asked);
-    // While the customer is asked, nobody writes.
+    // No typing indicator while the widget waits for the customer.
     expect(await chat.inside("root.querySelector('.dots')")).toBeNull();
     expect(mcp.calls).toEqual([]);
     const tab = async (): Promise<unknown> => {
@@ -111,7 +112,7 @@ describe('a customer who is asked to agree', () => {
     expect(await chat.inside("root.querySelector('.ask button')")).toBeNull();
   });
 
-  it('declines, and nothing is done', async () => {
+  it('can decline, and the tool is not called', async () => {
     const { publishable, mcp } = await shop('customer_confirm');
     const { chat } = await demo(publishable);
     await askedIn(chat);
@@ -122,7 +123,7 @@ describe('a customer who is asked to agree', () => {
     expect(mcp.calls).toEqual([]);
   });
 
-  it('answers what the tool wants to know by keyboard, in a form whose fields have names', async () => {
+  it('answers a tool’s questions by keyboard, in a form with labelled fields', async () => {
     const requestedSchema = {
       type: 'object' as const,
       properties: {
@@ -151,7 +152,7 @@ describe('a customer who is asked to agree', () => {
     await page.keyboard.press('Enter');
     await settled(chat, 'This answer was not taken. Please look at it again.');
     expect(mcp.calls).toHaveLength(1);
-    // What was given is there again.
+    // Earlier input is still in the field.
     const field = await chat.find('.question input:not([type="checkbox"])');
     await field.focus();
     await page.keyboard.press('End');
@@ -166,7 +167,7 @@ describe('a customer who is asked to agree', () => {
     expect(await focused(chat)).toBe('input');
   });
 
-  it('is asked again after the page was loaded anew, and in another tab, which sees the answer too', async () => {
+  it('is asked again after a reload and in another tab, which also shows the answer', async () => {
     const { publishable, mcp } = await shop('customer_confirm');
     const { page, chat, context } = await demo(publishable);
     await askedIn(chat);
@@ -185,7 +186,7 @@ describe('a customer who is asked to agree', () => {
     expect(mcp.calls).toHaveLength(1);
   });
 
-  it('agrees while the connection is lost: it counts once it is back, and once', async () => {
+  it('agrees while the connection is lost, and the answer is sent once after reconnecting', async () => {
     const { publishable, mcp } = await shop('customer_confirm');
     const wire = await wireTo(api.url);
     cleanups.push(() => wire.close());
@@ -201,7 +202,7 @@ describe('a customer who is asked to agree', () => {
     expect(mcp.calls).toHaveLength(1);
   });
 
-  it('is told when it is not asked any more, and sees with a closed panel that something waits', async () => {
+  it('is told when the request is withdrawn, and sees on the closed panel that something is pending', async () => {
     const { publishable, mcp, disconnect } = await shop('customer_confirm');
     const { page, chat } = await demo(publishable);
     await askedIn(chat);
@@ -214,7 +215,7 @@ describe('a customer who is asked to agree', () => {
     expect(mcp.calls).toEqual([]);
   });
 
-  it('hears it: it is a named group of the log, with named buttons', async () => {
+  it('hears the request in a screen reader: a named group in the log, with named buttons', async () => {
     const { publishable } = await shop('customer_confirm');
     const { page, chat } = await demo(publishable);
     await askedIn(chat);
@@ -230,7 +231,7 @@ describe('a customer who is asked to agree', () => {
   });
 });
 
-describe('a customer who has to prove who they are', () => {
+describe('a customer who must prove their identity', () => {
   /** A page of the organization; `script` runs before the widget does. */
   async function page(token: string, script: string): Promise<{ page: Page; chat: Chat }> {
     const html = `<!doctype html><html lang="en"><head><title>A page</title><script>${script}</script><script src="${api.url}/widget.js" data-session-token="${token}" data-locale="en" async></script></head><body><main><h1>A page</h1></main></body></html>`;
@@ -246,12 +247,13 @@ describe('a customer who has to prove who they are', () => {
     return opened;
   }
 
-  it('does so through the page, which gets the event and gives the token; one that is not taken is asked for again', async () => {
+  it('does so through the page’s event handler, and is asked again when the token is rejected', async () => {
     const { org, key, mcp } = await shop('step_up');
     const customer = { externalCustomerId: 'customer-1' };
     const { token } = await api.newSession(org, { key, body: { customer } });
     const proven = await api.newSession(org, { key, body: { customer, stepUp: true } });
-    // The first proof is none. For the second the page has the customer sign in again and changes to the new session.
+    // The first token is invalid. For the second, the page has the customer sign in again and switches to the new
+    // session.
     const { chat } = await page(
       token,
       `addEventListener('supportwidget:stepup', (event) => {
@@ -281,7 +283,7 @@ describe('a customer who has to prove who they are', () => {
     expect(mcp.calls).toHaveLength(1);
   });
 
-  it('is told when the page cannot do that, and may decline', async () => {
+  it('is told when the page cannot supply a token, and may decline', async () => {
     const { org, key, mcp } = await shop('step_up');
     const { token } = await api.newSession(org, { key });
     const { chat } = await page(token, '');
@@ -294,14 +296,14 @@ describe('a customer who has to prove who they are', () => {
   });
 });
 
-describe('how it looks', () => {
+describe('the request for confirmation', () => {
   const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
   it.each([
     ['light', 'en', 1000],
     ['dark', 'de', 320],
     ['light', 'ar', 320],
     ['dark', 'fr', 1000],
-  ])('axe finds nothing wrong, and nothing is cut (%s, %s, %i pixels)', async (theme, locale, width) => {
+  ])('has no axe violations, and nothing is clipped (%s, %s, %i pixels)', async (theme, locale, width) => {
     const { publishable } = await shop('customer_confirm');
     const { page, chat } = await demo(publishable, { theme, locale, width });
     await page.setBypassCSP(true);

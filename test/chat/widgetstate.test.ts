@@ -1,4 +1,7 @@
-/** What the widget makes of frames: whatever is repeated, begun again or missed, it ends with the server's history. No browser. */
+/**
+ * How the widget turns frames into its state: whatever is repeated, restarted or missed, it ends with the server's
+ * history. Runs without a browser.
+ */
 import { describe, expect, it } from '@jest/globals';
 import {
   answerAsk,
@@ -19,7 +22,7 @@ import { localeOf, texts } from '../../web/widget/texts.ts';
 
 const at = (minute: number): string => new Date(Date.UTC(2026, 0, 1, 12, minute)).toISOString();
 
-/** The conversation after these frames; each is numbered after the one before unless it says itself. */
+/** The conversation after these frames; each without a number gets the next one. */
 function after(frames: readonly Record<string, unknown>[], before: Conversation = noConversation): Conversation {
   let seq = before.seq ?? 0;
   return frames.reduce<Conversation>((conversation, frame) => {
@@ -50,7 +53,7 @@ const end = {
   timestamp: at(2),
 };
 
-describe('what the widget asks', () => {
+describe('a request for confirmation in the widget', () => {
   const confirm = {
     type: 'confirm',
     pending_id: 'call_1',
@@ -68,12 +71,12 @@ describe('what the widget asks', () => {
     label: 'Cancel order',
   };
 
-  it('says what a tool does with which nothing is sent', () => {
+  it('describes what the tool does when it has no arguments', () => {
     const asked = after([...fresh, ...answered, { ...confirm, body: 'Closes the account.', arguments: {} }]);
     expect(asked.entries.at(-1)!.ask).toMatchObject({ rows: [], does: 'Closes the account.' });
   });
 
-  it('stands among the messages, with what would be sent, and ends the writing until it is answered', () => {
+  it('appears among the messages with the arguments, and stops the typing indicator until it is answered', () => {
     const asked = after([...fresh, ...answered, confirm]);
     expect(asked.writing).toBe(false);
     expect(asked.entries.at(-1)!.ask).toMatchObject({
@@ -89,7 +92,7 @@ describe('what the widget asks', () => {
     expect(asks(after([{ type: 'confirm_ack', pending_id: 'another', approved: true }], asked))).toEqual(['open']);
   });
 
-  it('is settled by whatever comes first, and by nothing after that', () => {
+  it('is settled by the first outcome, and by nothing after it', () => {
     const asked = after([...fresh, confirm]);
     const sent = answerAsk(asked, 'call_1', { type: 'confirm_response' });
     expect(asks(sent)).toEqual(['sent']);
@@ -103,7 +106,7 @@ describe('what the widget asks', () => {
     expect(asks(after([{ type: 'error', code: 'VALIDATION' }], sent))).toEqual(['sent']);
   });
 
-  it('asks for another proof when one was not taken', () => {
+  it('asks for another step-up token when one was rejected', () => {
     const { body: _, ...stepUp } = { ...confirm, type: 'step_up', expires_at: at(10) };
     const sent = answerAsk(after([...fresh, stepUp]), 'call_1', { type: 'step_up_response' });
     const failed = after([{ type: 'error', code: 'VALIDATION' }], sent);
@@ -111,7 +114,7 @@ describe('what the widget asks', () => {
     expect(asks(answerAsk(failed, 'call_1', { type: 'step_up_response' }))).toEqual(['sent']);
   });
 
-  it('lets the customer answer what a tool wants to know, one question after the other', () => {
+  it('shows a tool’s questions one after the other', () => {
     const fields = [{ name: 'why', label: 'Why?', kind: 'text', required: true }];
     const { body: _, arguments: __, ...about } = confirm;
     const input = { ...about, type: 'input', message: 'Why is it cancelled?', fields, expires_at: at(10) };
@@ -128,7 +131,7 @@ describe('what the widget asks', () => {
     expect(asks(refused)).toEqual(['agreed', 'declined']);
   });
 
-  it('says what an answer waits for until it is there, in the log that screen readers hear', () => {
+  it('shows in the log what an answer waits for, until the answer arrives', () => {
     const notice = { type: 'notice', message_id: 'r1', body: 'Somebody of the team has to agree.' };
     const told = after([...fresh, { type: 'reply_start', message_id: 'r1' }, notice]);
     expect(told.entries.map(({ role, body }) => [role, body])).toContainEqual(['system', notice.body]);
@@ -138,14 +141,14 @@ describe('what the widget asks', () => {
     expect(done.entries.filter(({ role }) => role === 'system')).toEqual([]);
   });
 
-  it('says what became of each thing that was done', () => {
+  it('shows the outcome of each tool call', () => {
     const done = after([...fresh, result, { ...result, ok: false }]);
     expect(done.entries.flatMap((entry) => (entry.result ? [entry.result.ok] : []))).toEqual([true, false]);
   });
 });
 
 describe('the conversation in the widget', () => {
-  it('shows a message at once, as sent when the server has it, and its answer piece by piece', () => {
+  it('shows a message at once, marks it as sent when the server acknowledges it, and streams the answer', () => {
     const said = say(after(fresh), 'c1', 'Hello?');
     expect(lines(said)).toEqual(['customer (waiting): Hello?']);
     const writing = after(answered, said);
@@ -156,7 +159,7 @@ describe('the conversation in the widget', () => {
     expect(done.writing).toBe(false);
   });
 
-  it('an answer that is begun again replaces what there was of it', () => {
+  it('replaces the partial answer when an answer is restarted', () => {
     const again = [
       { type: 'reply_start', message_id: 'r1' },
       { type: 'reply_chunk', message_id: 'r1', body: 'Hello.' },
@@ -164,13 +167,13 @@ describe('the conversation in the widget', () => {
     expect(lines(after([...fresh, ...answered, ...again]))).toEqual(['customer: Hello?', 'ai (begun): Hello.']);
   });
 
-  it('a frame that was received before changes nothing', () => {
+  it('ignores a frame that it has already received', () => {
     const once = after([...fresh, ...answered, end]);
     const frames = [...answered, end].map((frame, index) => ({ ...frame, seq: index + 1 }));
     expect(after(frames, once)).toEqual(once);
   });
 
-  it('a history replaces everything but what the server does not have', () => {
+  it('replaces everything by a history frame, except messages the server does not have', () => {
     const lost = say(say(after([...fresh, ...answered]), 'c2', 'And now?'), 'c3', 'Anybody?');
     const history = {
       type: 'history',
@@ -189,24 +192,24 @@ describe('the conversation in the widget', () => {
       'customer (waiting): Anybody?',
     ]);
     expect(found.seq).toBe(40);
-    // The end of an answer that the history already contains.
+    // The end frame of an answer that the history already contains.
     expect(lines(after([{ ...end, seq: 41 }], found))).toEqual(lines(found));
   });
 
-  it('pieces of an answer whose beginning was missed are not shown; its end is', () => {
+  it('hides pieces of an answer whose beginning was missed, until its end arrives', () => {
     const pieces = answered.slice(3);
     expect(lines(after([...fresh, ...pieces]))).toEqual([]);
     expect(lines(after([...fresh, ...pieces, end]))).toEqual(['ai: Good day.']);
   });
 
-  it('another conversation keeps nothing of the one before but what is still to be said', () => {
+  it('keeps only unsent messages when the conversation changes', () => {
     const before = say(after([...fresh, ...answered, end]), 'c9', 'Still here');
     const other = after([{ type: 'welcome', seq: 0, conv_id: 'conv_2', status: 'open' }], before);
     expect(lines(other)).toEqual(['customer (waiting): Still here']);
     expect([other.convId, other.seq]).toEqual(['conv_2', undefined]);
   });
 
-  it('a refused message is marked; one that may be sent again still waits', () => {
+  it('marks a refused message; one that may be retried stays waiting', () => {
     const said = say(after(fresh), 'c1', 'Hello?');
     const error = { type: 'error', client_message_id: 'c1', message: '…' };
     for (const code of ['VALIDATION', 'SANDBOX_LIMIT', 'CONFLICT', 'NEVER_HEARD_OF'])
@@ -216,7 +219,7 @@ describe('the conversation in the widget', () => {
     expect(lines(fail(said, ['other']))).toEqual(['customer (waiting): Hello?']);
   });
 
-  it('what a member writes comes with the name, and the status with its frame', () => {
+  it('shows a member’s reply with the name, and takes the status from status frames', () => {
     const reply = { type: 'agent_reply', message_id: 'a1', body: 'Here I am.', sender_name: 'Ada', timestamp: at(5) };
     const called = after([...fresh, { type: 'escalated', ticket_id: 't1' }]);
     expect(called.status).toBe('escalated');
@@ -228,7 +231,7 @@ describe('the conversation in the widget', () => {
     expect(replied.status).toBe('pending');
   });
 
-  it('frames with nonsense in them break nothing', () => {
+  it('tolerates frames with invalid values', () => {
     const nonsense = [
       'ack',
       'history',
@@ -257,7 +260,7 @@ describe('the conversation in the widget', () => {
     }
   });
 
-  it('what is offered comes with the answer and with the history; what makes no sense is left out', () => {
+  it('takes offers from answers and from the history, and omits invalid ones', () => {
     const offers = [
       { heading: 'Cash – Fees', question: 'Cash – Fees', source: { type: 'document', id: 'd', name: 'cash.md' } },
       { heading: 'No question' },
@@ -272,7 +275,7 @@ describe('the conversation in the widget', () => {
     expect(after([...fresh, ...answered, end]).entries.at(-1)).not.toHaveProperty('offers');
   });
 
-  it('new is what was answered after the customer last looked', () => {
+  it('counts as unread the answers since the customer last looked', () => {
     const done = after([...fresh, ...answered, end]);
     expect(countUnread(done, '')).toBe(1);
     expect(countUnread(done, lastHeard(done))).toBe(0);
@@ -280,9 +283,9 @@ describe('the conversation in the widget', () => {
   });
 });
 
-/** A server with a log of frames, and customers that lose connections, resume, and are sent things twice. */
-describe('clients and the log', () => {
-  /** mulberry32: the same numbers for the same seed. */
+/** Simulates a server with a log of frames, and clients that lose connections, resume, and get frames twice. */
+describe('clients that follow the server’s log', () => {
+  /** The mulberry32 generator: the same numbers for the same seed. */
   function random(seed: number): () => number {
     let state = seed;
     return () => {
@@ -310,7 +313,7 @@ describe('clients and the log', () => {
         begin();
         for (const piece of ['a', 'b', 'c']) {
           append({ type: 'reply_chunk', message_id: reply, body: piece });
-          // The writer dies here, and another one starts again.
+          // The writer dies here, and another one restarts the answer.
           if (next() < 0.2) begin();
         }
         history.push({ id: reply, role: 'ai', body: `answer to ${body}`, timestamp: at(history.length) });
@@ -325,7 +328,7 @@ describe('clients and the log', () => {
     };
   }
 
-  it('end with the history of the server, in 500 stories of losses and repetitions', () => {
+  it('end with the server’s history in 500 random sequences of losses and repetitions', () => {
     for (let seed = 0; seed < 500; seed += 1) play(seed);
   });
 
@@ -352,11 +355,11 @@ describe('clients and the log', () => {
       if (move < 0.15) {
         const clientId = `c${client.number}-${step}`;
         client.state = say(client.state, clientId, `message ${step}`);
-        // Sent, or lost before it arrives; and sometimes it arrives twice.
+        // The message arrives or is lost, and sometimes it arrives twice.
         if (next() < 0.6) server.accept(clientId, `message ${step}`);
       } else if (move < 0.3) connect(client, next() < 0.3);
       else if (client.state.seq !== undefined) {
-        // Delivered out of the log, sometimes from further back than needed.
+        // Frames are delivered from the log, sometimes from further back than needed.
         const from = Math.max(0, client.given - (next() < 0.2 ? 3 : 0));
         for (const frame of server.log.slice(from, client.given + 1)) client.state = receive(client.state, frame);
         client.given = Math.min(client.given + 1, server.log.length);
@@ -372,8 +375,8 @@ describe('clients and the log', () => {
   }
 });
 
-describe('what the page says', () => {
-  it('is read from the tag; what makes no sense is the default', () => {
+describe('the widget’s options', () => {
+  it('are read from the script tag, and invalid ones get defaults', () => {
     const browser = { languages: ['it-IT', 'de-AT', 'en'] };
     expect(readOptions({ key: ' svc_pk_test_1 ', theme: 'pink', position: 'left' }, browser)).toEqual({
       key: 'svc_pk_test_1',
@@ -390,21 +393,21 @@ describe('what the page says', () => {
     expect(localeOf(['tlh'])).toBe('en');
   });
 
-  it('a session token tells whose it is; anything else tells nothing', () => {
+  it('take organization and customer from a session token, and nothing from an invalid one', () => {
     const claims = Buffer.from(JSON.stringify({ org: 'org_1', sub: 'cus_ü' })).toString('base64url');
     expect(readToken(`a.${claims}.b`)).toEqual({ org: 'org_1', sub: 'cus_ü' });
     for (const wrong of ['', 'a', 'a.b.c', `a.${Buffer.from('null').toString('base64url')}.b`])
       expect(readToken(wrong)).toBeUndefined();
   });
 
-  it('every language says everything', () => {
+  it('have all texts in every language', () => {
     const names = Object.keys(texts.en).sort();
     for (const words of Object.values(texts)) expect(Object.keys(words).sort()).toEqual(names);
   });
 });
 
-describe('what the browser remembers', () => {
-  it('is kept in memory where the page may store nothing', () => {
+describe('the widget’s storage', () => {
+  it('falls back to memory where the page may store nothing', () => {
     const refused = () => {
       throw new Error('SecurityError');
     };
@@ -415,14 +418,14 @@ describe('what the browser remembers', () => {
     expect([store.get('a:1'), store.names('a:')]).toEqual([undefined, []]);
   });
 
-  it('has ids that the server takes', () => {
+  it('stores random ids in the format that the server accepts', () => {
     expect(randomId()).toMatch(/^[0-9a-f]{32}$/);
     expect(randomId()).not.toBe(randomId());
   });
 });
 
-describe('the colours', () => {
-  /** WCAG 2.2, relative luminance and contrast ratio. */
+describe('the widget’s colours', () => {
+  /** Relative luminance and contrast ratio of WCAG 2.2. */
   function luminance(hex: string): number {
     const [red, green, blue] = [1, 3, 5].map((from) => {
       const part = parseInt(hex.slice(from, from + 2), 16) / 255;
@@ -435,12 +438,12 @@ describe('the colours', () => {
     return (light + 0.05) / (dark + 0.05);
   }
 
-  it('are told apart as computed: black on white is 21:1', () => {
+  it('are compared by a correct contrast formula: black on white is 21:1', () => {
     expect(contrast('#000000', '#ffffff')).toBeCloseTo(21);
     expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2);
   });
 
-  it.each(['light', 'dark'] as const)('have the contrast that they need (%s)', (theme) => {
+  it.each(['light', 'dark'] as const)('have the required contrast (%s)', (theme) => {
     const weak = pairs.filter(
       ([front, behind, least]) => contrast(colors[theme][front], colors[theme][behind]) < least,
     );
