@@ -1,4 +1,7 @@
-/** An organization that sends many documents leaves the queue `documents` to the others: its own wait in the backlog. */
+/**
+ * An organization that uploads many documents does not block the queue `documents` for others: its further documents go
+ * to the queue `backlog`.
+ */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { sharedDatabase } from '../kit/database.ts';
@@ -24,7 +27,7 @@ async function indexed({ orgId }: TestOrg, token: string, content: string): Prom
   return docId;
 }
 
-/** The queues on which a generation of a document was read and indexed, in order. */
+/** The task queues on which a generation of a document was read and indexed, in order. */
 async function queuesOf(docId: string, generation = 1): Promise<string[]> {
   const workflowId = generation === 1 ? `document:${docId}` : `document:${docId}:${generation}`;
   const { events } = await new Client({ connection }).workflow.getHandle(workflowId).fetchHistory();
@@ -34,7 +37,7 @@ async function queuesOf(docId: string, generation = 1): Promise<string[]> {
   });
 }
 
-it('a document is read in the backlog as long as another one of its organization is being processed', async () => {
+it('a document is processed in the backlog while another document of its organization is being processed', async () => {
   const { org, token } = await fresh();
   const first = await indexed(org, token, 'The curlew tariff costs nine euros.');
   expect(await queuesOf(first)).toEqual(['documents']);
@@ -56,10 +59,10 @@ it('a document is read in the backlog as long as another one of its organization
   expect(await queuesOf(await indexed(org, token, 'The knot tariff costs two euros.'))).toEqual(['documents']);
 });
 
-it('a document that was stored before the other one was seen goes to the backlog when it is taken up', async () => {
+it('a document queued before the other one was noticed moves to the backlog when its processing starts', async () => {
   const { org, token } = await fresh();
   const first = await indexed(org, token, 'The dunlin tariff costs nine euros.');
-  // Uploads of one mode do not look at those of the other one.
+  // Uploads of one mode do not check for documents of the other mode.
   await db()
     .collection<{ _id: string; status: string; mode: string }>('documents')
     .updateOne({ _id: first }, { $set: { status: 'processing', mode: 'live' } });

@@ -1,11 +1,14 @@
-/** How the numbers of relevance are made: the fit finds what is there, and thresholds keep what is allowed. */
+/**
+ * How the numbers of relevance are calibrated: the fit recovers a known model, and thresholds keep the allowed error
+ * rates.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { fitLogistic, sigmoid } from '../../bench/calibrate/logistic.ts';
 import { thresholdsOf, withThresholds, type Outcome } from '../../bench/calibrate/relevance.ts';
 import calibrations from '../../models/rules/knowledge/relevance.json' with { type: 'json' };
 
 describe('a logistic model', () => {
-  // Every point of a grid, as often right as the true model says: the fit has to find that model again.
+  // Every point of a grid, labelled with the true model's probability, so the fit must recover that model.
   const grid = Array.from({ length: 41 }, (_, at) => (at - 20) / 5);
   const likely = (x: number, y: number): number => sigmoid(-1 + 2 * x - 0.5 * y);
   const examples = grid.flatMap((x) =>
@@ -15,12 +18,12 @@ describe('a logistic model', () => {
     ]),
   );
 
-  it('finds the weights that made the examples, and none for what never changes', () => {
+  it('is fitted with the weights that produced the examples, and 0 for a constant feature', () => {
     const { intercept, weights } = fitLogistic(examples, 1e-6);
     expect([intercept, ...weights].map((value) => value.toFixed(3))).toEqual(['-1.000', '2.000', '-0.500', '0.000']);
   });
 
-  it('is held towards 0 by the ridge, and is finite where the examples are separable', () => {
+  it('is shrunk towards 0 by the ridge, and stays finite for separable examples', () => {
     const held = fitLogistic(examples, 1_000).weights[0]!;
     expect(held).toBeGreaterThan(0);
     expect(held).toBeLessThan(1.9);
@@ -40,7 +43,7 @@ describe('thresholds', () => {
   const hundred = (set: string, scale: number) =>
     Array.from({ length: 100 }, (_, at) => outcome(set, 'unanswered', (scale * at) / 100));
 
-  it('are set in the set where it is hardest to refuse what nothing answers', () => {
+  it('are chosen on the set in which unanswerable questions are hardest to refuse', () => {
     const all = [...hundred('easy', 0.3), ...hundred('hard', 0.6)];
     const { answer, offer } = thresholdsOf(all);
     const share = (from: number): number =>
@@ -51,7 +54,7 @@ describe('thresholds', () => {
     expect(offer).toBeLessThan(answer);
   });
 
-  it('do not count what was right all the same, what has an answer, or an answer taken away', () => {
+  it('ignore outcomes that were right, that have an answer, or whose answer was removed for the test', () => {
     const high = [
       { ...outcome('a', 'unanswered', 0.9), right: true },
       outcome('a', 'answered', 0.9),
@@ -60,7 +63,7 @@ describe('thresholds', () => {
     expect(thresholdsOf([...hundred('a', 0.5), ...high]).answer).toBeLessThan(0.5);
   });
 
-  it('of other languages become a weight, so that one threshold serves all', () => {
+  it('of other languages are turned into a weight, so that one threshold serves all languages', () => {
     const foreign = hundred('a', 1).map((one) => ({
       ...one,
       sample: { ...one.sample, question: { ...one.sample.question, language: 'de' } },
@@ -69,14 +72,14 @@ describe('thresholds', () => {
     const { calibration, english, others } = withThresholds(fitted, [...hundred('a', 0.5), ...foreign]);
     expect(others.answer).toBeGreaterThan(english.answer);
     const logit = (p: number): number => Math.log(p / (1 - p));
-    // A question at the threshold of its own language lies at the common one now.
+    // A question at the threshold of its own language is now at the common threshold.
     const now = sigmoid(logit(others.answer) - fitted.weights.foreign + calibration.weights.foreign);
     expect(now).toBeCloseTo(calibration.answer, 6);
     expect(calibration.answer).toBe(english.answer);
     expect(withThresholds(fitted, hundred('a', 0.5)).calibration.weights).toEqual(fitted.weights);
   });
 
-  it('in use lie between 0 and 1, the one to answer above the one to offer', () => {
+  it('in the product lie between 0 and 1, and the one for answers is above the one for offers', () => {
     for (const { answer, offer, weights } of Object.values(calibrations)) {
       expect([0 < offer, offer < answer, answer < 1]).toEqual([true, true, true]);
       expect([weights.above > 0, weights.share > 0]).toEqual([true, true]);

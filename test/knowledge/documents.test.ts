@@ -1,4 +1,4 @@
-/** The document routes, from upload to deletion, through the real workers. */
+/** The document routes, from upload to deletion, with the real workers. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { system, until, type TestOrg } from '../kit/harness.ts';
@@ -16,7 +16,7 @@ beforeAll(async () => {
   key = (await api.newKey(org)).token;
 });
 
-/** An organization of its own, for tests that count. */
+/** A new organization, for tests that count documents. */
 async function fresh() {
   const org = await api.newOrg();
   return { org, orgId: org.orgId, token: (await api.newKey(org)).token };
@@ -24,7 +24,7 @@ async function fresh() {
 
 describe('POST /orgs/{orgId}/documents', () => {
   it.each(['help.md', 'cards.docx', 'fees.xlsx', 'branches.csv', 'security.txt'])(
-    '%s is stored at once and indexed afterwards',
+    '%s is stored by the request and indexed afterwards',
     async (name) => {
       const { status, body } = await api.upload(
         org.orgId,
@@ -48,7 +48,7 @@ describe('POST /orgs/{orgId}/documents', () => {
     },
   );
 
-  it('the same bytes again: 200, the existing document, also under another name and when both race', async () => {
+  it('returns 200 and the existing document for the same bytes, even under another name or concurrently', async () => {
     const { orgId, token } = await fresh();
     const replies = await Promise.all(
       [1, 2, 3].map((n) => api.upload(orgId, token, text('The vault opens at nine.', `v${n}.md`))),
@@ -59,7 +59,7 @@ describe('POST /orgs/{orgId}/documents', () => {
     expect((await api.request('GET', `/orgs/${orgId}/documents`, { token })).body.count).toBe(1);
   });
 
-  it('without a file, with two, with the file in another field, or with an unknown field: 400, saying what to do', async () => {
+  it('answers 400 with the field’s name for a missing, second or misplaced file or an unknown field', async () => {
     const forms: [string, (form: FormData) => void][] = [
       ['file', () => undefined],
       [
@@ -100,7 +100,7 @@ describe('POST /orgs/{orgId}/documents', () => {
     }
   });
 
-  it('a form that breaks off stores nothing', async () => {
+  it('stores nothing when the form is truncated', async () => {
     const { orgId, token } = await fresh();
     const raw = '--x\r\ncontent-disposition: form-data; name="file"; filename="a.md"\r\n\r\nhalf a fi';
     const { status } = await api.request('POST', `/orgs/${orgId}/documents`, {
@@ -112,7 +112,7 @@ describe('POST /orgs/{orgId}/documents', () => {
     expect((await api.request('GET', `/orgs/${orgId}/documents`, { token })).body.count).toBe(0);
   });
 
-  it('an Idempotency-Key gives the first answer again, and another body under it 409', async () => {
+  it('replays the first response for a repeated Idempotency-Key, and answers 409 for another body', async () => {
     const { orgId, token } = await fresh();
     const headers = { 'idempotency-key': 'upload-1' };
     const first = await api.upload(orgId, token, text('One.'), {}, headers);
@@ -123,7 +123,7 @@ describe('POST /orgs/{orgId}/documents', () => {
     expect([other.status, other.body.code]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
   });
 
-  it('of uploads that race for the last places of the sandbox, only as many win as there are: 403 SANDBOX_LIMIT', async () => {
+  it('never exceeds the sandbox limit, even when uploads arrive concurrently: 403 SANDBOX_LIMIT', async () => {
     const { orgId, token } = await fresh();
     const replies = await Promise.all(
       Array.from({ length: 28 }, (_, n) => api.upload(orgId, token, text(`Fact number ${n}.`, `${n}.md`))),
@@ -136,7 +136,7 @@ describe('POST /orgs/{orgId}/documents', () => {
     expect((await api.upload(orgId, token, text('There is room again.'))).status).toBe(201);
   });
 
-  it('in a live organization the plan’s limit holds, and names the feature: 403 BETA_LIMIT_REACHED', async () => {
+  it('enforces the plan’s limit in a live organization and names it: 403 BETA_LIMIT_REACHED', async () => {
     const org = await api.newOrg();
     await api.goLive(org);
     const { token } = await api.newKey(org, { mode: 'live' });
@@ -147,14 +147,14 @@ describe('POST /orgs/{orgId}/documents', () => {
     expect(refused.map((r) => [r.status, r.body.code, r.body.feature])).toEqual([
       [403, 'BETA_LIMIT_REACHED', 'documents'],
     ]);
-    // Test mode has an allowance of its own.
+    // Test mode has a separate limit.
     const testKey = (await api.newKey(org)).token;
     expect((await api.upload(org.orgId, testKey, text('Test fact.'))).status).toBe(201);
   });
 });
 
 describe('GET /orgs/{orgId}/documents', () => {
-  it('pages from the newest on, and pages stay put while documents come and go', async () => {
+  it('lists the newest first, and pages stay stable while documents are added and deleted', async () => {
     const { orgId, token } = await fresh();
     for (let n = 0; n < 5; n++) await api.upload(orgId, token, text(`Page fact ${n}.`, `${n}.md`));
     const list = (query: string) => api.request('GET', `/orgs/${orgId}/documents?${query}`, { token });
@@ -171,17 +171,17 @@ describe('GET /orgs/{orgId}/documents', () => {
   });
 
   it.each(['limit=0', 'limit=x', 'limit=1&limit=2', 'cursor=nonsense', 'limit[$gt]=1&limit=0'])(
-    '?%s: 400',
+    'answers 400 for ?%s',
     async (query) => {
       expect((await api.request('GET', `/orgs/${org.orgId}/documents?${query}`, { token: key })).status).toBe(400);
     },
   );
 
-  it('?limit=101 is answered as the highest limit', async () => {
+  it('treats ?limit=101 as the maximum limit', async () => {
     expect((await api.request('GET', `/orgs/${org.orgId}/documents?limit=101`, { token: key })).status).toBe(200);
   });
 
-  it('shows each mode its own, and a member both or the one asked for', async () => {
+  it('returns a key the documents of its own mode, and a member those of both or the requested one', async () => {
     const org = await api.newOrg();
     await api.goLive(org);
     const [live, test] = [(await api.newKey(org, { mode: 'live' })).token, (await api.newKey(org)).token];
@@ -205,7 +205,7 @@ describe('GET /orgs/{orgId}/documents', () => {
 });
 
 describe('PATCH /orgs/{orgId}/documents/{docId}/segments', () => {
-  it('takes effect in answers: what became unreachable at once, what became reachable as soon as the index has it', async () => {
+  it('changes answers: removed segments at once, added ones when the index has been updated', async () => {
     const { orgId, token } = await fresh();
     const { body } = await api.upload(orgId, token, text('The zebra tariff costs nine euros.'), {
       segments: 'personal',
@@ -233,7 +233,7 @@ describe('PATCH /orgs/{orgId}/documents/{docId}/segments', () => {
     [{}],
     [{ segments: ['  '] }],
     [{ segments: Array.from({ length: 21 }, (_, n) => `s${n}`) }],
-  ])('%j: 400', async (body) => {
+  ])('answers 400 for %j', async (body) => {
     const { status, body: reply } = await api.request('PATCH', `/orgs/${org.orgId}/documents/doc_x/segments`, {
       token: key,
       body,
@@ -243,7 +243,7 @@ describe('PATCH /orgs/{orgId}/documents/{docId}/segments', () => {
 });
 
 describe('PATCH /orgs/{orgId}/documents/{docId}/authority', () => {
-  it('a primary source answers ahead of the others, a background one only when nothing else does', async () => {
+  it('prefers primary sources in answers, and uses background sources only when nothing else answers', async () => {
     const { orgId, token } = await fresh();
     const [old, current] = await Promise.all([
       api.upload(orgId, token, text('The walrus account pays two percent interest.', 'old.md')),
@@ -251,7 +251,7 @@ describe('PATCH /orgs/{orgId}/documents/{docId}/authority', () => {
     ]);
     const ids = [old, current].map((r) => r.body.document.doc_id);
     for (const id of ids) await api.processed(orgId, token, id);
-    /** What the answer rests on, and all that might have answered. */
+    /** The sources of the answer, and all candidates. */
     const names = async () => {
       const { body } = await ask(orgId, token, 'How much interest does the walrus account pay?', { explain: true });
       const { candidates, tier } = body.explain as {
@@ -279,7 +279,7 @@ describe('PATCH /orgs/{orgId}/documents/{docId}/authority', () => {
 });
 
 describe('DELETE /orgs/{orgId}/documents/{docId}', () => {
-  it('nothing of the document answers when the call returns, and a second delete is 404', async () => {
+  it('removes the document from answers before it returns, and a second delete is 404', async () => {
     const { orgId, token } = await fresh();
     const { body } = await api.upload(orgId, token, text('The heron desk closes at noon.'));
     await api.processed(orgId, token, body.document.doc_id);
@@ -295,7 +295,7 @@ describe('DELETE /orgs/{orgId}/documents/{docId}', () => {
     expect((await api.request('GET', path, { token })).status).toBe(404);
   });
 
-  it('while it is being processed leaves nothing behind', async () => {
+  it('leaves nothing behind when the document is still being processed', async () => {
     const { orgId, token } = await fresh();
     const { body } = await api.upload(orgId, token, { name: 'help.md', content: await fixture('help.md') });
     expect((await api.request('DELETE', `/orgs/${orgId}/documents/${body.document.doc_id}`, { token })).status).toBe(
@@ -310,7 +310,7 @@ describe('DELETE /orgs/{orgId}/documents/{docId}', () => {
 });
 
 describe('POST /orgs/{orgId}/documents/{docId}/reprocess', () => {
-  it('indexes anew while the former text goes on answering, and twice at once is 409', async () => {
+  it('indexes again while the old text still answers, and concurrent requests get 409', async () => {
     const { orgId, token } = await fresh();
     const { body } = await api.upload(orgId, token, text('The otter line is open on Sundays.'));
     const docId = body.document.doc_id;
@@ -327,15 +327,15 @@ describe('POST /orgs/{orgId}/documents/{docId}/reprocess', () => {
     expect(after.explain.candidates).toHaveLength(1);
   });
 
-  it('of a document that does not exist is 404', async () => {
+  it('answers 404 for an unknown document', async () => {
     expect((await api.request('POST', `/orgs/${org.orgId}/documents/doc_x/reprocess`, { token: key })).status).toBe(
       404,
     );
   });
 });
 
-describe('isolation', () => {
-  it('two organizations with the same file and the same question never see each other’s text', async () => {
+describe('documents of two organizations', () => {
+  it('are never mixed, even with the same file and the same question', async () => {
     const [a, b] = await Promise.all([fresh(), fresh()]);
     const shared = 'The pelican fund has a front load of one percent.';
     const [inA, inB] = await Promise.all([
@@ -357,7 +357,7 @@ describe('isolation', () => {
     const { body } = await ask(a.orgId, a.token, 'Is the pelican fund closed to new money?', { explain: true });
     expect(JSON.stringify(body)).not.toContain('fund is closed');
     expect(body.explain.candidates.map((c: { source_id: string }) => c.source_id)).toEqual([inA.body.document.doc_id]);
-    // Nor may one organization name the other's document.
+    // Neither organization can access the other's document by its id.
     for (const [method, suffix] of [
       ['GET', ''],
       ['DELETE', ''],

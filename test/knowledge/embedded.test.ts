@@ -1,4 +1,7 @@
-/** Vectors of passages, made in the background by the real models: whatever happens to a source meanwhile, they agree with it. */
+/**
+ * Passage embeddings, created in the background by the real models, stay consistent with their source whatever happens
+ * meanwhile.
+ */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +40,7 @@ modelsIn('embedded');
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'embedded-'));
   search = createSearch({ uri: folder });
-  // On a busy machine a question may take long.
+  // On a busy machine, a question may take long.
   models = createEmbedding({ obtain: async () => process.env['TEST_EMBEDDING']!, questionMs: 60_000 });
   await until(async () => models.state().state === 'ready', 'the models');
 });
@@ -64,7 +67,7 @@ const repair = (embedding: Embedding = models) =>
 const owner = () => ({ org_id: orgId, mode });
 const table = (model = models.model!) => ({ ...owner(), model });
 
-/** A document that answers by its words. */
+/** An indexed document without embeddings yet, which is searched by its words. */
 async function stored(texts: readonly string[], fields: Partial<Document> = {}): Promise<string> {
   const docId = newId('document');
   await DocumentModel.create({
@@ -90,7 +93,7 @@ async function stored(texts: readonly string[], fields: Partial<Document> = {}):
   return docId;
 }
 
-/** Lets a generation answer in the place of the one before. */
+/** Publishes a new generation of a document, replacing the previous one. */
 async function publish(docId: string, texts: readonly string[], generation = 1): Promise<void> {
   await DocumentModel.updateOne({ _id: docId }, { generation });
   const source = { org_id: orgId, mode, source_type: 'document' as const, source_id: docId, generation };
@@ -106,7 +109,7 @@ async function publish(docId: string, texts: readonly string[], generation = 1):
   await removeChunks(orgId, docId, generation);
 }
 
-/** The models, with something done to the sources when the first passages are embedded. */
+/** The models, wrapped so that `act` changes the sources while the first passages are being embedded. */
 function meanwhile(act: () => Promise<unknown>): Embedding & { texts: string[] } {
   const texts: string[] = [];
   return {
@@ -136,8 +139,8 @@ async function nearest(question: string, by: Embedding = models): Promise<string
   return candidates[0]?.id.split(':')[0];
 }
 
-describe('passages that lack vectors', () => {
-  it('are embedded once, and are then found in other words', async () => {
+describe('passages without embeddings', () => {
+  it('are embedded once, and then found by paraphrases and in other languages', async () => {
     const fees = await stored(['The annual charge for the gold card is 49 EUR.']);
     const hours = await stored(['Our branches open at nine in the morning.', 'On Sundays all of them are closed.']);
     expect(await countPassagesLacking(models.model!)).toBeGreaterThanOrEqual(3);
@@ -154,7 +157,7 @@ describe('passages that lack vectors', () => {
     expect(again.texts).toEqual([]);
   });
 
-  it('of one organization and mode are left to their own workflow, and without a model to none', async () => {
+  it('of another organization are left to that organization’s workflow, and without a model nothing is embedded', async () => {
     const docId = await stored(['One.']);
     expect(await embed({ ...models, model: undefined })).toEqual({ left: false });
     orgId = newId('org');
@@ -162,7 +165,7 @@ describe('passages that lack vectors', () => {
     expect(await embeddedBy(docId)).toBeUndefined();
   });
 
-  it('are written every now and then: an attempt that dies loses little, and the next one goes on from there', async () => {
+  it('are written in batches: a failed attempt loses little, and the next one continues from there', async () => {
     const docs: string[] = [];
     for (let at = 0; at < 3; at += 1) docs.push(await stored(Array.from({ length: 40 }, (_, n) => `Fact ${at} ${n}.`)));
     let written = 0;
@@ -171,7 +174,7 @@ describe('passages that lack vectors', () => {
       async addVectors(key, rows) {
         if (written > 0) throw new Error('killed');
         written += rows.length;
-        // The next portion comes much later.
+        // The clock moves on, so that the next batch is written.
         now += 20_000;
         await search.addVectors(key, rows);
       },
@@ -186,7 +189,7 @@ describe('passages that lack vectors', () => {
     expect(await vectors()).toEqual(docs.map((docId) => [docId, '1', 40, ''] as const).toSorted());
   });
 
-  it('that cannot be embedded keep no other source from it, and are tried again', async () => {
+  it('that cannot be embedded do not block other sources, and are retried', async () => {
     const [good, bad, fine] = [await stored(['Good.']), await stored(['Poison.']), await stored(['Fine.'])];
     let poisoned = true;
     const refusing: Embedding = {
@@ -205,7 +208,7 @@ describe('passages that lack vectors', () => {
     expect(await embeddedBy(bad)).toBe(models.model);
   });
 
-  it('wait when nothing can be embedded: after a few sources the attempt ends', async () => {
+  it('end the attempt after a few sources when every embedding fails', async () => {
     for (let at = 0; at < 6; at += 1) await stored([`Fact ${at}.`]);
     let asked = 0;
     const away = { ...models, passages: async () => Promise.reject(new Error(`away ${(asked += 1)}`)) };
@@ -213,8 +216,8 @@ describe('passages that lack vectors', () => {
   });
 });
 
-describe('a document that changes while its vectors are made', () => {
-  it('leaves none when it was deleted', async () => {
+describe('a document that changes while it is being embedded', () => {
+  it('has no vectors left when it was deleted', async () => {
     const docId = await stored(['One.', 'Two.']);
     const deleting = meanwhile(async () => {
       await deleteSource(orgId, docId);
@@ -225,7 +228,7 @@ describe('a document that changes while its vectors are made', () => {
     expect(await vectors()).toEqual([]);
   });
 
-  it('has those of the text that replaced it', async () => {
+  it('gets the vectors of the text that replaced it', async () => {
     const docId = await stored(['The old text.', 'It had a second passage.']);
     const replacing = meanwhile(async () => publish(docId, ['The new text.'], 2));
     expect(await embed(replacing)).toEqual({ left: false });
@@ -233,7 +236,7 @@ describe('a document that changes while its vectors are made', () => {
     expect(await embeddedBy(docId)).toBe(models.model);
   });
 
-  it('is not called embedded before the text that replaced it is', async () => {
+  it('does not count as embedded until the new text is', async () => {
     const docId = await stored(['The old text.']);
     await embed();
     await publish(docId, ['The new text.'], 2);
@@ -241,7 +244,7 @@ describe('a document that changes while its vectors are made', () => {
     expect(await vectors()).toEqual([]);
   });
 
-  it('has its new tags', async () => {
+  it('has vectors with its new tags when its tags changed', async () => {
     const docId = await stored(['One.'], { segments: ['personal'] });
     const tagging = meanwhile(async () => {
       await DocumentModel.updateOne({ _id: docId }, { $set: { segments: ['staff'] }, $inc: { tags_version: 1 } });
@@ -253,7 +256,7 @@ describe('a document that changes while its vectors are made', () => {
 });
 
 describe('a document whose tags changed', () => {
-  it('when an attempt had died before it looked at them again, has its new tags', async () => {
+  it('gets its new tags when the attempt died before it checked them again', async () => {
     const docId = await stored(
       Array.from({ length: 40 }, (_, n) => `Fact ${n}.`),
       { segments: ['personal'] },
@@ -280,7 +283,7 @@ describe('a document whose tags changed', () => {
 });
 
 describe('the process that embeds passages', () => {
-  /** Processes that this one has started, by what they run. */
+  /** The ids of child processes that run the program. */
   async function children(program: string): Promise<number[]> {
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/u.test(name));
     const found = await Promise.all(
@@ -293,7 +296,7 @@ describe('the process that embeds passages', () => {
     return found.flat();
   }
 
-  it('is killed in the middle: the source is embedded all the same', async () => {
+  it('may be killed in the middle: the source is embedded all the same', async () => {
     const docId = await stored(Array.from({ length: 30 }, (_, n) => `Fact ${n}: ${'a long sentence '.repeat(40)}`));
     const embedding = watched();
     const done = embed(embedding);
@@ -309,8 +312,8 @@ describe('the process that embeds passages', () => {
   });
 });
 
-describe('another model', () => {
-  it('makes vectors of its own; those of the former one stay until all are made, and the two are never mixed', async () => {
+describe('switching to another model', () => {
+  it('creates new vectors, keeps the old ones until all are created, and never mixes them', async () => {
     const docs = [await stored(['The gold card costs 49 EUR.']), await stored(['Branches open at nine.'])];
     await embed();
     const seen: string[][] = [];
@@ -336,8 +339,8 @@ describe('another model', () => {
   });
 });
 
-describe('a page that waits for the end of its crawl', () => {
-  it('gets its vectors after two minutes at the latest; until then those of a former model stay', async () => {
+describe('a page whose crawl is still running', () => {
+  it('is embedded after two minutes at the latest; until then the old model’s vectors stay', async () => {
     const doc = await stored(['The gold card costs 49 EUR.']);
     await embed();
     const pageId = newId('page');
@@ -377,8 +380,8 @@ describe('a page that waits for the end of its crawl', () => {
   });
 });
 
-describe('maintenance', () => {
-  it('has embedded what never was, and what was lost, damaged or put back from an old copy', async () => {
+describe('the maintenance of embeddings', () => {
+  it('re-embeds sources whose vectors are missing, lost, damaged or outdated by a restore', async () => {
     const docs = [await stored(['One.']), await stored(['Two.'], { segments: ['staff'] }), await stored(['Three.'])];
     const wanted = async () => EmbeddingWorkModel.countDocuments({ org_id: orgId }, everyRecord);
     expect(await repair()).toBe(0);

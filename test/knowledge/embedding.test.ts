@@ -1,4 +1,7 @@
-/** Embeddings by the real models in their own process: what they say is right, and no text and no death of the process is more than a failed call. */
+/**
+ * Embeddings by the real models in a separate process: the vectors are right, and neither a text nor a crash causes
+ * more than a failed call.
+ */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { getPriority } from 'node:os';
@@ -28,7 +31,7 @@ const start = (options: Partial<EmbedderOptions> = {}): Embedder =>
 const question = (text: string): EmbeddingText => ({ kind: 'question', text });
 const passage = (text: string, heading?: string): EmbeddingText => ({ kind: 'passage', text, heading });
 
-/** Cosines by each model. */
+/** The cosine similarity of two vectors, per model. */
 function cosines(a: Float32Array, b: Float32Array): Record<ModelName, number> {
   let from = 0;
   const entries = modelNames.map((name) => {
@@ -39,16 +42,17 @@ function cosines(a: Float32Array, b: Float32Array): Record<ModelName, number> {
   return Object.fromEntries(entries) as Record<ModelName, number>;
 }
 
-describe('the models', () => {
-  /** Opening them takes longer than all that these tests ask of them. */
+describe('the embedding models', () => {
+  /** Loading the models takes longer than all the tests. */
   let shared: Embedder;
   beforeAll(() => {
-    // Ample time, for machines that run much beside this; the limit has a test of its own.
+    // Generous, for busy machines; the timeout has its own test.
     shared = createEmbedder({ folder: process.env['TEST_EMBEDDING']!, timeoutMs: 60_000 });
   });
   afterAll(() => shared.close());
 
-  // The texts are the model card's of multilingual-e5; the numbers are those of another implementation of the same weights.
+  // The texts are from multilingual-e5's model card; the expected values are from another implementation of the same
+  // weights.
   const questions = [
     'how much protein should a female eat',
     'wie viel Eiweiß sollte eine Frau essen?',
@@ -80,10 +84,10 @@ describe('the models', () => {
       [0.376, 0.37, 0.787],
     ],
   };
-  // Of bge the runtime rounds to 8 bits between the layers, and other processors round otherwise.
+  // For bge, the runtime rounds to 8 bits between layers, and processors differ in rounding.
   const tolerance = { me5: 0.01, use: 0.01, bge: 0.03 };
 
-  it('give the cosines of the original weights, in four languages', async () => {
+  it('reproduce the cosines of the original weights, in four languages', async () => {
     const asked = await shared.embed(questions.map(question));
     const said = await shared.embed(passages.map((text) => passage(text)));
     for (const [q, vector] of asked.entries()) {
@@ -95,13 +99,13 @@ describe('the models', () => {
     }
   });
 
-  it('give a text the same vector alone and among others', async () => {
+  it('embed a text to the same vector alone and in a batch', async () => {
     const [alone] = await shared.embed([passage(passages[0]!)]);
     const among = await shared.embed([passage(passages[1]!), passage(passages[0]!), question(questions[0]!)]);
     expect(among[1]).toEqual(alone);
   });
 
-  it('bring a passage nearer to a question about its heading', async () => {
+  it('rank a passage higher for a question about its heading', async () => {
     const text = 'It is free on every plan and takes two working days.';
     const [asked] = await shared.embed([question('How do I order a new card?')]);
     const [bare, headed] = await shared.embed([passage(text), passage(text, 'Ordering a new card')]);
@@ -110,7 +114,7 @@ describe('the models', () => {
     for (const name of modelNames) expect(withHeading[name]).toBeGreaterThan(without[name]);
   });
 
-  it('no text is too long, too odd or too empty: each has a vector of length 1 for each model', async () => {
+  it('embed any text, however long, odd or empty, to a vector of length 1 per model', async () => {
     const texts = [
       '',
       ' \n\t',
@@ -134,10 +138,10 @@ describe('the models', () => {
   });
 });
 
-describe('the process', () => {
+describe('the embedding process', () => {
   afterEach(() => embedder.close());
 
-  it('is started by the first text, at the priority it was given, and has no environment', async () => {
+  it('is started by the first text, with the given priority and without environment variables', async () => {
     start({ niceness: 10, startMs: 120_000 });
     expect(embedder.pid()).toBeUndefined();
     await embedder.embed([question('hello')]);
@@ -148,14 +152,14 @@ describe('the process', () => {
     expect(await readFile(`/proc/${embedder.pid()}/environ`, 'utf8')).not.toMatch(/SECRET|TEST_|MONGO/);
   });
 
-  it('is ended when it is idle, and started again by the next text', async () => {
+  it('is ended when idle, and restarted by the next text', async () => {
     start({ idleMs: 1 });
     await embedder.embed([question('hello')]);
     await until(async () => embedder.pid() === undefined, 'the idle process to be ended');
     expect(await embedder.embed([question('hello')])).toHaveLength(1);
   });
 
-  it('killed in the middle: what it was asked fails, and the next text is answered by another one', async () => {
+  it('that is killed fails its pending calls, and the next text starts a new process', async () => {
     start();
     await embedder.embed([question('hello')]);
     const pid = embedder.pid()!;
@@ -166,14 +170,14 @@ describe('the process', () => {
     expect(embedder.pid()).not.toBe(pid);
   });
 
-  it('hung: it is killed when its time is over; what it was given or waits besides is answered by another one', async () => {
+  it('that hangs is killed after the timeout, and a new process answers the waiting calls', async () => {
     const failures: string[] = [];
     start({ timeoutMs: 5_000, onFailure: ({ message }) => failures.push(message) });
     await embedder.embed([question('hello')]);
     const pid = embedder.pid()!;
     process.kill(pid, 'SIGSTOP');
     const leaving = new AbortController();
-    // It works on the first, and was given the one that is not waited for.
+    // The process works on the first call and has already received the one whose caller leaves.
     const first = embedder.embed([question('one'), question('two')]);
     const left = embedder.embed([question('not waited for')], { signal: leaving.signal });
     const others = ['three', 'four', 'five'].map(async (text) => embedder.embed([question(text)]));
@@ -186,7 +190,7 @@ describe('the process', () => {
     expect(failures).toEqual(['The embedding process did not answer in time.']);
   });
 
-  it('killed: the text that it worked on fails, and the rest is answered by another one', async () => {
+  it('that is killed fails only the text in progress; a new process answers the others', async () => {
     let started = 0;
     start({ onStart: () => (started += 1) });
     await embedder.embed([question('hello')]);
@@ -198,22 +202,23 @@ describe('the process', () => {
     expect(started).toBe(2);
   });
 
-  it('keeps the memory that a long text takes for the next one, instead of having it cleared for each layer', async () => {
+  it('reuses the memory of a long text instead of allocating it again for each layer', async () => {
     start({ timeoutMs: 60_000 });
     const faults = async (): Promise<number> => {
       const stat = await readFile(`/proc/${embedder.pid()}/stat`, 'utf8');
       return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[7]);
     };
-    // 384 and 402 tokens: the scores of one layer take 7 and 7.8 MB.
+    // 384 and 402 tokens: the attention scores of one layer take 7 and 7.8 MB.
     const text = passage('card account '.repeat(200));
     await embedder.embed([text, text]);
     const before = await faults();
     await embedder.embed([text, text]);
-    // In pages of 4 KiB: each layer that takes them anew makes 40,000 to 65,000 a text, a heap that shrinks in between some 10,000.
+    // Page faults at 4 KiB: allocating anew in each layer causes 40,000 to 65,000 per text, a heap that shrinks in
+    // between some 10,000.
     expect((await faults()) - before).toBeLessThan(40_000);
   });
 
-  it('gives the parts of those models that were asked for, and kept headings change nothing', async () => {
+  it('returns only the vectors of the requested models, and cached headings do not change them', async () => {
     const text = passage('It is free.', 'Ordering a new card');
     const [whole] = await start().embed([text]);
     const [use] = await embedder.embed([text], { models: ['use'] });
@@ -222,7 +227,7 @@ describe('the process', () => {
     expect(await embedder.embed([text])).toEqual([whole]);
   });
 
-  it('with a thread for one of the models gives the same vectors, for all models and for some', async () => {
+  it('returns the same vectors with a thread for one of the models, for all models and for some', async () => {
     const texts = [question('Where is my card?'), question(''), passage('It is free.', 'Ordering a new card')];
     const asked: EmbedOptions[] = [{}, { models: ['me5', 'use'] }, { models: ['bge'] }];
     const ask = async () => Promise.all(asked.map(async (options) => embedder.embed(texts, options)));
@@ -233,7 +238,7 @@ describe('the process', () => {
     expect(await ask()).toEqual(alone);
   });
 
-  it('takes what a person waits for before what is patient, and leaves out what is no longer wanted', async () => {
+  it('handles urgent texts before patient ones, and skips aborted ones', async () => {
     start();
     const order: string[] = [];
     const note = (name: string) => () => void order.push(name);
@@ -249,7 +254,7 @@ describe('the process', () => {
     await expect(embedder.embed(patient, { signal: leaving.signal })).rejects.toThrow('not wanted');
   });
 
-  it('whose models are missing fails what it is asked, and stops nothing else', async () => {
+  it('fails its calls when the models’ files are missing, and crashes nothing else', async () => {
     start({ folder: '/nowhere' });
     const asked = embedder.embed([question('hello')]);
     await expect(asked).rejects.toThrow(EmbeddingFailed);

@@ -1,4 +1,7 @@
-/** What a real API process says about the embedding models: without them it serves all the same, and `/health/ready` and the log say why. */
+/**
+ * `/health/ready` and the log of a real API process report the state of the embedding models; without the models the
+ * API still serves.
+ */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { apiAt, until, type Api } from '../kit/harness.ts';
 import {
@@ -23,14 +26,17 @@ async function start(name: string, settings: Record<string, string>): Promise<Ap
   return apiAt(running.url);
 }
 
-/** The health of an API whose models are in this state; MongoDB and Temporal may take more than its second on a busy machine. */
+/**
+ * The health of an API once its models are in this state; on a busy machine, MongoDB and Temporal may exceed their time
+ * limit of one second.
+ */
 const healthOnce = async (api: Api, state: string) =>
   until(async () => {
     const { status, body } = await api.request('GET', '/health/ready');
     return status === 200 && body.embedding.state === state && { status, body };
   }, `embedding to be ${state}`);
 
-/** Asks questions of an organization that knows nothing. */
+/** Asks questions in an organization without documents. */
 async function asker(api: Api) {
   const org = await api.newOrg();
   const { token } = await api.newKey(org);
@@ -40,13 +46,13 @@ async function asker(api: Api) {
 const answers = async (api: Api): Promise<number> => (await (await asker(api))('Cards?')).status;
 
 describe('GET /health/ready', () => {
-  it('EMBEDDING=off: says so', async () => {
+  it('reports the state off with EMBEDDING=off', async () => {
     const api = await start('embedding-off', {});
     expect(await healthOnce(api, 'off')).toMatchObject({ status: 200, body: { status: 'ok' } });
     expect(await answers(api)).toBe(200);
   });
 
-  it('with the models: ready as soon as a process has opened them', async () => {
+  it('reports the state ready once a process has loaded the models', async () => {
     const api = await start('embedding-ready', withEmbedding());
     const { status, body } = await healthOnce(api, 'ready');
     expect([status, body.embedding]).toEqual([200, { state: 'ready' }]);
@@ -59,7 +65,7 @@ describe('GET /health/ready', () => {
       await metric('embedding_texts_total\\{kind="question"\\}'),
       await metric('embedding_seconds_count\\{kind="question"\\}'),
     ];
-    // On a busy machine a vector may take longer than a question waits; then another question is asked.
+    // On a busy machine an embedding may take longer than a question waits; then another question is asked.
     let asked = 0;
     const made = await until(async () => {
       const before = await counted();
@@ -69,12 +75,12 @@ describe('GET /health/ready', () => {
       if ((await metric('embedding_failures_total\\{kind="question"\\}')) > failed) return false;
       return (await counted()).map((count, at) => count - before[at]!);
     }, 'a question whose vectors come in time');
-    // The message is read and its question searched by the same vectors.
+    // Classifying the message and searching its question use the same embeddings.
     expect(made).toEqual([1, 1]);
     expect(await metric('embedding_processes_started_total\\{process="questions"\\}')).toBe(1);
   });
 
-  it('without them: the API is ready and answers, and the reason is here and in the log', async () => {
+  it('reports failed with the reason when the models are missing; the API still answers, and logs the reason', async () => {
     const api = await start('embedding-failed', { EMBEDDING: 'embedded', EMBEDDING_FOLDER: '/nowhere' });
     const { status, body } = await healthOnce(api, 'failed');
     const reason = '/nowhere/me5/model.onnx, a part of an embedding model, is missing.';

@@ -1,6 +1,6 @@
 /**
- * What the product asks for vectors, with the real models: their parts, who shares a process, and that no failure of the models
- * is more than a question that is answered by its words.
+ * The embedding service of the product, with the real models: vector parts, shared processes, and failures, which only
+ * cause a question to be answered by its words.
  */
 import { getPriority } from 'node:os';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -14,12 +14,12 @@ import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
 const folder = process.env['TEST_EMBEDDING']!;
 const opened: Embedding[] = [];
 const open = (options: EmbeddingOptions = {}): Embedding => {
-  // On a busy machine a process takes seconds to start.
+  // On a busy machine, a process takes seconds to start.
   const embedding = createEmbedding({ obtain: async () => folder, questionMs: 60_000, ...options });
   opened.push(embedding);
   return embedding;
 };
-/** Once the models are there. */
+/** The service, once its models are available. */
 const ready = async (options: EmbeddingOptions = {}): Promise<Embedding> => {
   const embedding = open(options);
   await until(async () => embedding.state().state !== 'starting', 'the models');
@@ -39,7 +39,7 @@ describe('with the embedded models', () => {
   let shared: Embedding;
   beforeAll(async () => {
     shared = await ready();
-    // The others are closed after their test.
+    // The other services are closed after their test.
     opened.splice(opened.indexOf(shared), 1);
   });
   afterAll(() => shared.close());
@@ -52,19 +52,19 @@ describe('with the embedded models', () => {
     for (const part of [...parts, ...cut(passage!, shared.widths())]) expect(lengthOf(part)).toBeCloseTo(1, 3);
   });
 
-  it('a message is read by the first parts of the same question', async () => {
+  it('messages are classified by the first two parts of the question’s vector', async () => {
     const [me5, use] = await shared.question('Where is my money?');
     expect(await shared.local!.reading('Where is my money?')).toEqual(Float32Array.from([...me5!, ...use!]));
   });
 
-  it('sentences have vectors of USE, near where they mean the same', async () => {
+  it('sentences get USE vectors, which are close when they mean the same, also across languages', async () => {
     const sentences = await shared.local!.sentences(['The card is free.', 'La carte est gratuite.', 'It rains.']);
     const dot = (a: Float32Array, b: Float32Array): number => a.reduce((sum, x, i) => sum + x * b[i]!, 0);
     expect(sentences.map(({ length }) => length)).toEqual([512, 512, 512]);
     expect(dot(sentences[0]!, sentences[1]!)).toBeGreaterThan(dot(sentences[0]!, sentences[2]!) + 0.3);
   });
 
-  it('while they are being obtained a question has no vector, and none of its callers waits', async () => {
+  it('questions fail at once, without waiting, while the models are still being obtained', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const embedding = open({ obtain: async () => promise });
     await expect(embedding.question('hello')).rejects.toThrow('not there yet');
@@ -74,7 +74,7 @@ describe('with the embedded models', () => {
     expect(await embedding.question('hello')).toHaveLength(embedding.widths().length);
   });
 
-  it('that cannot be had, the reason is told', async () => {
+  it('the reason is reported when the models cannot be obtained', async () => {
     const states: unknown[] = [];
     const embedding = open({
       obtain: async () => Promise.reject(new Error('no route to host')),
@@ -86,7 +86,7 @@ describe('with the embedded models', () => {
     await expect(embedding.local!.sentences(['hello'])).rejects.toThrow('no route to host');
   });
 
-  it('that cannot be opened are not tried again for each question', async () => {
+  it('loading the models is not retried for every question after it failed', async () => {
     let now = 0;
     const embedding = open({ obtain: async () => '/nowhere', now: () => now });
     await until(async () => embedding.state().state === 'ready', 'the folder');
@@ -98,7 +98,7 @@ describe('with the embedded models', () => {
   });
 });
 
-describe('the processes', () => {
+describe('the embedding processes', () => {
   let local: Local;
   const start = async (options: Partial<LocalOptions> = {}): Promise<Local> => {
     local = createLocal({ obtain: async () => folder, questionMs: 60_000, ...options });
@@ -109,7 +109,7 @@ describe('the processes', () => {
   const ask = (text: string) => local.parts(text, modelNames);
   const passage = { heading: 'Cards', text: 'Order one in the app.' };
 
-  it('for questions and for passages are two, the second one with less right to the processor', async () => {
+  it('are separate for questions and for passages, and the latter runs at a lower priority', async () => {
     await start();
     expect(local.pids()).toEqual({ questions: undefined, passages: undefined });
     await ask('hello');
@@ -120,7 +120,7 @@ describe('the processes', () => {
     expect([getPriority(questions), getPriority(passages)]).toEqual([0, 10]);
   });
 
-  it('are started before the first question where they should be, and are ready then', async () => {
+  it('can be started before the first question', async () => {
     const started = createLocal({ obtain: async () => folder, questionMs: 60_000, warm: true });
     try {
       await until(async () => started.state().state === 'ready', 'the process');
@@ -131,7 +131,7 @@ describe('the processes', () => {
     await start();
   });
 
-  it('make the vector of a question once', async () => {
+  it('embed a repeated question only once', async () => {
     await start();
     const [together, again] = await Promise.all([ask('Where is my card?'), ask('Where is my card?')]);
     process.kill(local.pids().questions!, 'SIGSTOP');
@@ -139,7 +139,7 @@ describe('the processes', () => {
     expect(again).toEqual(together);
   });
 
-  it('are killed in the middle: that is told, and the next question is answered by another one', async () => {
+  it('report when one was killed, and the next question starts another', async () => {
     await start();
     await ask('hello');
     const pid = local.pids().questions!;
@@ -152,7 +152,7 @@ describe('the processes', () => {
     expect(local.state()).toEqual({ state: 'ready' });
   });
 
-  it('that die again and again are left alone for a while', async () => {
+  it('are not restarted for a while after crashing repeatedly', async () => {
     let now = 0;
     await start({ now: () => now });
     for (let times = 0; times < 2; times += 1) {
@@ -165,7 +165,7 @@ describe('the processes', () => {
     expect(await ask('hello')).toHaveLength(modelNames.length);
   });
 
-  it('for passages may fail: questions are answered, and that is told until there is a passage again', async () => {
+  it('are independent: when the one for passages fails, questions are answered and the failure is reported', async () => {
     const counted: unknown[] = [];
     const meter = {
       made: (kind: string, texts: number) => void counted.push(['made', kind, texts]),
@@ -192,9 +192,9 @@ describe('the processes', () => {
     ]);
   });
 
-  it('that hang: a question is given up in its time, and others are answered when the process was killed', async () => {
+  it('are killed when they hang: the question times out, and a new process answers the next ones', async () => {
     await start({ questionMs: 100 });
-    // The first one may take longer than its time, because the process has to start.
+    // The first question may time out, because the process has to start.
     await until(() => ask('hello').catch(() => undefined), 'the process');
     const pid = local.pids().questions!;
     process.kill(pid, 'SIGSTOP');
@@ -203,7 +203,7 @@ describe('the processes', () => {
     expect(await until(() => ask('Where is my card?').catch(() => undefined), 'an answer')).toHaveLength(3);
   });
 
-  it('a sentence that comes again keeps its vector, and only what is new is embedded', async () => {
+  it('cache the vectors of sentences, so that only new ones are embedded', async () => {
     const made: number[] = [];
     await start({
       meter: { made: (kind, texts) => kind === 'sentence' && made.push(texts), failed: () => {}, started: () => {} },
@@ -215,7 +215,7 @@ describe('the processes', () => {
     expect(made).toEqual([2, 1]);
   });
 
-  it('no question and no passage is too long or too odd', async () => {
+  it('accept any question or passage, however long or odd', async () => {
     await start({ niceness: 0 });
     for (const text of ['x'.repeat(25 * 2 ** 20), '😀'.repeat(500_000), '\u202e'.repeat(500_000), '\ud800']) {
       for (const part of await ask(text)) expect(lengthOf(part)).toBeCloseTo(1, 3);
@@ -226,7 +226,7 @@ describe('the processes', () => {
   });
 });
 
-describe('with an embedding model of an endpoint', () => {
+describe('with an embedding model at an endpoint', () => {
   let server: OpenAiServer;
   beforeAll(async () => {
     server = await startOpenAiServer();
@@ -235,7 +235,7 @@ describe('with an embedding model of an endpoint', () => {
   afterAll(() => server.close());
   const endpoint = () => ({ baseUrl: server.baseUrl, embeddingModel: 'e' });
 
-  it('passages and questions have one part, of length 1, and a question is asked for once', async () => {
+  it('passages and questions have one part of length 1, and a repeated question is requested once', async () => {
     const embedding = open({ obtain: undefined, endpoint: endpoint() });
     expect([embedding.model, embedding.widths(), embedding.local]).toEqual(['endpoint:e', [], undefined]);
     const [passage] = await embedding.passages([{ heading: 'Cards', text: 'Order one.' }]);
@@ -246,14 +246,14 @@ describe('with an embedding model of an endpoint', () => {
     for (const vector of [passage!, part!]) expect(lengthOf(vector)).toBeCloseTo(1, 5);
   });
 
-  it('messages are still read by the embedded models', async () => {
+  it('messages are still classified by the embedded models', async () => {
     const embedding = await ready({ endpoint: endpoint() });
     expect(embedding.model).toBe('endpoint:e');
     expect(await embedding.local!.reading('hello')).toHaveLength(896);
     expect(server.requests).toEqual([]);
   });
 
-  it('a question that failed is asked for again', async () => {
+  it('a question whose request failed is requested again', async () => {
     const embedding = open({ obtain: undefined, endpoint: endpoint() });
     server.script({ kind: 'garbage' });
     await expect(embedding.question('cards')).rejects.toMatchObject({ code: 'MODEL_FAILED' });
@@ -261,8 +261,8 @@ describe('with an embedding model of an endpoint', () => {
   });
 });
 
-describe('with neither', () => {
-  it('there are no vectors', async () => {
+describe('without any embedding model', () => {
+  it('there are no embeddings, and every request for one fails', async () => {
     const embedding = open({ obtain: undefined, endpoint: {} });
     expect([embedding.model, embedding.widths(), embedding.local, embedding.state()]).toEqual([
       undefined,

@@ -1,6 +1,6 @@
 /**
- * Reading files: what good files of each type say; and through the real processes, the help centre, what each bad file
- * ends with, and that neither a file nor a death leaves anything behind.
+ * Reading files of every type: their content, the help centre's answers, and the reason for each unreadable file.
+ * Also the reader processes: neither a file nor a crash leaves anything behind.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
@@ -29,7 +29,7 @@ const stream = (bytes: Buffer): Readable => Readable.from([bytes]);
 let files: Files;
 let folder: string;
 beforeAll(async () => {
-  // Ample time, for machines that run much beside this; the limit has a test of its own.
+  // Generous, for busy machines; the time limit has its own test.
   files = createFiles({ timeoutMs: 55_000 });
   folder = await mkdtemp(join(tmpdir(), 'files-'));
 });
@@ -40,7 +40,7 @@ afterAll(async () => {
 
 const read = (bytes: Buffer | string, type: FileType): Promise<Block[]> =>
   files.extract(stream(Buffer.from(bytes)), type);
-/** The same reader without the cost of a process, for what a format says; the describes at the end are about the process. */
+/** The same readers without a process, for tests of the formats. The last describes test the processes. */
 const readHere = async (bytes: Buffer | string, type: FileType): Promise<Block[]> =>
   (await (await readers[type]())(Buffer.from(bytes), defaultLimits)).list;
 const reasonOf = (reading: Promise<unknown>): Promise<UnreadableReason | 'read'> =>
@@ -54,12 +54,12 @@ const reasonOf = (reading: Promise<unknown>): Promise<UnreadableReason | 'read'>
 const rows = (blocks: readonly Block[]): [string, string][][] =>
   blocks.filter((block) => block.kind === 'row').map((block) => block.cells);
 
-/** Waits for a state; the test's own time limit is the only clock. */
+/** Polls until the condition holds; only the test's own timeout ends it. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await delay(10);
 }
 
-/** The session that a process belongs to. */
+/** The session id of a process. */
 const sessionOf = (pid: number): string => /\) \S+ \d+ \d+ (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))![1]!;
 
 const running = (pid: number): boolean => {
@@ -83,7 +83,7 @@ describe('the help centre in test/fixtures', () => {
     return chunks.map((chunk) => `${chunk.heading}\n${chunk.text}`).join('\n\n');
   };
 
-  it('has each answer in the file that the questions name', async () => {
+  it('has each expected answer in the file that the question names', async () => {
     const contents = new Map<string, string>();
     for (const { filename } of facts.documents) contents.set(filename, await passages(filename));
     for (const { source, contains } of facts.questions) {
@@ -92,14 +92,14 @@ describe('the help centre in test/fixtures', () => {
     expect(contents.size).toBe(6);
   });
 
-  it('help.md: headings become paths, front matter is left out, the table names its columns', async () => {
+  it('help.md: headings become paths, front matter is dropped, table cells get their column’s name', async () => {
     const content = await passages('help.md');
     expect(content).not.toContain('language: en');
     expect(content).toContain('Lindenbank help centre > Sending money > Instant transfers\n');
     expect(content).toContain('Result: No match; What it means: The IBAN belongs to somebody else; What to do: Stop,');
   });
 
-  it('cards.docx: numbered steps, bullets and the table survive', async () => {
+  it('cards.docx: numbered steps, bullets and the table are preserved', async () => {
     const content = await passages('cards.docx');
     expect(content).toContain('\n2. If you cannot reach the app, call the card hotline on +49 30 5550 116.');
     expect(content).toContain('\n- Up to 50 cards belong to one company account');
@@ -109,7 +109,7 @@ describe('the help centre in test/fixtures', () => {
     expect(content).toContain('Lost or stolen card > Express replacement abroad\n');
   });
 
-  it('fees.xlsx: numbers read as in Excel, dates without doubt, hidden sheets not at all', async () => {
+  it('fees.xlsx: numbers are formatted as in Excel, dates as ISO dates, hidden sheets are skipped', async () => {
     const content = await passages('fees.xlsx');
     expect(content).toContain('Private customers\nPrice list for private customers');
     expect(content).toContain(
@@ -119,7 +119,7 @@ describe('the help centre in test/fixtures', () => {
     expect(content).not.toMatch(/margin|41 %/);
   });
 
-  it('branches.csv: the semicolon is found and a quoted comma kept', async () => {
+  it('branches.csv: the semicolon is detected as delimiter, and a quoted comma is kept', async () => {
     const content = await passages('branches.csv');
     expect(content).toContain(
       'branches\nBranch: Old Market; Street: Am Alten Markt 3; Town: Potsdam; Monday to Friday: 9:00-18:00',
@@ -136,14 +136,14 @@ describe('the help centre in test/fixtures', () => {
   });
 });
 
-describe('text and its encoding', () => {
+describe('text files', () => {
   it.each<[string, Buffer]>([
     ['UTF-8', Buffer.from(bad.germanText)],
     ['UTF-8 with a mark', bad.utf8WithMark()],
     ['windows-1252', bad.windows1252Text()],
     ['UTF-16LE without a mark', bad.utf16leWithoutMark()],
     ['UTF-16BE with a mark', bad.utf16beWithMark()],
-  ])('%s is understood', async (_label, bytes) => {
+  ])('in %s are decoded', async (_label, bytes) => {
     for (const type of ['txt', 'md'] as const)
       expect(await read(bytes, type)).toEqual([{ kind: 'text', text: bad.germanText }]);
   });
@@ -153,16 +153,16 @@ describe('text and its encoding', () => {
     ['ISO-8859-2', 'Wypłata gotówki za granicą kosztuje 15 zł, przelew zwykły jest bezpłatny.'],
     ['windows-1250', 'Příliš žluťoučký kůň: poplatek za výběr hotovosti v zahraničí je 15 Kč.'],
     ['ISO-8859-2', 'Příliš žluťoučký kůň: poplatek za výběr hotovosti v zahraničí je 15 Kč.'],
-  ])('%s is understood: %s', async (encoding, text) => {
+  ])('in %s are decoded: %s', async (encoding, text) => {
     expect(await read(iconv.encode(text, encoding), 'txt')).toEqual([{ kind: 'text', text }]);
   });
 
-  it('invisible and direction-changing characters do not reach the text', async () => {
+  it('lose invisible and direction-changing characters', async () => {
     expect(await read('Pay\u200b \u202e100\u202c EUR\u0007.', 'txt')).toEqual([{ kind: 'text', text: 'Pay 100 EUR.' }]);
   });
 });
 
-/** Each block in a line, as it is answered. */
+/** Each block as a line of text, as in an answer. */
 const lines = (blocks: readonly Block[]): string[] =>
   blocks.map((block) => (block.kind === 'row' ? rowText(block.cells) : block.text));
 
@@ -247,9 +247,11 @@ describe('tables in HTML and Markdown', () => {
       ['Phone: +49 381 1', 'Mail: a@b.example'],
     ],
     ['no names where they are due', '| | |\n|---|---|\n| Phone | +49 381 1 |\n', ['Phone: +49 381 1']],
-  ])('%s', async (_label, source, expected) => expect(lines(await readHere(source, 'md'))).toEqual(expected));
+  ])('are read as rows with column names: %s', async (_label, source, expected) =>
+    expect(lines(await readHere(source, 'md'))).toEqual(expected),
+  );
 
-  it('5,500 groups of rows under their labels keep their columns to the last', async () => {
+  it('keep the columns of 5,500 groups whose labels span several rows', async () => {
     const group = (at: number): string =>
       `<tr><td rowspan=3>Kind ${at}</td><td rowspan=3>Brand ${at}</td><td>small</td><td>1</td></tr><tr><td>medium</td><td>2</td></tr><tr><td>large</td><td>3</td></tr>`;
     const groups = Array.from({ length: 5_500 }, (_, at) => group(at)).join('');
@@ -261,7 +263,7 @@ describe('tables in HTML and Markdown', () => {
 });
 
 describe('Markdown', () => {
-  it('embedded HTML is text, scripts are not', async () => {
+  it('embedded HTML becomes text, and scripts are dropped', async () => {
     const source =
       'A <b>bold</b> &amp; <script>alert(1)</script>word.<!-- secret -->\n\n<table><tr><td>Phone</td><td>112</td></tr></table>\n';
     expect(await readHere(source, 'md')).toEqual([
@@ -270,7 +272,7 @@ describe('Markdown', () => {
     ]);
   });
 
-  it('a link keeps its address where the label does not show it', async () => {
+  it('a link keeps its address unless its label shows it', async () => {
     const source =
       'See [the form](https://bank.example/f) or <https://bank.example/g>, not [this](javascript:alert(1)).';
     const [block] = await readHere(source, 'md');
@@ -289,7 +291,7 @@ describe('CSV', () => {
     ['|', 'Name|Fee\nGold|4,90\nDebit|0\n'],
     ['sep=', 'sep=;\nName;Fee\nGold;4,90\nDebit;0\n'],
     ['CR LF and a mark', '\ufeffName;Fee\r\nGold;4,90\r\nDebit;0\r\n'],
-  ])('delimiter %s', async (_label, source) => {
+  ])('the delimiter is detected: %s', async (_label, source) => {
     expect(rows(await readHere(source, 'csv'))).toEqual([
       [
         ['Name', 'Gold'],
@@ -302,7 +304,7 @@ describe('CSV', () => {
     ]);
   });
 
-  it('quoted line breaks stay in their cell, short and long rows are kept', async () => {
+  it('a quoted line break stays in its cell, and rows of any length are kept', async () => {
     const source = 'Question,Answer\n"How?","Like\nthis."\nWhy?\nWhen?,now,extra\n';
     expect(rows(await readHere(source, 'csv'))).toEqual([
       [
@@ -323,23 +325,26 @@ describe('CSV', () => {
     ['utf16-le', ';'],
     ['utf-8', '\t'],
     ['utf-8', ','],
-  ] as const)('long quoted answers full of commas, %s, delimiter %s', async (encoding, delimiter) => {
-    const answer = (at: number): string =>
-      `Type ${at} ends online, by letter, or in a branch; it takes ${at} days.\n${'Bring cards, keys, and papers; else fees, and costs, fall due. '.repeat(25).trim()}`;
-    const line = (...cells: string[]): string => `${cells.map((cell) => `"${cell}"`).join(delimiter)}\r\n`;
-    const lines = Array.from({ length: 60 }, (_, at) =>
-      line(`How do I end type ${at}, online, or by letter?`, answer(at)),
-    );
-    const source = iconv.encode(line('Question', 'Answer') + lines.join(''), encoding, {
-      addBOM: encoding === 'utf16-le',
-    });
-    const found = rows(await readHere(source, 'csv'));
-    expect(found).toHaveLength(60);
-    expect(found[59]).toEqual([
-      ['Question', 'How do I end type 59, online, or by letter?'],
-      ['Answer', answer(59)],
-    ]);
-  });
+  ] as const)(
+    'long quoted answers full of commas stay in their cells: %s, delimiter %s',
+    async (encoding, delimiter) => {
+      const answer = (at: number): string =>
+        `Type ${at} ends online, by letter, or in a branch; it takes ${at} days.\n${'Bring cards, keys, and papers; else fees, and costs, fall due. '.repeat(25).trim()}`;
+      const line = (...cells: string[]): string => `${cells.map((cell) => `"${cell}"`).join(delimiter)}\r\n`;
+      const lines = Array.from({ length: 60 }, (_, at) =>
+        line(`How do I end type ${at}, online, or by letter?`, answer(at)),
+      );
+      const source = iconv.encode(line('Question', 'Answer') + lines.join(''), encoding, {
+        addBOM: encoding === 'utf16-le',
+      });
+      const found = rows(await readHere(source, 'csv'));
+      expect(found).toHaveLength(60);
+      expect(found[59]).toEqual([
+        ['Question', 'How do I end type 59, online, or by letter?'],
+        ['Answer', answer(59)],
+      ]);
+    },
+  );
 
   it('commas in every answer do not outweigh the delimiter of the first row', async () => {
     const source = 'Plan;Includes\nBasic;calls, texts, mail\nFamily;calls, texts, films\n';
@@ -349,7 +354,7 @@ describe('CSV', () => {
     ]);
   });
 
-  it('what stands under a table of prices is no row of it, before and after a blank row', async () => {
+  it('text below a price table is not read as a row of it, with or without a blank row between', async () => {
     const source =
       'Item,Price\nKayak,8\nTandem,5\nScooter,3\nRemarks,All prices include VAT\n,\nContact,+49 381 555 77\n';
     expect(rows(await readHere(source, 'csv')).slice(2)).toEqual([
@@ -362,7 +367,7 @@ describe('CSV', () => {
     ]);
   });
 
-  it('a table below another, whose columns do not fit, gets no names from it', async () => {
+  it('a table below another one with other columns does not take the first one’s column names', async () => {
     const source = 'Item,Price,Deposit\nTandem,5,20\nScooter,3,10\n,,\nAnn,West pier,red\nTom,East pier,blue\n';
     expect(rows(await readHere(source, 'csv')).slice(2)).toEqual([
       ['Ann', 'West pier', 'red'].map((cell) => ['', cell]),
@@ -401,11 +406,11 @@ describe('CSV', () => {
       'Team,Lead,Deputy\nSales,Ann,Tom\n\nFeature,Basic,Premium,Gold\nSupport,by letter,by phone,by visit\n',
       ['Team: Sales; Lead: Ann; Deputy: Tom', 'Feature: Support; Basic: by letter; Premium: by phone; Gold: by visit'],
     ],
-  ])('after a blank row: %s', async (_label, source, expected) =>
+  ])('rows after a blank row are assigned to the right table: %s', async (_label, source, expected) =>
     expect(lines(await readHere(source, 'csv'))).toEqual(expected),
   );
 
-  it('without a header, two columns are name and value', async () => {
+  it('two columns without a header are read as name and value', async () => {
     expect(rows(await readHere('Opening,9:00\nClosing,18:00\n', 'csv'))).toEqual([
       [['Opening', '9:00']],
       [['Closing', '18:00']],
@@ -432,7 +437,7 @@ describe('XLSX', () => {
     ['a truth value', '<c r="B2" t="b"><v>1</v></c>', 'yes'],
     ['a formula with a stored result', '<c r="B2" t="str"><f>A1&amp;"x"</f><v>result</v></c>', 'result'],
     ['rich text', '<c r="B2" t="inlineStr"><is><r><t>one </t></r><r><t>two</t></r></is></c>', 'one two'],
-  ])('%s', async (_label, cell, shown) => {
+  ])('a cell is read as Excel shows it: %s', async (_label, cell, shown) => {
     const table = `<row r="1">${bad.textCell('A1', 'Service')}${bad.textCell('B1', 'Price')}</row><row r="2">${bad.textCell('A2', 'Gold')}${cell}</row>`;
     expect(rows(await readHere(bad.makeXlsx({ rows: table, styles }), 'xlsx'))).toEqual([
       [
@@ -448,7 +453,7 @@ describe('XLSX', () => {
       .join('')}</row>`;
   const merged = (...references: string[]): string =>
     `<mergeCells>${references.map((reference) => `<mergeCell ref="${reference}"/>`).join('')}</mergeCells>`;
-  it('a merged cell is said in each row and column that it covers, a title once', async () => {
+  it('a merged cell is repeated in every row and column it covers, a merged title once', async () => {
     const source = bad.makeXlsx({
       rows: [
         sheetRow(1, { A: 'Plans of this year' }),
@@ -466,7 +471,7 @@ describe('XLSX', () => {
     ]);
   });
 
-  it('columns that are only there to be merged repeat nothing, nor do long texts', async () => {
+  it('columns that exist only for merging repeat nothing, and long texts are not repeated', async () => {
     const long = 'Bring your card. '.repeat(20).trim();
     const source = bad.makeXlsx({
       rows: [
@@ -483,7 +488,7 @@ describe('XLSX', () => {
     ]);
   });
 
-  it('two merged rows of names become one', async () => {
+  it('two header rows with merged cells become one', async () => {
     const source = bad.makeXlsx({
       rows: [
         sheetRow(1, { A: 'Tariff', B: 'Domestic', D: 'Abroad' }),
@@ -498,7 +503,7 @@ describe('XLSX', () => {
     ]);
   });
 
-  it('hidden rows, columns and values are left out, and what was merged from them stays', async () => {
+  it('hidden rows, columns and values are skipped, and a cell merged from them stays', async () => {
     const source = bad.makeXlsx({
       before: '<cols><col min="3" max="3" hidden="1"/></cols>',
       styles:
@@ -518,7 +523,7 @@ describe('XLSX', () => {
     ]);
   });
 
-  it('cells and rows without references stand one behind the other, under the right names', async () => {
+  it('cells and rows without references are read in order, under the right column names', async () => {
     const cells = (...texts: string[]): string =>
       `<row>${texts.map((text) => `<c t="inlineStr"><is><t>${text}</t></is></c>`).join('')}</row>`;
     const source = bad.makeXlsx({ rows: cells('Plan', 'Fee') + cells('Basic', '4 EUR') + cells('Family', '7 EUR') });
@@ -534,7 +539,7 @@ describe('XLSX', () => {
     ]);
   });
 
-  it('rows and columns of collapsed groups are read, those hidden one by one are not', async () => {
+  it('rows and columns of collapsed groups are read; individually hidden ones are not', async () => {
     const source = bad.makeXlsx({
       before:
         '<cols><col min="2" max="2" outlineLevel="1" hidden="1"/><col min="3" max="3" collapsed="1"/><col min="4" max="4" hidden="1"/></cols>',
@@ -557,7 +562,7 @@ describe('XLSX', () => {
     ]);
   });
 
-  it('names of columns without values are said once, after the table', async () => {
+  it('names of columns without values are output once, after the table', async () => {
     const source = bad.makeXlsx({
       rows: [
         sheetRow(1, { A: 'Plan', B: 'Fee', C: 'Cash back', D: 'Insurance' }),
@@ -573,7 +578,7 @@ describe('XLSX', () => {
     ]);
   });
 
-  it('a workbook under another name is taken and read by its relations', async () => {
+  it('a workbook part under another name is found by its relationships', async () => {
     const source = bad.renamedXlsx(sheetRow(1, { A: 'Plan', B: 'Fee' }) + sheetRow(2, { A: 'Basic', B: '4 EUR' }));
     const path = join(folder, 'renamed.xlsx');
     await writeFile(path, source);
@@ -582,7 +587,7 @@ describe('XLSX', () => {
     expect(lines(await readHere(source, 'xlsx'))).toEqual(['Fees', 'Plan: Basic; Fee: 4 EUR']);
   });
 
-  it('a formula without a result matters only where it is seen', async () => {
+  it('an uncalculated formula makes the file unreadable only where it is visible', async () => {
     const formula = '<c r="B3"><f>B2*2</f><v></v></c>';
     const table = (attributes: string): Buffer =>
       bad.makeXlsx({
@@ -592,14 +597,14 @@ describe('XLSX', () => {
     expect(await reasonOf(readHere(table(''), 'xlsx'))).toBe('uncalculated');
   });
 
-  it('a formula without a result beside one with a result is an empty cell', async () => {
+  it('an uncalculated formula is an empty cell when other formulas have results', async () => {
     const source = bad.makeXlsx({
       rows: `${sheetRow(1, { A: 'Plan', B: 'Fee' })}<row r="2">${bad.textCell('A2', 'Basic')}<c r="B2"><f>2+2</f><v>4</v></c></row><row r="3">${bad.textCell('A3', 'Both')}<c r="B3"><f>IF(A9="","",A9)</f></c></row>`,
     });
     expect(lines(await readHere(source, 'xlsx'))).toEqual(['Fees', 'Plan: Basic; Fee: 4', 'Plan: Both']);
   });
 
-  it('words over words are names in a sheet, too', async () => {
+  it('a first row of words is a header in a sheet too', async () => {
     const source = bad.makeXlsx({
       rows: `${sheetRow(1, { A: 'Feature', B: 'Basic', C: 'Premium' })}${sheetRow(2, { A: 'Support', B: 'by letter', C: 'by phone' })}`,
     });
@@ -609,7 +614,7 @@ describe('XLSX', () => {
     ]);
   });
 
-  it('a million empty styled rows are read for the two that say something', async () => {
+  it('of a million empty styled rows, the two with content are read', async () => {
     expect(rows(await readHere(bad.millionRowsXlsx(), 'xlsx'))).toEqual([
       [
         ['Service', 'Gold card'],
@@ -627,7 +632,7 @@ describe('DOCX', () => {
     return blocks.map((block) => (block.kind === 'row' ? JSON.stringify(block.cells) : block.text));
   };
 
-  it('merged cells are said in each row and column that they cover', async () => {
+  it('a merged cell is repeated in every row and column it covers', async () => {
     const cell = (content: string, properties = ''): string =>
       `<w:tc><w:tcPr>${properties}</w:tcPr>${bad.paragraph(content)}</w:tc>`;
     const restart = '<w:vMerge w:val="restart"/>';
@@ -646,7 +651,7 @@ describe('DOCX', () => {
     );
   });
 
-  it('hidden text is left out: marked itself, by a style, by the style below it, a whole row', async () => {
+  it('hidden text is dropped: hidden directly, by a style, by an inherited style, or by its row', async () => {
     const styles = bad.wordPart(
       'styles',
       '<w:style w:type="character" w:styleId="Base"><w:rPr><w:vanish/></w:rPr></w:style>' +
@@ -659,7 +664,7 @@ describe('DOCX', () => {
       `<w:p>${run('A loan costs 5 percent.')}${run(' SECRET a', '<w:vanish/>')}${run(' Ask us.', '<w:vanish w:val="0"/>')}</w:p>`,
       `<w:p>${run('SECRET b', '<w:rStyle w:val="Note"/>')}${run('A card is free.')}</w:p>`,
       `<w:p><w:pPr><w:pStyle w:val="Draft"/></w:pPr>${run('SECRET c ')}${run('Shown.', '<w:vanish w:val="false"/>')}</w:p>`,
-      // The mark of a paragraph may be hidden without its text.
+      // A paragraph mark may be hidden without hiding the paragraph's text.
       `<w:p><w:pPr><w:rPr><w:vanish/></w:rPr></w:pPr>${run('The end.')}</w:p>`,
       `<w:tbl>${row('Open')}${row('SECRET d', '<w:hidden/>')}</w:tbl>`,
     ].join('');
@@ -672,7 +677,7 @@ describe('DOCX', () => {
     ]);
   });
 
-  it('a note stands in the paragraph that refers to it, without marks', async () => {
+  it('a footnote or endnote is inserted into the paragraph that refers to it, without marks', async () => {
     const mark = (id: number, kind = 'footnote'): string => `<w:r><w:${kind}Reference w:id="${id}"/></w:r>`;
     const note = (id: number, content: string, kind = 'footnote'): string =>
       `<w:${kind} w:id="${id}"><w:p><w:r><w:${kind}Ref/></w:r>${run(content)}</w:p></w:${kind}>`;
@@ -743,12 +748,12 @@ describe('DOCX', () => {
     ['a text box of one version', versions(box('Boxed.'), ''), ['A  B', 'Boxed.']],
     ['a text box of old programs', versions('', oldBox('Boxed.')), ['A  B', 'Boxed.']],
     ['a text box in an unknown shape', `<w:r>${oldBox('Boxed.')}</w:r>`, ['A  B', 'Boxed.']],
-  ])('text in %s is kept in its place', async (_label, content, expected) => {
+  ])('text inside %s is kept in its place', async (_label, content, expected) => {
     const found = await text(`<w:p>${run('A ')}${content}${run(' B')}</w:p>`);
     expect(found).toEqual(expected.map((line) => line.replace('  ', ' ')));
   });
 
-  it('a hidden run within a field is left out, and the field still ends', async () => {
+  it('a hidden run inside a field is dropped, and the field still ends', async () => {
     const hidden = '<w:r><w:rPr><w:vanish/></w:rPr><w:t>SECRET</w:t><w:fldChar w:fldCharType="end"/></w:r>';
     const link = '<w:r><w:instrText> HYPERLINK "https://bank.example/form" </w:instrText></w:r>';
     expect(
@@ -758,12 +763,12 @@ describe('DOCX', () => {
     ).toEqual(['the form (https://bank.example/form) by post']);
   });
 
-  it('the words that the author gave a picture stand for it', async () => {
+  it('a picture is replaced by the alternative text', async () => {
     const picture = `<w:drawing><wp:inline xmlns:wp="urn:wp"><wp:docPr id="1" name="Picture 1" descr="the map"/><a:blip xmlns:a="urn:a"/></wp:inline></w:drawing>`;
     expect(await text(`<w:p>${run('See')}<w:r>${picture}</w:r>${run('of us.')}</w:p>`)).toEqual(['See the map of us.']);
   });
 
-  it('parts under other names are found by their relations, in strict files too', async () => {
+  it('parts under other names are found by their relationships, in strict files too', async () => {
     const strict = 'http://purl.oclc.org/ooxml/officeDocument/relationships';
     const relation = (type: string, target: string): string =>
       `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="${strict}/${type}" Target="${target}"/></Relationships>`;
@@ -786,7 +791,7 @@ describe('DOCX', () => {
     ]);
   });
 
-  it('47,500 words in runs of one word each are read within the memory of a reader', async () => {
+  it('47,500 one-word runs are read within the memory limit of a reader', async () => {
     const blocks = await read(bad.wordyDocx(47_500), 'docx');
     expect(blocks.flatMap((block) => (block.kind === 'text' ? block.text.split(' ') : []))).toHaveLength(47_500);
   });
@@ -795,12 +800,12 @@ describe('DOCX', () => {
     ['in another encoding', Buffer.from('<?xml version="1.0" encoding="ISO-8859-1"?><a>Größe</a>', 'latin1')],
     ['with a document type', Buffer.from('<!DOCTYPE html><html><body>x</body></html>')],
     ['that is empty', Buffer.alloc(0)],
-  ])('a part that nobody reads, %s, does not matter', async (_label, data) => {
+  ])('an unused part %s does not matter', async (_label, data) => {
     expect(await text(bad.paragraph('Read me.'), [{ name: 'customXml/item9.xml', data }])).toEqual(['Read me.']);
   });
 });
 
-describe('bad files end with a reason', () => {
+describe('unreadable files', () => {
   it.each<[string, FileType, () => Buffer, UnreadableReason]>([
     ['a zip bomb', 'docx', bad.zipBombDocx, 'bomb'],
     ['an entry larger than it claims', 'docx', bad.lyingDocx, 'broken'],
@@ -833,7 +838,7 @@ describe('bad files end with a reason', () => {
     ['a quotation mark never closed', 'csv', bad.unclosedQuoteCsv, 'bad_quotes'],
     ['100,000 quotes inside each other', 'md', bad.nestedQuotes, 'too_deep'],
     ['100,000 HTML elements inside each other', 'md', bad.nestedHtml, 'too_deep'],
-  ])('%s (%s)', async (_label, type, make, reason) => {
+  ])('%s (%s) is refused with its reason', async (_label, type, make, reason) => {
     expect(await reasonOf(files.extract(stream(make()), type))).toBe(reason);
   });
 
@@ -848,29 +853,29 @@ describe('bad files end with a reason', () => {
     await small.close();
   });
 
-  it('a good file beside and after a bad one is read', async () => {
+  it('a good file is read during and after the reading of a bad one', async () => {
     const bomb = reasonOf(files.extract(stream(bad.zipBombDocx()), 'docx'));
     expect(await read('Still here.', 'md')).toEqual([{ kind: 'text', text: 'Still here.' }]);
     expect(await bomb).toBe('bomb');
     expect(await read('And after.', 'md')).toEqual([{ kind: 'text', text: 'And after.' }]);
   });
 
-  it('an archive inside is not opened: the text around it is read', async () => {
+  it('an archive inside a document is not opened, and the text around it is read', async () => {
     expect(await read(bad.nestedZipBombDocx(), 'docx')).toEqual([
       { kind: 'text', text: 'The outer text is harmless.' },
     ]);
   });
 });
 
-describe('limits of the process', () => {
-  it('over its memory it is killed: out_of_memory', async () => {
+describe('limits of the reader process', () => {
+  it('a reader that exceeds its memory is killed: out_of_memory', async () => {
     const small = createFiles({ memoryMb: 130, spares: 0 });
     const text = Buffer.from(Array.from({ length: 300_000 }, (_, at) => `- item ${at}`).join('\n'));
     expect(await reasonOf(small.extract(stream(text), 'md'))).toBe('out_of_memory');
     await small.close();
   });
 
-  it('over its time it is killed: timed_out', async () => {
+  it('a reader that exceeds its time is killed: timed_out', async () => {
     const quick = createFiles({ timeoutMs: 300, spares: 0 });
     const endless = new PassThrough();
     endless.write('never ended');
@@ -879,7 +884,7 @@ describe('limits of the process', () => {
     await quick.close();
   });
 
-  it('a file in the background that waits long for a processor is worth a retry', async () => {
+  it('a background file that waited long for a processor fails with a retryable error', async () => {
     const quick = createFiles({ timeoutMs: 100, spares: 0 });
     const reading = quick.extract(new PassThrough(), 'txt', { background: true });
     const error: unknown = await reading.catch((failure: unknown) => failure);
@@ -896,7 +901,7 @@ describe('limits of the process', () => {
     await quick.close();
   });
 
-  it("the caller's signal ends it with the signal's reason", async () => {
+  it('the caller’s signal aborts reading with the signal’s reason', async () => {
     const abort = new AbortController();
     const endless = new PassThrough();
     const reading = files.extract(endless, 'txt', { signal: abort.signal });
@@ -905,7 +910,7 @@ describe('limits of the process', () => {
     await expect(files.extract(endless, 'txt', { signal: abort.signal })).rejects.toThrow('shutting down');
   });
 
-  it('a source that fails is not the file being unreadable', async () => {
+  it('an error of the source stream is rethrown, and does not make the file unreadable', async () => {
     const failing = new Readable({ read: () => undefined });
     const reading = files.extract(failing, 'txt');
     failing.destroy(new Error('the store went away'));
@@ -920,7 +925,7 @@ describe('limits of the process', () => {
     await expect(files.extract(join(folder, 'missing.md'), 'md')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('more text than allowed is refused before it is all read', async () => {
+  it('text over the limit is refused before all of it is read', async () => {
     const short = createFiles({ limits: { maxTextCharacters: 50 }, spares: 0 });
     expect(await reasonOf(short.extract(stream(Buffer.from('A sentence of words. '.repeat(4))), 'md'))).toBe(
       'too_much_text',
@@ -928,13 +933,13 @@ describe('limits of the process', () => {
     await short.close();
   });
 
-  it('ten files at once are read, each in its own process', async () => {
+  it('ten concurrent files are read, each in its own process', async () => {
     const texts = Array.from({ length: 10 }, (_, at) => `File number ${at}.`);
     const read = await Promise.all(texts.map((text) => files.extract(stream(Buffer.from(text)), 'txt')));
     expect(read).toEqual(texts.map((text) => [{ kind: 'text', text }]));
   });
 
-  it('it has no environment and no right to files, processes or threads', async () => {
+  it('a reader has no environment and no access to files, processes or threads', async () => {
     const probe = `
       import fs from 'node:fs'; import child from 'node:child_process'; import threads from 'node:worker_threads';
       const attempt = (run) => { try { run(); return 'allowed'; } catch (error) { return error.code ?? error.name; } };
@@ -983,7 +988,7 @@ describe('limits of the process', () => {
     const others = childrenOf(process.pid).filter((pid) => !before.has(pid) && pid !== spare);
     expect(others).toHaveLength(1);
     expect(getPriority(others[0])).toBeGreaterThan(getPriority(spare));
-    // Where the kernel shares the processors among sessions, that of this process comes last, too.
+    // Where the kernel schedules by session (autogroup), the session of this process has the low priority too.
     const autogroup = `/proc/${others[0]}/autogroup`;
     const niceInSession = new RegExp(` nice ${patientNiceness}$`, 'm');
     if (existsSync(autogroup)) await until(() => niceInSession.test(readFileSync(autogroup, 'utf8')));
@@ -1006,7 +1011,7 @@ describe('limits of the process', () => {
   });
 });
 
-describe('the death of the parent', () => {
+describe('the exit of the parent process', () => {
   const script = `
     import { createFiles } from ${JSON.stringify(new URL('../../clients/files/files.ts', import.meta.url).href)};
     import { PassThrough } from 'node:stream';
@@ -1026,7 +1031,7 @@ describe('the death of the parent', () => {
     await until(() => !readers.some(running));
   });
 
-  it('waiting readers do not keep their parent alive', async () => {
+  it('is not prevented by idle readers', async () => {
     const parent = startParent();
     const code = await new Promise((resolve) => parent.once('exit', resolve));
     expect(code).toBe(0);
@@ -1052,7 +1057,7 @@ describe('sniffFile', () => {
     ['text', 'a.txt', () => Buffer.from('text'), 'txt'],
     ['exactly 25 MiB', 'a.txt', () => bad.tooLargeText().subarray(0, maxFileBytes), 'txt'],
     ['a character cut at the end of the head', 'a.txt', () => Buffer.from(`${'a'.repeat(headBytes - 1)}äöü`), 'txt'],
-  ])('%s is accepted', async (_label, filename, make, type) => expect(await upload(await make(), filename)).toBe(type));
+  ])('accepts %s', async (_label, filename, make, type) => expect(await upload(await make(), filename)).toBe(type));
 
   it.each<[string, string, () => Buffer, string, RegExp]>([
     ['an empty file', 'a.md', () => Buffer.alloc(0), 'VALIDATION', /empty/],
@@ -1067,7 +1072,7 @@ describe('sniffFile', () => {
       /ZIP/,
     ],
     ['binary data', 'a.csv', bad.binaryText, 'UNSUPPORTED_FILE_TYPE', /binary/],
-  ])('%s is refused', async (_label, filename, make, code, message) => {
+  ])('refuses %s', async (_label, filename, make, code, message) => {
     expect(await upload(make(), filename)).toEqual([code, expect.stringMatching(message)]);
   });
 });

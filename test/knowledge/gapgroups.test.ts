@@ -1,4 +1,7 @@
-/** Questions without an answer meet by what they mean: with the real models, in the real database; and what they mean is forgotten. */
+/**
+ * Unanswered questions are grouped by their embeddings, with the real models and database, and the embeddings are
+ * deleted with the customer.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import mongoose from 'mongoose';
 import { modelsIn } from '../kit/database.ts';
@@ -38,8 +41,8 @@ async function missed(question: string, of = model): Promise<Asked> {
 const miss = async (question: string, of?: string) => recordGap(orgId, 'test', await missed(question, of));
 const groups = async () => (await listGaps(orgId, ['test'], 100)).gaps;
 
-describe('questions without an answer', () => {
-  it('meet by what they mean, also in another language; others stay apart', async () => {
+describe('unanswered questions', () => {
+  it('are grouped by meaning, also across languages, and different questions stay apart', async () => {
     await miss('How do I close my account?');
     await miss('Comment fermer mon compte ?');
     await miss('How do I close my account?');
@@ -52,12 +55,12 @@ describe('questions without an answer', () => {
     });
   });
 
-  it('are not compared with what another model made', async () => {
+  it('are not compared with embeddings of another model', async () => {
     await miss('Wie kann ich mein Konto schließen?', 'embedded-2');
     expect((await groups()).find(({ question }) => question.startsWith('Wie'))?.count).toBe(1);
   });
 
-  it('go with all that is known of them when the only customer who asked is forgotten', async () => {
+  it('are deleted, embeddings included, with the only customer who asked them', async () => {
     const [customerId, messageId] = [newId('customer'), newId('message')];
     const gaps = mongoose.connection.collection('gaps');
     await mongoose.connection

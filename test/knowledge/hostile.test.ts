@@ -1,4 +1,7 @@
-/** Bad files, bad names and bad requests, through the real API and workers: each is refused or fails with a reason, and nothing after it suffers. */
+/**
+ * Bad files, names and requests, sent to the real API and workers: each is refused or fails with a reason, and later
+ * requests are unaffected.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -42,7 +45,7 @@ afterAll(() => mongo.close());
 
 const upload = (name: string, content: Uint8Array) => api.upload(org.orgId, token, { name, content: bytes(content) });
 
-/** An upload written byte by byte, for what `FormData` would escape or refuse to say. */
+/** An upload written byte by byte, because `FormData` would escape or refuse these names. */
 const rawUpload = (disposition: string, content = 'Some text.') =>
   api.request('POST', `/orgs/${org.orgId}/documents`, {
     token,
@@ -59,20 +62,20 @@ describe('POST /orgs/{orgId}/documents refuses at once', () => {
     ['a PDF renamed to .txt', 'contract.txt', pdf, 415, /PDF/],
     ['a picture renamed to .md', 'scan.md', png, 415, /PNG/],
     ['binary data in a .txt', 'dump.txt', binaryText, 415, /binary/],
-  ])('%s', async (_, name, content, status, sentence) => {
+  ])('%s, and says why', async (_, name, content, status, sentence) => {
     const reply = await upload(name, content());
     expect([reply.status, reply.body.details?.[0]?.path]).toEqual([status, ['body', 'file']]);
     expect(reply.body.details[0].message).toMatch(sentence);
   });
 
-  it('one byte over 25 MiB: 413, and neither a record nor bytes stay', async () => {
+  it('a file one byte over 25 MiB with 413, keeping neither a record nor bytes', async () => {
     const mine = await api.newOrg();
     const key = (await api.newKey(mine)).token;
     const content = bytes(tooLargeText());
     const reply = await api.upload(mine.orgId, key, { name: 'large.txt', content });
     expect([reply.status, reply.body.code]).toEqual([413, 'TOO_LARGE']);
     expect((await api.request('GET', `/orgs/${mine.orgId}/documents`, { token: key })).body.count).toBe(0);
-    // Bytes are stored under their document's id; other tests upload meanwhile, but nothing of this size.
+    // Bytes are stored under their document's id. Other tests upload meanwhile, but nothing of this size.
     const stored = await mongo
       .db('shared')
       .collection('files.files')
@@ -80,21 +83,22 @@ describe('POST /orgs/{orgId}/documents refuses at once', () => {
     expect(stored).toBe(0);
   });
 
-  it('25 MiB are not too large', async () => {
+  it('no file of exactly 25 MiB', async () => {
     const content = bytes(tooLargeText().subarray(1));
     expect((await api.upload(org.orgId, token, { name: 'full.txt', content })).status).toBe(201);
   });
 });
 
-describe('POST /orgs/{orgId}/documents takes what only reading shows to be bad, and the document fails with the reason', () => {
+describe('POST /orgs/{orgId}/documents accepts a file whose fault only reading reveals', () => {
   it.each<[string, string, () => Uint8Array | Promise<Uint8Array>, UnreadableReason]>([
     ['a zip bomb', 'bomb.docx', zipBombDocx, 'bomb'],
     ['a protected DOCX', 'secret.docx', () => fixture('encrypted.docx'), 'encrypted'],
     ['a cut XLSX', 'fees.xlsx', truncatedXlsx, 'broken'],
     ['100,000 columns', 'wide.csv', wideCsv, 'too_wide'],
-  ])('%s', async (_, name, content, reason) => {
+  ])('%s: the document fails with the reason', async (_, name, content, reason) => {
     const made = await content();
-    // Making a bomb takes seconds; one turn of the loop lets `fetch` notice connections that were closed meanwhile.
+    // Making a bomb blocks for seconds; one turn of the event loop lets `fetch` notice connections that were closed
+    // meanwhile.
     await setImmediate();
     const { status, body } = await upload(name, made);
     expect(status).toBe(201);
@@ -106,11 +110,11 @@ describe('POST /orgs/{orgId}/documents takes what only reading shows to be bad, 
   });
 });
 
-describe('a text in another charset than UTF-8', () => {
+describe('a text file in another charset than UTF-8', () => {
   it.each([
     ['windows-1252', windows1252Text],
     ['UTF-16 without a mark', utf16leWithoutMark],
-  ])('%s is indexed and answers readably', async (_, content) => {
+  ])('in %s is indexed, and its text is decoded correctly', async (_, content) => {
     const mine = await api.newOrg();
     const key = (await api.newKey(mine)).token;
     const { body } = await api.upload(mine.orgId, key, { name: 'gebühren.txt', content: bytes(content()) });
@@ -128,7 +132,7 @@ describe('a hostile file name', () => {
   const unsafe = /[\p{Cc}\p{Zl}\p{Zp}<>:"|?*/\\]|(?![\u200c\u200d])\p{Cf}|^[. ]|[. ]$/u;
 
   it.each(hostileNames.map((name) => [JSON.stringify(name).slice(0, 60), name] as const))(
-    '%s is cleaned, or refused with a reason',
+    '%s is sanitized, or refused with a reason',
     async (_, name) => {
       const mine = await api.newOrg();
       const key = (await api.newKey(mine)).token;
@@ -147,7 +151,7 @@ describe('a hostile file name', () => {
     ['ESC', 'bell\u0007escape\u001b[31m.txt'],
     ['NUL', 'nul\0.md'],
     ['DEL', 'del\u007f.md'],
-  ])('%s in the part’s header: 400 naming the file, also when much follows it', async (_, name) => {
+  ])('with %s in the part’s header gets 400 naming the field, even when a large file follows', async (_, name) => {
     for (const size of [10, 5_000_000]) {
       const { status, body } = await rawUpload(`name="file"; filename="${name}"`, 'a'.repeat(size));
       expect([status, body.details]).toEqual([
@@ -161,14 +165,14 @@ describe('a hostile file name', () => {
     ['an encoded name', `name="file"; filename*=UTF-8''..%2F..%2Fpasswd%0d%0a.md`, /^passwd ?\.md$/],
     ['two names', `name="file"; filename="a.exe"; filename="b.md"`, /^b\.md$/],
     ['bytes that are not UTF-8', 'name="file"; filename="\u00e9.md"', /^.+\.md$/],
-  ])('%s: a clean name, or 400', async (_, disposition, expected) => {
+  ])('written with %s is sanitized, or gets 400', async (_, disposition, expected) => {
     const { status, body } = await rawUpload(disposition, `Text under ${disposition}.`);
     if (status === 201) expect(body.document.filename).toMatch(expected);
     else expect([400, 415]).toContain(status);
   });
 });
 
-describe('names of people, organizations and keys', () => {
+describe('the names of users, organizations and keys', () => {
   it.each([
     ['NUL', 'a\0b'],
     ['ESC', 'a\u001b[2Jb'],
@@ -181,7 +185,7 @@ describe('names of people, organizations and keys', () => {
     ['an embedding', 'a\u202ab'],
     ['an isolate', 'a\u2066b\u2069'],
     ['blanks only', ' \u00a0\u3000'],
-  ])('%s: 400 naming the field', async (_, name) => {
+  ])('with %s are refused with 400 naming the field', async (_, name) => {
     const replies = await Promise.all([
       api.request('POST', '/orgs', { token: org.owner.token, body: { name } }),
       api.request('POST', `/support/developer-keys/orgs/${org.orgId}/keys`, { token: org.owner.token, body: { name } }),
@@ -190,14 +194,14 @@ describe('names of people, organizations and keys', () => {
     for (const { status, body } of replies) expect([status, body.details?.[0]?.path]).toEqual([400, ['body', 'name']]);
   });
 
-  it.each(['Zoë 王小明', 'שלום עולם', 'می‌خواهم', '👩‍👩‍👧 & Söhne', ' a '])('%s is a name', async (name) => {
+  it.each(['Zoë 王小明', 'שלום עולם', 'می‌خواهم', '👩‍👩‍👧 & Söhne', ' a '])('may be %s', async (name) => {
     const { status, body } = await api.request('POST', '/orgs', { token: org.owner.token, body: { name } });
     expect([status, body.data.name]).toEqual([201, name]);
   });
 });
 
 describe('an Idempotency-Key', () => {
-  it.each(['', 'k'.repeat(256)])('of 0 or of 256 characters: 400', async (key) => {
+  it.each(['', 'k'.repeat(256)])('of length 0 or 256 is refused with 400', async (key) => {
     const { status, body } = await api.request('POST', '/orgs', {
       token: org.owner.token,
       body: { name: 'Twice' },
@@ -206,7 +210,7 @@ describe('an Idempotency-Key', () => {
     expect([status, body.details?.[0]?.path]).toEqual([400, ['headers', 'idempotency-key']]);
   });
 
-  it('means the same request however its path is spelled', async () => {
+  it('identifies the same request even when its path is spelled differently', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const create = (path: string) =>
       api.request('POST', path, { token: org.owner.token, body: { name: 'Spelled' }, headers });
@@ -220,7 +224,7 @@ describe('an Idempotency-Key', () => {
   });
 });
 
-/** Writes bytes to the API's port and gives all it answers, until it closes. */
+/** Writes bytes to the API's port and returns everything it answers until it closes. */
 async function exchange(
   request: string,
 ): Promise<{ status: number; headers: string; body: { code: string; request_id: string } }> {
@@ -237,7 +241,7 @@ async function exchange(
 const request = (target: string, headers = '') =>
   `GET ${target} HTTP/1.1\r\nHost: api\r\nConnection: close\r\n${headers}\r\n`;
 
-describe('a request that is hardly HTTP', () => {
+describe('a malformed HTTP request', () => {
   it.each<[string, string, number, string]>([
     ['nonsense', 'nonsense\r\n\r\n', 400, 'VALIDATION'],
     ['a header line without a colon', 'GET /v1/orgs HTTP/1.1\r\nHost: api\r\nwhat\r\n\r\n', 400, 'VALIDATION'],
@@ -254,7 +258,7 @@ describe('a request that is hardly HTTP', () => {
     ['an upgrade to nothing', request('/v1/orgs', 'Upgrade: h2c\r\n'), 401, 'UNAUTHENTICATED'],
     ['TRACE', request('/v1/orgs').replace('GET', 'TRACE'), 405, 'METHOD_NOT_ALLOWED'],
     ['a forwarded address', request('/v1/orgs', `X-Forwarded-For: ${'1,'.repeat(4_000)}\r\n`), 401, 'UNAUTHENTICATED'],
-  ])('%s is answered like any other error', async (_, text, status, code) => {
+  ])('with %s gets an ordinary error response with a request id', async (_, text, status, code) => {
     const reply = await exchange(text);
     expect([reply.status, reply.body.code]).toEqual([status, code]);
     expect(reply.headers.toLowerCase()).toContain(`x-request-id: ${reply.body.request_id.toLowerCase()}`);
@@ -264,14 +268,14 @@ describe('a request that is hardly HTTP', () => {
     ['POST', 'publishable-keys/test/rotate', '', 200],
     ['POST', 'publishable-keys/test/rotate', 'Content-Type: application/json\r\n', 200],
     ['DELETE', 'keys/key_none', '', 404],
-  ])('%s %s with an empty body in pieces (%j) is one without a body', async (method, path, type, status) => {
+  ])('%s %s with an empty chunked body (%j) counts as a request without a body', async (method, path, type, status) => {
     const head = `Host: api\r\nConnection: close\r\nAuthorization: Bearer ${org.owner.token}\r\n${type}`;
     const line = `${method} /v1/support/developer-keys/orgs/${org.orgId}/${path} HTTP/1.1\r\n`;
     const reply = await exchange(`${line}${head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`);
     expect(reply.status).toBe(status);
   });
 
-  it('a body in pieces needs its type all the same: 415', async () => {
+  it('with a chunked body still needs a content type: 415', async () => {
     const head = 'POST /v1/auth/login HTTP/1.1\r\nHost: api\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n';
     expect((await exchange(`${head}\r\n2\r\n{}\r\n0\r\n\r\n`)).status).toBe(415);
   });
@@ -280,27 +284,30 @@ describe('a request that is hardly HTTP', () => {
     ['an upload without a credential', '/v1/orgs/org_none/documents', 'multipart/form-data; boundary=x', 401],
     ['a body over the limit', '/v1/auth/login', 'application/json', 413],
     ['a path that is not there', '/v1/nothing', 'application/json', 404],
-  ])('%s is answered before its body came, and the rest of it is dropped', async (_, path, type, status) => {
-    const { hostname, port } = new URL(api.url);
-    const socket = connect(Number(port), hostname);
-    const errors: Error[] = [];
-    let answered = '';
-    socket.setEncoding('utf8');
-    socket.on('error', (error) => errors.push(error)).on('data', (piece: string) => (answered += piece));
-    const length = 4_000_000;
-    socket.write(`POST ${path} HTTP/1.1\r\nHost: api\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`);
-    await until(() => Promise.resolve(answered.includes('request_id')), 'no answer');
-    expect(Number(/^HTTP\/1\.1 (\d{3})/.exec(answered)?.[1])).toBe(status);
-    answered = '';
-    const closed = once(socket, 'close');
-    socket.write('a'.repeat(length));
-    // The same connection serves the next request.
-    socket.write('GET /health/live HTTP/1.1\r\nHost: api\r\nConnection: close\r\n\r\n');
-    await closed;
-    expect([/^HTTP\/1\.1 (\d{3})/.exec(answered)?.[1], errors]).toEqual(['200', []]);
-  });
+  ])(
+    'such as %s is answered before its body has arrived, and the rest of the body is discarded',
+    async (_, path, type, status) => {
+      const { hostname, port } = new URL(api.url);
+      const socket = connect(Number(port), hostname);
+      const errors: Error[] = [];
+      let answered = '';
+      socket.setEncoding('utf8');
+      socket.on('error', (error) => errors.push(error)).on('data', (piece: string) => (answered += piece));
+      const length = 4_000_000;
+      socket.write(`POST ${path} HTTP/1.1\r\nHost: api\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`);
+      await until(() => Promise.resolve(answered.includes('request_id')), 'no answer');
+      expect(Number(/^HTTP\/1\.1 (\d{3})/.exec(answered)?.[1])).toBe(status);
+      answered = '';
+      const closed = once(socket, 'close');
+      socket.write('a'.repeat(length));
+      // The same connection serves the next request.
+      socket.write('GET /health/live HTTP/1.1\r\nHost: api\r\nConnection: close\r\n\r\n');
+      await closed;
+      expect([/^HTTP\/1\.1 (\d{3})/.exec(answered)?.[1], errors]).toEqual(['200', []]);
+    },
+  );
 
-  it('ids that no id looks like are ids that do not exist: 404', async () => {
+  it('with an impossible id in its path gets 404', async () => {
     for (const id of [
       '%00',
       '%2e%2e%2f',
@@ -317,7 +324,7 @@ describe('a request that is hardly HTTP', () => {
 });
 
 describe('an upload whose process was killed', () => {
-  it('leaves a file that the next process removes, and no other one is touched', async () => {
+  it('leaves a temporary file that the next process removes, and no other file is removed', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'uploads-'));
     try {
       const [old, young, another] = [`upload-${randomUUID()}`, `upload-${randomUUID()}`, 'upload-of-somebody-else'];
@@ -326,8 +333,7 @@ describe('an upload whose process was killed', () => {
       for (const name of [old, another]) await utimes(join(folder, name), before, before);
       await sweepUploads(folder);
       expect((await readdir(folder)).sort()).toEqual([young, another].sort());
-      // What cannot be removed, here a folder with such a name, is reported and does not keep other files from being
-      // removed.
+      // An entry that cannot be removed, here a folder, is reported, and the other files are still removed.
       const stuck = 'upload-00000000-0000-4000-8000-000000000000';
       await mkdir(join(folder, stuck));
       await writeFile(join(folder, old), 'x');
@@ -340,8 +346,8 @@ describe('an upload whose process was killed', () => {
   });
 });
 
-describe('after all of this', () => {
-  it('a good file is indexed and answers', async () => {
+describe('after all these requests', () => {
+  it('a good file is indexed and answers questions', async () => {
     const mine = await api.newOrg();
     const key = (await api.newKey(mine)).token;
     const { body } = await api.upload(mine.orgId, key, { name: 'good.md', content: 'The ibis card costs four euros.' });

@@ -1,4 +1,6 @@
-/** An API process that is killed in the middle of a write holds nothing that the next request needs. */
+/**
+ * An API process that is killed in the middle of a write leaves no lock or transaction that blocks the next request.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import mongoose from 'mongoose';
@@ -21,13 +23,13 @@ afterAll(async () => {
   await removeDataDir(env);
 });
 
-/** An organization with a key, apart from the other tests. */
+/** A new organization with a key, apart from the other tests. */
 async function fresh() {
   const org = await api.newOrg();
   return { orgId: org.orgId, token: (await api.newKey(org)).token };
 }
 
-/** Makes an API of the same system die at a write that `ask` causes; it leaves no transaction open. */
+/** Kills an API of the same system at a write that `ask` causes, and waits until none of its transactions is open. */
 async function dying(fault: ApiFault, ask: (api: Api) => Promise<unknown>, after = 0): Promise<void> {
   const mongo = new URL(env['MONGODB_URI']!);
   const appName = `dying at ${fault}`;
@@ -50,8 +52,8 @@ async function withDb<T>(work: (db: mongoose.Connection) => Promise<T>): Promise
 }
 
 /**
- * Transactions that a process of this name has begun and not ended; mongod keeps those of a dead process for a minute
- * or more.
+ * Transactions that were begun under this application name and have not ended.
+ * mongod keeps those of a dead process for a minute or more.
  */
 async function openTransactions(appName: string): Promise<unknown[]> {
   return withDb((db) =>
@@ -64,7 +66,7 @@ async function openTransactions(appName: string): Promise<unknown[]> {
           { $match: { transaction: { $exists: true }, 'clientMetadata.application.name': appName } },
           { $project: { desc: 1, transaction: 1 } },
         ],
-        // MongoDB lists operations by no other.
+        // MongoDB allows $currentOp with no other read concern.
         { readConcern: 'local' },
       )
       .toArray(),
@@ -73,8 +75,8 @@ async function openTransactions(appName: string): Promise<unknown[]> {
 
 const text = (n: number) => ({ name: `${n}.md`, content: `Fact number ${n}.` });
 
-describe('an API killed in the middle of uploads', () => {
-  it('holds no slot but those of the documents that are stored: another API fills the allowance to its end', async () => {
+describe('an API that is killed during uploads', () => {
+  it('occupies only the slots of the documents it stored: another API can use the rest of the limit', async () => {
     const { orgId, token } = await fresh();
     const twelve = (by: Api) =>
       Promise.allSettled(Array.from({ length: 12 }, (_, n) => by.upload(orgId, token, text(n))));
@@ -83,7 +85,7 @@ describe('an API killed in the middle of uploads', () => {
     const statuses = more.map(({ status }) => status);
     const { documents, count } = (await api.request('GET', `/orgs/${orgId}/documents?limit=100`, { token })).body;
     expect([documents.length, count]).toEqual([limit, limit]);
-    // The process died in a write, so it is unknown how many of its documents MongoDB has stored.
+    // The process died during a write, so it is unknown how many of its documents MongoDB has stored.
     const names = new Set(Array.from({ length: 12 }, (_, n) => text(n).name));
     const standing = documents.filter(({ filename }: { filename: string }) => names.has(filename)).length;
     const stored = limit - standing;
@@ -91,8 +93,8 @@ describe('an API killed in the middle of uploads', () => {
   });
 });
 
-describe('the index of stored bytes, lost with a process that was killed while it made it', () => {
-  it('is made again by the next API that starts, and bytes are read and deleted by it', async () => {
+describe('the index of stored bytes, missing because the process that created it was killed', () => {
+  it('is created by the next API that starts, and bytes can be read and deleted', async () => {
     const { orgId, token } = await fresh();
     const kept = (await api.upload(orgId, token, text(1))).body.document.doc_id as string;
     await api.processed(orgId, token, kept);
@@ -106,8 +108,8 @@ describe('the index of stored bytes, lost with a process that was killed while i
   });
 });
 
-describe('an API killed in the middle of a deletion', () => {
-  it('leaves it to be carried out, and others delete at once', async () => {
+describe('an API that is killed during a deletion', () => {
+  it('leaves the deletion to be completed later, and does not block other deletions', async () => {
     const { orgId, token } = await fresh();
     const ids = (await Promise.all([1, 2].map((n) => api.upload(orgId, token, text(n))))).map(
       ({ body }) => body.document.doc_id as string,
@@ -131,8 +133,8 @@ describe('an API killed in the middle of a deletion', () => {
   });
 });
 
-describe('an API killed while it stores a crawl with its schedule', () => {
-  it('leaves the crawl running, and another API says so at once: 409 CRAWL_RUNNING', async () => {
+describe('an API that is killed while it stores a crawl with its schedule', () => {
+  it('leaves the crawl running, and another API reports it at once: 409 CRAWL_RUNNING', async () => {
     const { orgId, token } = await fresh();
     const body = { url: 'https://site.example/', options: { every_hours: 6 } };
     await dying('crawl stored', (by) =>

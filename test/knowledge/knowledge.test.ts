@@ -1,4 +1,7 @@
-/** Questions over HTTP: a bank's help centre, segments and strictness, follow-ups, gaps, and a configured model. */
+/**
+ * Questions over HTTP: a bank's help centre, segments, strict mode, follow-up questions, unanswered questions, and a
+ * language model.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { apiAt, system, until, type Api } from '../kit/harness.ts';
@@ -12,7 +15,7 @@ type Script = {
 };
 const script = JSON.parse(await readFile(new URL('../fixtures/questions.json', import.meta.url), 'utf8')) as Script;
 
-/** An organization with these documents, indexed. */
+/** A new organization in which these documents are indexed. */
 async function knowing(
   api: Api,
   documents: { name: string; content: string | Uint8Array<ArrayBuffer>; segments?: string }[],
@@ -29,7 +32,7 @@ async function knowing(
 }
 type Place = Awaited<ReturnType<typeof knowing>>;
 
-describe('a bank’s help centre', () => {
+describe('the help centre of a bank', () => {
   let bank: Place;
   beforeAll(async () => {
     const documents = script.documents.map(async ({ filename, segments }) => ({
@@ -40,21 +43,24 @@ describe('a bank’s help centre', () => {
     bank = await knowing(system(), await Promise.all(documents));
   });
 
-  it.each(script.questions)('$question', async ({ question, segment, source, contains }) => {
-    const { status, body } = await bank.ask(question, segment ? { context: { productType: segment } } : {});
-    expect(status).toBe(200);
-    expect(body.generated_by).toBe('extractive');
-    if (source === null) {
-      expect(body).toMatchObject({ has_context: false, sources: [] });
-      return;
-    }
-    expect(body.has_context).toBe(true);
-    expect(body.answer).toContain(contains);
-    expect(body.sources[0]).toMatchObject({ type: 'document', name: source });
-    expect(body.sources[0].score).toBeGreaterThan(0);
-  });
+  it.each(script.questions)(
+    'answers or refuses as expected: $question',
+    async ({ question, segment, source, contains }) => {
+      const { status, body } = await bank.ask(question, segment ? { context: { productType: segment } } : {});
+      expect(status).toBe(200);
+      expect(body.generated_by).toBe('extractive');
+      if (source === null) {
+        expect(body).toMatchObject({ has_context: false, sources: [] });
+        return;
+      }
+      expect(body.has_context).toBe(true);
+      expect(body.answer).toContain(contains);
+      expect(body.sources[0]).toMatchObject({ type: 'document', name: source });
+      expect(body.sources[0].score).toBeGreaterThan(0);
+    },
+  );
 
-  it('a question is answered anew under the same Idempotency-Key, so a removed document is not', async () => {
+  it('answers a question again under the same Idempotency-Key, so that a deleted document is not replayed', async () => {
     const place = await knowing(system(), [{ name: 'a.md', content: 'The heron account has no monthly fee.' }]);
     const ask = async () =>
       system().request('POST', `/orgs/${place.orgId}/kb/query`, {
@@ -73,13 +79,13 @@ describe('a bank’s help centre', () => {
     ['Verkaufen Sie auch Regenschirme für Piloten?', 'nichts gefunden'],
     ['Est-ce que vous vendez des parapluies aux pilotes ?', "Je n'ai rien trouvé"],
     ['¿Venden ustedes paraguas para los pilotos?', 'No he encontrado nada'],
-  ])('%s finds nothing, which is said in its language', async (question, says) => {
+  ])('says in the question’s language that nothing was found: %s', async (question, says) => {
     const { body } = await bank.ask(question);
     expect([body.has_context, body.sources]).toEqual([false, []]);
     expect(body.answer).toContain(says);
   });
 
-  it('a follow-up question is understood with what was said before', async () => {
+  it('understands a follow-up question together with the conversation history', async () => {
     const history = [
       { role: 'customer', body: 'When is the branch in Rostock open on weekdays?' },
       { role: 'ai', body: '8:30-16:30' },
@@ -97,7 +103,7 @@ describe('a bank’s help centre', () => {
     [{ query: { $ne: 1 } }],
     [{ query: 'a', context: { productType: {} } }],
     [{ query: 'a', context: { admin: true } }],
-  ])('%j: 400', async (body) => {
+  ])('answers 400 for %j', async (body) => {
     const { status } = await system().request('POST', `/orgs/${bank.orgId}/kb/query`, { token: bank.token, body });
     expect(status).toBe(400);
   });
@@ -111,13 +117,13 @@ describe('a bank’s help centre', () => {
     "'; DROP TABLE chunks; --",
     'Überweisung',
     '口座を開設する',
-  ])('%j is a question like any other', async (query) => {
+  ])('accepts %j as an ordinary question', async (query) => {
     expect((await bank.ask(query)).status).toBe(200);
   });
 });
 
 describe('segments over HTTP', () => {
-  it('a strict organization shows untagged content to nobody who names a segment; a lenient one does', async () => {
+  it('hide untagged content from questions with a segment in a strict organization; a lenient one shows it', async () => {
     const place = await knowing(system(), [
       { name: 'tagged.md', content: 'The ibis plan for companies costs forty euros.', segments: 'business' },
       { name: 'shared.md', content: 'The ibis plan is paid by direct debit.', segments: 'shared' },
@@ -144,7 +150,7 @@ describe('segments over HTTP', () => {
 });
 
 describe('GET and PATCH /orgs/{orgId}/kb/gaps', () => {
-  it('unanswered questions are grouped by what they ask, counted, resolved, and open again when asked again', async () => {
+  it('unanswered questions are grouped, counted, resolved, and reopened when asked again', async () => {
     const place = await knowing(system(), [
       { name: 'a.md', content: 'The crane card is yellow.', segments: 'business' },
     ]);
@@ -167,7 +173,7 @@ describe('GET and PATCH /orgs/{orgId}/kb/gaps', () => {
     expect(found[1]).toMatchObject({ count: 3, why_missing: 'nothing_found', status: 'open' });
     expect(found[1].gap_ids).toHaveLength(2);
 
-    // Nothing of what may be searched came near.
+    // No accessible passage was near the question.
     expect(found.map(({ near }: { near: object[] }) => near)).toEqual([[], []]);
 
     const patch = (body: object, token = place.token) =>
@@ -190,8 +196,8 @@ describe('GET and PATCH /orgs/{orgId}/kb/gaps', () => {
   });
 });
 
-describe('a member’s own tries', () => {
-  it('make no gap; the questions of a key, which asks for customers, do', async () => {
+describe('a question by a member', () => {
+  it('is not recorded as unanswered, while a key’s question is, because a key asks for customers', async () => {
     const place = await knowing(system(), [{ name: 'a.md', content: 'The crane card is yellow.' }]);
     const tried = await system().request('POST', `/orgs/${place.orgId}/kb/query`, {
       token: place.org.owner.token,
@@ -211,7 +217,7 @@ describe('a member’s own tries', () => {
       score: expect.any(Number),
     };
     expect(gap.near).toEqual([nearest]);
-    // A passage that is gone is not shown.
+    // A passage of a deleted document is not shown.
     const { status } = await system().request('DELETE', `/orgs/${place.orgId}/documents/${gap.near[0].source_id}`, {
       token: place.token,
     });
@@ -244,7 +250,7 @@ describe('with a language model and an embedding model configured', () => {
       { name: 'stork.md', content: 'The stork account has no monthly fee.' },
       { name: 'secret.md', content: 'The stork account is an internal pilot.', segments: 'staff' },
     ]);
-    // It runs for these two alone, so that no test's script for the model is read by it.
+    // This worker embeds for this describe only, so that no other test's script for the model is used up by it.
     const embedder = await startProcess('test/kit/worker.ts', { ...configured, FLEETS: 'embedding' });
     await until(async () => {
       const { orgId, token } = place;
@@ -260,7 +266,7 @@ describe('with a language model and an embedding model configured', () => {
     await removeDataDir(env);
   });
 
-  it('the model writes the answer from the sources it may see, and only those', async () => {
+  it('the model writes the answer from the accessible sources only', async () => {
     const { status, body } = await place.ask('What is the monthly fee of the stork account?', {
       context: { productType: 'personal' },
     });
@@ -276,7 +282,7 @@ describe('with a language model and an embedding model configured', () => {
     expect(prompt).not.toContain('internal pilot');
   });
 
-  it('a sentence that the sources do not bear out is dropped; without any other there is no answer', async () => {
+  it('an unsupported sentence is dropped; without any other sentence there is no answer', async () => {
     const reply = (answer: string) => JSON.stringify({ answered: true, sources: [1], answer });
     model.reply = () => reply('There is no fee. The bonus is 500 EUR.');
     const { body } = await place.ask('What is the monthly fee of the stork account?');
@@ -287,8 +293,8 @@ describe('with a language model and an embedding model configured', () => {
     expect(without.body).not.toHaveProperty('confidence');
   });
 
-  it('meaning finds what shares no word with the question: candidates carry their cosines', async () => {
-    // A question whose vector takes too long is answered by its words, and for a while so are those after it.
+  it('a passage without any word of the question is found by embeddings, and candidates show their cosines', async () => {
+    // When an embedding takes too long, this question and those of the next seconds are answered by words only.
     const body = await until(async () => {
       const reply = await place.ask('stork accounts monthly', { explain: true });
       expect(reply.status).toBe(200);
@@ -314,7 +320,7 @@ describe('with a language model and an embedding model configured', () => {
       (orgId) => `/support/config/orgs/${orgId}`,
       { body: { kb_segment_strict: true } },
     ],
-  ])('what is %s while the model writes is not answered', async (_, method, segments, path, more) => {
+  ])('content that is %s while the model writes is not used in the answer', async (_, method, segments, path, more) => {
     const api = apiAt(running[0]!.url);
     const file = { name: 'heron.md', content: 'The heron code is OMEGA.' };
     const { orgId, token, ask } = await knowing(api, [{ ...file, ...(segments === undefined ? {} : { segments }) }]);
@@ -329,8 +335,8 @@ describe('with a language model and an embedding model configured', () => {
     expect(body.answer).not.toContain('OMEGA');
   });
 
-  it('a question is embedded once, also when it becomes a gap', async () => {
-    // A question whose vector came too late is asked again as another one: for a while no vector is asked for then.
+  it('a question is embedded once, even when it is recorded as unanswered', async () => {
+    // When an embedding comes too late, another question is asked, because no embedding is requested for a while.
     let asked = 0;
     const question = await until(async () => {
       const query = `Does hotel number ${(asked += 1)} on Mars serve breakfast?`;
@@ -349,7 +355,7 @@ describe('with a language model and an embedding model configured', () => {
     );
   });
 
-  it('a model that says the sources do not answer: has_context false, and the question becomes a gap', async () => {
+  it('when the model says the sources do not answer, has_context is false and the question is recorded', async () => {
     model.reply = () => JSON.stringify({ answered: false, sources: [], answer: '' });
     const { body } = await place.ask('Is the stork account free of a monthly fee for pilots?');
     expect(body).toMatchObject({ has_context: false, sources: [] });
@@ -362,23 +368,26 @@ describe('with a language model and an embedding model configured', () => {
       () => Array.from({ length: 10 }, () => ({ kind: 'reply', content: 'no JSON' }) as const),
     ],
     ['a hang', () => Array.from({ length: 10 }, () => ({ kind: 'hang' }) as const)],
-  ])('%s: the sources answer, and `explain` says why; the model answers the next question', async (_, failures) => {
-    // The question's own embedding meets the first script.
-    model.script({ kind: 'status', status: 500 }, ...failures());
-    const question = 'What is the monthly fee of the stork account?';
-    const { status, body } = await place.ask(question, { explain: true });
-    expect([status, body]).toEqual([
-      200,
-      expect.objectContaining({ has_context: true, confidence: 'high', generated_by: 'extractive' }),
-    ]);
-    expect(body.sources).toHaveLength(1);
-    expect(body.explain.model_error).toMatch(/^The configured language model .*; try again\.$/);
-    model.reset();
-    const next = await place.ask(question, { explain: true });
-    expect([next.status, next.body.generated_by, next.body.explain.model_error]).toEqual([200, 'model', null]);
-  });
+  ])(
+    'after %s the sources answer, `explain` gives the reason, and the next answer is by the model',
+    async (_, failures) => {
+      // The first scripted failure is used up by embedding the question.
+      model.script({ kind: 'status', status: 500 }, ...failures());
+      const question = 'What is the monthly fee of the stork account?';
+      const { status, body } = await place.ask(question, { explain: true });
+      expect([status, body]).toEqual([
+        200,
+        expect.objectContaining({ has_context: true, confidence: 'high', generated_by: 'extractive' }),
+      ]);
+      expect(body.sources).toHaveLength(1);
+      expect(body.explain.model_error).toMatch(/^The configured language model .*; try again\.$/);
+      model.reset();
+      const next = await place.ask(question, { explain: true });
+      expect([next.status, next.body.generated_by, next.body.explain.model_error]).toEqual([200, 'model', null]);
+    },
+  );
 
-  it('429 with Retry-After is waited out', async () => {
+  it('a 429 with Retry-After is waited out and retried', async () => {
     model.script({ kind: 'status', status: 429, headers: { 'retry-after': '0' } });
     expect((await place.ask('What is the monthly fee of the stork account?')).body.generated_by).toBe('model');
   });

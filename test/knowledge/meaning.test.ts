@@ -1,6 +1,6 @@
 /**
- * Knowledge that is found by meaning, over HTTP and with the real models: by words at once, by meaning seconds later, and by
- * neither beyond a segment, an organization or a mode.
+ * Knowledge found by embeddings, over HTTP with the real models: documents are found by words at once and by embeddings
+ * seconds later, never across segments, organizations or modes.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ afterAll(async () => {
   await removeDataDir(env);
 });
 
-/** The worker that makes vectors. */
+/** Starts the worker that creates embeddings. */
 const embedder = async (): Promise<Running> => startProcess('test/kit/worker.ts', { ...env, FLEETS: 'embedding' });
 async function whileEmbedding<T>(work: () => Promise<T>): Promise<T> {
   const worker = await embedder();
@@ -65,7 +65,10 @@ async function place(
       expect((await api.processed(orgId, token, docId)).status).toBe('indexed');
       return docId;
     },
-    /** What may answer, in order. A question whose vector did not come in time, as on a busy machine, is asked again. */
+    /**
+     * The candidates for an answer, in order. A question whose embedding came too late, as on a busy machine, is
+     * repeated.
+     */
     candidates: async (query: string, more: object = {}): Promise<Candidate[]> =>
       until(async () => {
         const { status, body } = await api.request('POST', `/orgs/${orgId}/kb/query`, {
@@ -83,7 +86,7 @@ async function place(
 }
 
 const hours = { name: 'hours.md', content: 'Our branches open at nine in the morning and close at five.' };
-/** Shares no word with what it is about. */
+/** A question that shares no word with the passage it is about. */
 const inOtherWords = 'Wie sind die Öffnungszeiten?';
 
 const waiting = async (): Promise<number> => {
@@ -91,8 +94,8 @@ const waiting = async (): Promise<number> => {
   return Number(/^knowledge_passages_to_embed (\S+)$/mu.exec(text)?.[1]);
 };
 
-describe('an upload', () => {
-  it('answers by its words at once, and by its meaning as soon as the background has come to it, which its status says', async () => {
+describe('an uploaded document', () => {
+  it('is found by words at once, and by embeddings once the background work is done, as its status says', async () => {
     const here = await place();
     const before = await waiting();
     const docId = await here.add(hours);
@@ -107,7 +110,7 @@ describe('an upload', () => {
       ]);
       const [both] = await here.candidates('When do branches open?');
       expect(both).toMatchObject({ source_id: docId, cosines: expect.any(Array), text_score: expect.any(Number) });
-      // The next one wakes the worker that waits, or starts it again.
+      // The next document wakes the waiting worker, or starts its workflow again.
       const next = await here.add({ name: 'fees.md', content: 'The gold card costs 49 EUR a year.' });
       await here.embedded(next);
       await until(async () => (await waiting()) === 0, 'nothing to wait any more');
@@ -119,7 +122,7 @@ describe('an upload', () => {
     ]);
   });
 
-  it('that is replaced, tagged or deleted while it waits answers as it is now, and the deleted one not at all', async () => {
+  it('that is replaced, retagged or deleted before it is embedded is found in its new state, or not at all', async () => {
     const here = await place();
     const [gone, tagged, again] = [
       await here.add({ name: 'gone.md', content: 'You can visit us from nine to five.' }),
@@ -145,7 +148,7 @@ describe('an upload', () => {
 });
 
 describe('docs add --wait', () => {
-  it('ends when the document is found by meaning, and not when it is by its words', async () => {
+  it('waits until the document is embedded, not only until it is indexed', async () => {
     const { orgId, token } = await place();
     const path = join(env.DATA_DIR, hours.name);
     await writeFile(path, hours.content);
@@ -161,8 +164,8 @@ describe('docs add --wait', () => {
   });
 });
 
-describe('what is nearest by meaning', () => {
-  it('is not proposed beyond its segment, its organization or its mode', async () => {
+describe('the search by embeddings', () => {
+  it('finds no passages of another segment, organization or mode', async () => {
     const secret = (name: string): Upload => ({
       name,
       content: 'Visiting hours are from nine to five; come and see us.',
@@ -197,8 +200,8 @@ describe('what is nearest by meaning', () => {
   });
 });
 
-describe('a worker that embeds', () => {
-  /** Enough for two requests to the models; short, since what is looked at is the death and not the work. */
+describe('a worker that creates embeddings', () => {
+  /** Enough text for two requests to the models, and no more, because the test is about the crash. */
   const long = (name: string): Upload => ({
     name,
     content: Array.from({ length: 40 }, (_, n) => `# Part ${n} of ${name}\n\n${`Fact ${n} of many. `.repeat(12)}`).join(
@@ -206,7 +209,7 @@ describe('a worker that embeds', () => {
     ),
   });
 
-  /** The processes of a worker that embed; the one that checks the models before is another program. */
+  /** The embedding processes of a worker, without its process that checks the models. */
   async function childrenOf(worker: Running): Promise<number[]> {
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/u.test(name));
     const found = await Promise.all(
@@ -223,12 +226,12 @@ describe('a worker that embeds', () => {
   const embedding = async (worker: Running) =>
     until(async () => (await childrenOf(worker))[0], 'the process that embeds');
 
-  it('is killed in the middle: another goes on, and each passage has one vector', async () => {
+  it('may be killed in the middle: another worker continues, and each passage has one vector', async () => {
     const here = await place();
     const docIds = [await here.add(long('long.md'))];
     const worker = await embedder();
     const child = await embedding(worker);
-    // However quick it is, it does not come to the second document.
+    // The embedding process is stopped, so that it cannot reach the second document.
     process.kill(child, 'SIGSTOP');
     docIds.push(await here.add(long('second.md')));
     await worker.kill();
@@ -239,7 +242,7 @@ describe('a worker that embeds', () => {
     expect(new Set(candidates.map(({ cosines }) => cosines === null))).toEqual(new Set([false]));
   });
 
-  it('whose process hangs, and is killed then: words answer meanwhile, and the vectors come', async () => {
+  it('whose process hangs still lets words answer, and the embeddings come once the process was killed', async () => {
     const here = await place();
     const docId = await here.add(long('hung.md'));
     const worker = await embedder();

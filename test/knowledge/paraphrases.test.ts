@@ -1,6 +1,6 @@
 /**
- * Questions in customers' own words to the bank's help centre, in four languages, through the API with the real models. The
- * questions were written before anything was asked; nothing was tuned on them.
+ * Questions in customers' own words to the bank's help centre, in four languages, through the API with the real models.
+ * The questions were written before any result was seen, and nothing was tuned on them.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
@@ -47,7 +47,7 @@ async function organization(
   return { orgId: org.orgId, token };
 }
 
-/** A question whose vector did not come in time, as on a busy machine, is asked again: this is about meaning. */
+/** Asks again when the embedding came too late, as on a busy machine, because this test is about embeddings. */
 async function explained(query: string, more: object = {}, { orgId, token } = place): Promise<Explained> {
   return until(async () => {
     const { status, body } = await api.request('POST', `/orgs/${orgId}/kb/query`, {
@@ -75,8 +75,8 @@ afterAll(async () => {
   await removeDataDir(env);
 });
 
-describe('the help centre, asked in other words than its own', () => {
-  it('answers half of it rightly, offers most of the rest, and is seldom wrong', async () => {
+describe('the help centre, asked in customers’ own words', () => {
+  it('answers half of the questions right, offers the section for most others, and is seldom wrong', async () => {
     const outcomes: Record<string, string[]> = { right: [], offered: [], wrong: [], missed: [] };
     for (const [, question, heading] of table.answered) {
       const { confidence, offers, candidates, degraded } = await explained(question);
@@ -93,7 +93,8 @@ describe('the help centre, asked in other words than its own', () => {
           : 'missed';
       outcomes[outcome]!.push(question);
     }
-    // Seen: 13, 10, 1 and 1 of 25. The 8-bit model rounds a little differently on other processors.
+    // Measured: 13 right, 10 offered, 1 wrong and 1 missed of 25. The 8-bit model rounds a little differently on other
+    // processors.
     expect(outcomes['right']!.length).toBeGreaterThanOrEqual(12);
     expect(outcomes['right']!.length + outcomes['offered']!.length).toBeGreaterThanOrEqual(22);
     expect(outcomes['wrong']!.length).toBeLessThanOrEqual(2);
@@ -103,7 +104,7 @@ describe('the help centre, asked in other words than its own', () => {
     }
   });
 
-  it('answers nothing of what it does not know, and offers something for half of it at most', async () => {
+  it('answers no question it has no answer to, and offers sections for at most half of them', async () => {
     const seen = await Promise.all(
       table.unanswered.map(async ([, question]) => (await explained(question)).confidence),
     );
@@ -117,13 +118,13 @@ describe('the help centre, asked in other words than its own', () => {
     ['what does zephyr plus cost', 'Zephyr Plus'],
     ['phishing@lindenbank.example', 'phishing@lindenbank.example'],
     ['Are TAN lists accepted?', 'TAN lists'],
-  ])('names, numbers and codes still find by words: %s', async (question, said) => {
+  ])('still finds names, numbers and codes by words: %s', async (question, said) => {
     const { confidence, candidates } = await explained(question);
     expect(confidence).toBe('high');
     expect(candidates[0]!.text).toContain(said);
   });
 
-  it('explains the probability, what it is made of, and the thresholds', async () => {
+  it('explains the probability of each candidate, its features, and the thresholds', async () => {
     const { confidence, thresholds, candidates } = await explained("J'ai oublié le code de l'application");
     expect(confidence).toBe('high');
     expect(candidates[0]).toMatchObject({ heading: expect.stringContaining('Forgotten app code') });
@@ -136,8 +137,8 @@ describe('the help centre, asked in other words than its own', () => {
   });
 });
 
-describe('by meaning as by words', () => {
-  it('no passage of another segment is judged, offered or told of', async () => {
+describe('by embeddings as by words', () => {
+  it('a passage of another segment is never scored, offered or mentioned', async () => {
     const staff = 'The emergency door of the vault opens with the code 4711.';
     const guarded = await organization([
       { name: 'staff.md', content: `# Vault\n\n${staff}\n`, segments: 'staff' },
@@ -152,7 +153,7 @@ describe('by meaning as by words', () => {
     expect((await explained(question, {}, other)).candidates.map(({ text }) => text)).not.toContain(staff);
   });
 
-  it('a help centre of one short document answers what it knows, and nothing else', async () => {
+  it('a help centre of one short document answers its own questions, and no others', async () => {
     const small = await organization([
       { name: 'hours.md', content: '# Opening hours\n\nThe vault is open from 9:00 to 16:00.\n' },
     ]);

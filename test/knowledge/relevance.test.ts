@@ -1,4 +1,4 @@
-/** Which questions the bank's help centre answers and which it must not, however they are worded: both sides of relevance. */
+/** Which questions the bank's help centre must answer and which it must not, in various wordings. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

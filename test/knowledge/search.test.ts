@@ -26,7 +26,7 @@ const row = (source: string, ordinal: number, text: string, rest: Partial<IndexR
   ...rest,
 });
 
-/** Another process's view: its own connection, its own caches. */
+/** Another process's view: a connection and caches of its own. */
 function anotherProcess(): Search {
   const other = createSearch({ uri });
   others.push(other);
@@ -49,8 +49,8 @@ afterEach(() => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-describe('add and query', () => {
-  it('finds nothing, and fails nowhere, while there is no table', async () => {
+describe('adding and querying chunks', () => {
+  it('finds nothing and throws no error while the table does not exist', async () => {
     expect(await ids('card')).toEqual([]);
     expect(await search.tiers(table)).toEqual([]);
     expect(await search.unindexedRows(table)).toBe(0);
@@ -63,7 +63,7 @@ describe('add and query', () => {
     await search.dropTable(table);
   });
 
-  it('finds a chunk by any form of its words, in its text or its heading', async () => {
+  it('finds a chunk by any inflection of its words, in its text or heading', async () => {
     await search.add(table, [
       row('d1', 0, 'The fee for a replacement card is 10 EUR.', { heading: 'Cards > Stolen' }),
       row('d1', 1, 'Opening hours'),
@@ -73,7 +73,7 @@ describe('add and query', () => {
     expect(await ids('opened at what hour')).toEqual(['d1:1:1']);
   });
 
-  it('leaves out what it is told to: one processing of a source, also together with a segment and a tier', async () => {
+  it('leaves out excluded generations of a source, also together with a segment and a tier', async () => {
     await search.add(table, [
       row('d1', 0, 'gold card', { segments: ['a'] }),
       row('d1', 1, 'gold card', { id: 'd1:2:0', generation: '2', segments: ['a'] }),
@@ -91,12 +91,12 @@ describe('add and query', () => {
     ['Russian', 'Комиссия за перевод за границу', 'перевод'],
     ['Japanese', '東京都の支店は九時に開きます', '支店'],
     ['Chinese', '信用卡年费为四十九欧元', '年费'],
-  ])('words of %s match themselves', async (_, text, question) => {
+  ])('matches words of %s with themselves', async (_, text, question) => {
     await search.add(table, [row('d1', 0, text), row('d1', 1, 'Something in English about cards')]);
     expect(await ids(question)).toEqual(['d1:1:0']);
   });
 
-  it('gives the score and rank of each candidate, its source and its tier', async () => {
+  it('returns each candidate’s score, in order, with its source and tier', async () => {
     await search.add(table, [
       row('d1', 0, 'gold card card card', { authority: 'primary' }),
       row('d2', 0, 'a card among many other words of no interest'),
@@ -112,14 +112,14 @@ describe('add and query', () => {
     });
   });
 
-  it('keeps one copy when the same rows are added again, and drops what the second time no longer has', async () => {
+  it('stores rows once when they are added again, and removes those missing from the second addition', async () => {
     await search.add(table, [row('d1', 0, 'gold card'), row('d1', 1, 'silver card'), row('d2', 0, 'bronze card')]);
     await search.add(table, [row('d1', 0, 'gold card'), row('d1', 2, 'platinum card')]);
     expect(await ids('card')).toEqual(['d1:1:0', 'd1:1:2', 'd2:1:0']);
     expect(await search.stats(table)).toMatchObject({ rows: 3 });
   });
 
-  it('never shows an organization or mode the rows of another', async () => {
+  it('never returns rows of another organization or mode', async () => {
     await search.add(table, [row('d1', 0, 'gold card')]);
     const neighbours: IndexTable[] = [
       { org_id: 'org_a', mode: 'live' },
@@ -151,13 +151,13 @@ describe('add and query', () => {
     ['ten thousand letters', 'x'.repeat(10_000)],
     ['ten thousand words', 'gold '.repeat(10_000)],
     ['different words', Array.from({ length: 2_000 }, (_, index) => `w${index}`).join(' ')],
-  ])('takes %s for a question', async (_, text) => {
+  ])('accepts %s as a question', async (_, text) => {
     await search.add(table, [row('d1', 0, 'A gold card')]);
     expect(['', 'd1:1:0']).toContain((await ids(text, { filter: { tags: ['business'], untagged: true } })).join());
     expect(await ids('gold')).toEqual(['d1:1:0']);
   });
 
-  it('takes hostile ids, texts and tags as values', async () => {
+  it('treats hostile ids, texts and tags as values', async () => {
     const evil = "x') OR ('1'='1";
     await search.add(table, [row('d1', 0, 'gold card'), row(evil, 0, "it's gold\u0000 \ud800", { segments: ["a'b"] })]);
     expect(await ids('gold', { filter: { tags: ["a'b"], untagged: false } })).toEqual([`${evil}:1:0`]);
@@ -169,7 +169,7 @@ describe('add and query', () => {
   });
 });
 
-describe('filters', () => {
+describe('filters of the search', () => {
   const fill = async (): Promise<void> =>
     search.add(table, [
       row('none', 0, 'gold card', { authority: 'primary' }),
@@ -191,7 +191,7 @@ describe('filters', () => {
       { filter: { tags: ['business'], untagged: false }, authority: 'normal' },
       ['business'],
     ],
-  ])('lets through %s, before and after the rows are indexed', async (_, query, expected) => {
+  ])('select %s, before and after the rows are indexed', async (_, query, expected) => {
     await fill();
     const wanted = expected.map((source) => `${source}:1:0`);
     expect(await ids('gold', query)).toEqual(wanted);
@@ -199,14 +199,14 @@ describe('filters', () => {
     expect(await ids('gold', query)).toEqual(wanted);
   });
 
-  it('knows which tiers have any chunk, also after they change', async () => {
+  it('show which tiers have chunks, also after they change', async () => {
     await fill();
     expect(await search.tiers(table)).toEqual(['primary', 'normal', 'background']);
     await search.retag(table, 'business', { authority: 'background' });
     expect(await search.tiers(table)).toEqual(['primary', 'background']);
   });
 
-  it('retags tags without losing the tier, the tier without losing the tags, and both at once', async () => {
+  it('follow retagging: tags and tier change independently or together', async () => {
     await fill();
     await search.retag(table, 'both', { segments: ['corporate'] });
     expect(await ids('gold', { filter: { tags: ['corporate'], untagged: false }, authority: 'primary' })).toEqual([
@@ -225,7 +225,7 @@ describe('filters', () => {
 });
 
 describe('listSources', () => {
-  it('names each generation with its tags and its tier, of which a change may be for one generation only', async () => {
+  it('lists each generation with its tags and tier, which can be changed for one generation only', async () => {
     await search.add(table, [row('d1', 0, 'gold'), row('d1', 1, 'card')]);
     await search.add(table, [row('d1', 0, 'gold', { id: 'd1:2:0', generation: '2', segments: ['b', 'a'] })]);
     await search.retag(table, 'd1', { segments: ['c'], authority: 'primary' }, '1');
@@ -252,7 +252,7 @@ describe('a damaged table', () => {
     ['indexes cut short', /[/]_indices[/]/, cut],
     ['indexes of something else', /[/]_indices[/]/, garble],
     ['indexes missing', /[/]_indices[/]/, rmSync],
-  ] as const)('with %s says so to whoever reads it, and can be made anew', async (_, part, harm) => {
+  ] as const)('with %s fails its check, and can be replaced by a new one', async (_, part, harm) => {
     await search.add(table, [row('d1', 0, 'gold card')]);
     await search.maintain(table);
     const reader = anotherProcess();
@@ -274,7 +274,7 @@ describe('a damaged table', () => {
 });
 
 describe('removeSource', () => {
-  it('removes a source whole, or all its generations but one', async () => {
+  it('removes a source completely, or all its generations but one', async () => {
     await search.add(table, [row('d1', 0, 'gold card'), row('d2', 0, 'gold card')]);
     await search.add(table, [row('d1', 0, 'gold card, new', { id: 'd1:2:0', generation: '2' })]);
     expect(await ids('gold')).toEqual(['d1:1:0', 'd1:2:0', 'd2:1:0']);
@@ -289,7 +289,7 @@ describe('removeSource', () => {
 });
 
 describe('several processes', () => {
-  it('each sees at its next question what another has just written, changed, removed or optimized', async () => {
+  it('see each other’s writes, changes, removals and optimizations in the next question', async () => {
     const reader = anotherProcess();
     expect(await ids('gold', {}, reader)).toEqual([]);
     for (let round = 0; round < 15; round += 1) {
@@ -303,7 +303,7 @@ describe('several processes', () => {
     }
   });
 
-  it('loses no write when writers and optimizers meet', async () => {
+  it('lose no write when several write and optimize concurrently', async () => {
     const writers = [search, anotherProcess(), anotherProcess()];
     await Promise.all(writers.map(async (writer, index) => writer.add(table, [row(`seed${index}`, 0, 'gold card')])));
     await Promise.all(
@@ -323,7 +323,7 @@ describe('several processes', () => {
     expect(await ids('gold')).toEqual(['seed0:1:0', 'seed1:1:0', 'seed2:1:0']);
   });
 
-  it('survive a table that another drops and makes anew', async () => {
+  it('keep working when one of them drops a table and creates it again', async () => {
     const reader = anotherProcess();
     await search.add(table, [row('d1', 0, 'gold card')]);
     expect(await ids('gold', {}, reader)).toEqual(['d1:1:0']);
@@ -336,7 +336,7 @@ describe('several processes', () => {
     expect(await ids('gold')).toEqual(['d3:1:0']);
   });
 
-  it('find everything again after all of them ended', async () => {
+  it('find everything again after all of them have ended', async () => {
     await search.add(table, [row('d1', 0, 'gold card')]);
     search.close();
     search = createSearch({ uri });
@@ -358,7 +358,7 @@ describe('merging in the background', () => {
       );
   };
 
-  it('many small writes become one file while others go on', async () => {
+  it('merges many small writes into one file while writing continues', async () => {
     search = withMerging(search, { quietMs: 1e9 });
     await write(63, 1);
     expect(await search.unindexedRows(table)).toBe(63);
@@ -368,13 +368,13 @@ describe('merging in the background', () => {
     expect(await ids('card', { limit: 100 })).toHaveLength(64);
   });
 
-  it('many rows are merged, whatever their writes', async () => {
+  it('merges many rows, however few writes added them', async () => {
     search = withMerging(search, { rows: 100, quietMs: 1e9 });
     await write(2, 50);
     await merged(100);
   });
 
-  it('what is worth it is merged when nothing is written for a while; a few rows are left to the workflow', async () => {
+  it('merges enough rows after a quiet period, and leaves a few rows to the workflow', async () => {
     const few = { ...table, org_id: 'org_few' };
     search = withMerging(search, { quietMs: 20, worthRows: 30 });
     await search.add(few, [row('d', 0, 'card')]);
@@ -383,7 +383,7 @@ describe('merging in the background', () => {
     expect(await search.unindexedRows(few)).toBe(1);
   });
 
-  it('a merge that fails is made good by the next', async () => {
+  it('catches up with the next merge after one that failed', async () => {
     const whole = search;
     let merges = 0;
     search = withMerging(

@@ -1,4 +1,7 @@
-/** The stores agree, whichever of them was late or lost: chunks in MongoDB, their rows in the index, and the documents they are of. */
+/**
+ * The stores stay consistent when one of them lags or is lost: chunks in MongoDB, their rows in the index, and the
+ * documents.
+ */
 import { mkdtemp, readdir, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,7 +57,7 @@ const sourceOf = (orgId: string, docId: string, generation = 1) => ({
   generation,
 });
 
-/** A live document of which MongoDB has everything and the index nothing. */
+/** A live document that is complete in MongoDB and missing in the index. */
 async function unindexed(orgId: string, fields: Partial<Document> = {}): Promise<string> {
   const docId = newId('document');
   const source = sourceOf(orgId, docId, fields.live_generation);
@@ -102,8 +105,8 @@ const repairWith = (deps: { search?: Search; embedding?: { model: string | undef
   run(createMaintenanceActivities({ search, embedding, clock, log, ...deps }).repairIndexes);
 const repair = () => repairWith();
 
-describe('an index that was lost', () => {
-  it('is made anew from what MongoDB has, with its tags, once', async () => {
+describe('a lost index', () => {
+  it('is rebuilt from MongoDB, with tags and without duplicates', async () => {
     const orgId = newId('org');
     const plain = await unindexed(orgId);
     const tagged = await unindexed(orgId, { segments: ['staff'] });
@@ -122,7 +125,7 @@ describe('an index that was lost', () => {
   it.each<[string, (docId: string) => Promise<unknown>]>([
     ['was deleted', (docId) => DocumentModel.deleteOne({ _id: docId })],
     ['was processed anew', (docId) => DocumentModel.updateOne({ _id: docId }, { generation: 2, live_generation: 2 })],
-  ])('is left without what %s while it was put back', async (_, change) => {
+  ])('gets no rows of a document that %s during the rebuild', async (_, change) => {
     const orgId = newId('org');
     const docId = await unindexed(orgId);
     let added = 0;
@@ -139,7 +142,7 @@ describe('an index that was lost', () => {
     expect(await indexed(orgId)).toEqual([]);
   });
 
-  it('gets the tags that were stored while it was put back', async () => {
+  it('gets the tags that were changed during the rebuild', async () => {
     const orgId = newId('org');
     const docId = await unindexed(orgId);
     const late: Search = {
@@ -154,8 +157,8 @@ describe('an index that was lost', () => {
   });
 });
 
-describe('an index that was put back as it once was', () => {
-  it('gets the tags of today and loses what was removed or replaced since', async () => {
+describe('an index restored from an old backup', () => {
+  it('gets the current tags and loses what has since been removed or replaced', async () => {
     const orgId = newId('org');
     const retagged = await unindexed(orgId, { segments: ['business'], tags_version: 1, chunk_count: 1 });
     const replaced = await unindexed(orgId, { generation: 3, live_generation: 3 });
@@ -167,7 +170,7 @@ describe('an index that was put back as it once was', () => {
       rowOf(replaced, 1),
       rowOf(replaced, 2),
       rowOf(running, 1, ['old']),
-      // The code that publishes this generation knows its tags.
+      // The activity that publishes this generation sets its tags.
       rowOf(running, 2, ['new']),
       rowOf(first, 1),
       rowOf(newId('document'), 1),
@@ -185,14 +188,14 @@ describe('an index that was put back as it once was', () => {
     expect(await repair()).toBe(0);
   });
 
-  it('is emptied where nothing answers any more', async () => {
+  it('is emptied when no document is live any more', async () => {
     const orgId = newId('org');
     await search.add(tableOf(orgId), [rowOf(newId('document'))]);
     await repair();
     expect(await indexed(orgId)).toEqual([]);
   });
 
-  it('keeps what was published while it was looked at', async () => {
+  it('keeps what is published while it is being checked', async () => {
     const orgId = newId('org');
     const docId = await unindexed(orgId, { segments: ['old'] });
     await search.add(tableOf(orgId), [rowOf(docId, 1, ['old'])]);
@@ -217,8 +220,8 @@ describe('an index that was put back as it once was', () => {
   });
 });
 
-describe('a fault of one organization', () => {
-  /** Cuts the files of a table, as a disk or a copy that broke off leaves them. */
+describe('a fault in one organization’s index', () => {
+  /** Truncates the files of a table, as a full disk or an aborted copy does. */
   async function damage(orgId: string): Promise<void> {
     const data = join(folder, `${orgId}.${mode}.lance`, 'data');
     for (const file of await readdir(data)) await truncate(join(data, file), 10);
@@ -228,13 +231,13 @@ describe('a fault of one organization', () => {
     return { lines, log: pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) }) };
   };
 
-  it('is mended when its table is damaged, and the others are looked after', async () => {
+  it('that damaged its table is repaired, and the other organizations’ tables are still maintained', async () => {
     const orgs = [newId('org'), newId('org'), newId('org')];
     const docs = await Promise.all(orgs.map((orgId) => unindexed(orgId)));
     await repair();
     await damage(orgs[1]!);
     for (const at of [0, 2]) await search.dropTable(tableOf(orgs[at]!));
-    // Another process, because this one may have cached what it read.
+    // Another process, because this one may have the table in its cache.
     const other = createSearch({ uri: folder });
     const { lines, log: noting } = noted();
     try {
@@ -251,7 +254,7 @@ describe('a fault of one organization', () => {
     });
   });
 
-  it('leaves a table that cannot be reached as it is, is named, and keeps nobody else from being repaired', async () => {
+  it('that makes the table inaccessible is logged and changes nothing; the others are still repaired', async () => {
     const orgs = [newId('org'), newId('org'), newId('org')];
     const docs = await Promise.all(orgs.map((orgId) => unindexed(orgId)));
     await search.add(tableOf(orgs[1]!), [rowOf(docs[1]!), { ...rowOf(docs[1]!), id: `${docs[1]}:1:1` }]);
@@ -273,7 +276,7 @@ describe('a fault of one organization', () => {
     ]);
   });
 
-  it('or of one source is named, and the other sources are put back', async () => {
+  it('that affects one source is logged, and the other sources are restored', async () => {
     const orgId = newId('org');
     const docs = [await unindexed(orgId), await unindexed(orgId), await unindexed(orgId)];
     const late: Search = {
@@ -291,12 +294,12 @@ describe('a fault of one organization', () => {
   });
 });
 
-describe('rows of one document', () => {
-  it('are there once when two attempts write them at the same time', async () => {
+describe('the index rows of one document', () => {
+  it('are stored once when two attempts write them at the same time', async () => {
     const orgId = newId('org');
     const docId = await unindexed(orgId, { status: 'uploaded' });
     await DocumentModel.updateOne({ _id: docId }, { $unset: { live_generation: 1 } });
-    // Neither writes before both are about to.
+    // Each attempt waits until both are about to write.
     let arrived = 0;
     let open!: () => void;
     const both = new Promise<void>((resolve) => (open = resolve));
@@ -322,11 +325,11 @@ describe('rows of one document', () => {
   it.each([
     ['under one name', ['1', '1']],
     ['under a name that answers and one that does not', ['1', '1.1']],
-  ])('that stand twice are found and left once, %s', async (_, names) => {
+  ])('that are stored twice are found and deduplicated, %s', async (_, names) => {
     const orgId = newId('org');
     const docId = await unindexed(orgId);
     const rows = (generation: string) => [0, 1].map((n) => ({ ...rowOf(docId), id: `${docId}:1:${n}`, generation }));
-    // The result of two concurrent attempts: neither saw the other's rows.
+    // The result of two concurrent attempts that did not see each other's rows.
     await search.add(tableOf(orgId), names.flatMap(rows));
     const planted = await search.listSources(tableOf(orgId));
     expect(planted.reduce((sum, { chunks }) => sum + chunks, 0)).toBe(4);
@@ -339,42 +342,45 @@ describe('rows of one document', () => {
   });
 });
 
-describe('an attempt at a document that was deleted', () => {
-  it.each(['readDocument', 'indexDocument'] as const)('%s removes what attempts before it left', async (name) => {
-    const activities = createDocumentActivities({ files, search, embedding, clock, log });
-    const orgId = newId('org');
-    const docId = newId('document');
-    const source = sourceOf(orgId, docId);
-    const chunks = chunksOf(source, passages('What was read after the deletion.'));
-    await writeChunks(source, chunks);
-    await search.add({ org_id: orgId, mode }, [
-      {
-        id: chunks[0]!._id,
-        source_id: docId,
-        generation: '1',
-        segments: [],
-        authority: 'normal',
-        heading: '',
-        text: 'x',
-      },
-    ]);
-    expect(await run(activities[name], { orgId, docId, generation: 1 })).toBe('gone');
-    expect(await listChunks(orgId, docId, 1)).toEqual([]);
-    expect(await search.listSources({ org_id: orgId, mode })).toEqual([]);
-  });
+describe('an attempt for a deleted document', () => {
+  it.each(['readDocument', 'indexDocument'] as const)(
+    'at %s removes the chunks and rows that earlier attempts left',
+    async (name) => {
+      const activities = createDocumentActivities({ files, search, embedding, clock, log });
+      const orgId = newId('org');
+      const docId = newId('document');
+      const source = sourceOf(orgId, docId);
+      const chunks = chunksOf(source, passages('What was read after the deletion.'));
+      await writeChunks(source, chunks);
+      await search.add({ org_id: orgId, mode }, [
+        {
+          id: chunks[0]!._id,
+          source_id: docId,
+          generation: '1',
+          segments: [],
+          authority: 'normal',
+          heading: '',
+          text: 'x',
+        },
+      ]);
+      expect(await run(activities[name], { orgId, docId, generation: 1 })).toBe('gone');
+      expect(await listChunks(orgId, docId, 1)).toEqual([]);
+      expect(await search.listSources({ org_id: orgId, mode })).toEqual([]);
+    },
+  );
 });
 
-describe('a late attempt', () => {
+describe('a late attempt for a document', () => {
   it.each([
     ['without a model', { model: undefined }],
     ['with an embedding model', { model: 'm' }],
-  ])('at a document that was processed anew since leaves nothing, %s', async (_, embedding) => {
+  ])('that has since been reprocessed leaves nothing, %s', async (_, embedding) => {
     const orgId = newId('org');
     const docId = await unindexed(orgId, { status: 'uploaded' });
     const slow = {
       ...files,
       chunk: async () => {
-        // Meanwhile another attempt published this generation, and the next one was asked for and published.
+        // Meanwhile another attempt published this generation, and the next one was requested and published.
         const source = sourceOf(orgId, docId, 2);
         await writeChunks(source, chunksOf(source, passages('What it says now.')));
         await removeChunks(orgId, docId, 2);
@@ -389,7 +395,7 @@ describe('a late attempt', () => {
     expect(await indexed(orgId)).toEqual([[docId, 2, '']]);
   });
 
-  it('tells the reason of a file that cannot be read, also when the attempt that found it did not come to its end', async () => {
+  it('returns the reason of an unreadable file, even when the attempt that found it was interrupted', async () => {
     const orgId = newId('org');
     const docId = await unindexed(orgId, { status: 'uploaded' });
     const broken = {
@@ -405,7 +411,7 @@ describe('a late attempt', () => {
     expect(outcomes).toEqual([failed, failed]);
   });
 
-  it("leaves an organization's further files to the backlog, which reads in the background, and reads another one's single file at once", async () => {
+  it('leaves further files of an organization to the backlog, and reads another organization’s single file at once', async () => {
     const [many, single] = [newId('org'), newId('org')];
     const seen: boolean[] = [];
     const all = Promise.withResolvers<void>();
@@ -437,7 +443,7 @@ describe('a late attempt', () => {
     expect(await Promise.all([first, ...others])).toEqual([failed, failed, failed]);
   });
 
-  it('leaves the generation that answers while the next one is read', async () => {
+  it('keeps the live generation while the next one is being processed', async () => {
     const orgId = newId('org');
     const docId = await unindexed(orgId, { status: 'processing', generation: 2 });
     await search.add(tableOf(orgId), [rowOf(docId, 1)]);
@@ -449,8 +455,8 @@ describe('a late attempt', () => {
   });
 });
 
-describe('chunks of a generation', () => {
-  it('written again are the same; fewer and other ones take the place of all, and none is missing in between', async () => {
+describe('the chunks of a generation', () => {
+  it('are the same when written again, are replaced by a new set, and are never missing in between', async () => {
     const orgId = newId('org');
     const docId = newId('document');
     const source = sourceOf(orgId, docId);
@@ -459,14 +465,14 @@ describe('chunks of a generation', () => {
     await write('a', 'b', 'c');
     const changes = collectionOf(ChunkModel).watch([{ $match: { operationType: 'delete' } }]);
     try {
-      // The stream is open once this was answered, and misses nothing from then on.
+      // After this call the change stream is open and misses nothing.
       expect(await changes.tryNext()).toBeNull();
       const deleted = changes.next();
       await write('a', 'b', 'c');
       expect(await texts()).toEqual(['a', 'b', 'c']);
       await write('a', 'B');
       expect(await texts()).toEqual(['a', 'B']);
-      // The first deletion that was seen is of a record that no longer exists, so none came before it.
+      // The first deletion seen is of a chunk that is no longer part of the set, so no other was deleted before it.
       expect(await deleted).toMatchObject({ documentKey: { _id: `${docId}:1:2` } });
     } finally {
       await changes.close();

@@ -1,4 +1,4 @@
-/** The search by meaning, on vectors that are made up: what is nearest is known. */
+/** The vector search, tested on made-up vectors whose nearest neighbours are known. */
 import { mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ let now: number;
 let folders = 0;
 const others: Search[] = [];
 
-/** Another process's view: its own connection, its own caches. */
+/** Another process's view: a connection and caches of its own. */
 function anotherProcess(): Search {
   const other = createSearch({ uri, model });
   others.push(other);
@@ -37,7 +37,7 @@ afterEach(() => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Two parts of two numbers each, pointing where the angles (in degrees) say. */
+/** Vector parts of two numbers each, in the directions of these angles (in degrees). */
 const parts = (...angles: number[]): Float32Array[] =>
   angles.map((angle) => Float32Array.of(Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)));
 const whole = (...angles: number[]): Float32Array => Float32Array.from(parts(...angles).flatMap((part) => [...part]));
@@ -74,8 +74,8 @@ async function sources(query: Partial<Query>, by: Search = search): Promise<stri
   return candidates.map(({ id }) => id.split(':')[0]!).toSorted();
 }
 
-describe('the search by meaning', () => {
-  it('proposes the nearest by the weighted cosines of its parts, which it tells, to three digits', async () => {
+describe('the vector search', () => {
+  it('ranks by the weighted cosines of the vector’s parts, and returns the cosines to three digits', async () => {
     await search.addVectors(vectors, [vectorOf('a', [0, 90]), vectorOf('b', [80, 0]), vectorOf('c', [180, 180])]);
     const ask = async (weights: number[], limit = 1) => {
       const asked = { text: '', meaning: meaning([0, 0], { weights }), filter: undefined, limit };
@@ -90,7 +90,7 @@ describe('the search by meaning', () => {
     expect(await ask([0, 0], 3)).toEqual([]);
   });
 
-  it('tells the cosines of what words found too, however far it is, and of what has no vector none', async () => {
+  it('returns cosines for lexical matches too, however distant, and none for chunks without a vector', async () => {
     await search.add(table, [wordsOf('near', 'silver'), wordsOf('far', 'gold card'), wordsOf('none', 'gold ring')]);
     await search.addVectors(vectors, [vectorOf('near', [0]), vectorOf('far', [180])]);
     const found = await search.query(table, { text: 'gold', meaning: meaning([0]), filter: undefined, limit: 2 });
@@ -110,7 +110,7 @@ describe('the search by meaning', () => {
     ['a tag, strictly', { filter: { tags: ['business'], untagged: false } }, ['business']],
     ['a tier', { authority: 'primary' }, ['none']],
     ['all but what is outdated', { without: ['personal:1', 'none:2'] }, ['business', 'none']],
-  ])('lets through %s, before and after the rows are indexed', async (_, query, expected) => {
+  ])('filters by %s, before and after the rows are indexed', async (_, query, expected) => {
     await search.addVectors(vectors, [
       vectorOf('personal', [0], { segments: ['personal'] }),
       vectorOf('business', [90], { segments: ['business'] }),
@@ -126,7 +126,7 @@ describe('the search by meaning', () => {
     expect(left).toEqual(expected);
   });
 
-  it('never shows an organization, a mode or a model the vectors of another', async () => {
+  it('never returns vectors of another organization, mode or model', async () => {
     await search.addVectors({ ...table, model: 'other' }, [vectorOf('a', [0])]);
     await search.addVectors({ org_id: 'org_b', mode: 'test', model }, [vectorOf('b', [0])]);
     await search.addVectors({ org_id: 'org_a', mode: 'live', model }, [vectorOf('c', [0])]);
@@ -136,7 +136,7 @@ describe('the search by meaning', () => {
     expect(await search.listTables()).toHaveLength(3);
   });
 
-  it('compares nothing with vectors of another length, and begins anew when such are added', async () => {
+  it('ignores vectors of another length, and starts a new table when such vectors are added', async () => {
     await search.addVectors(vectors, [vectorOf('a', [0, 0])]);
     expect(await sources({ meaning: meaning([0]) })).toEqual([]);
     await search.addVectors(vectors, [vectorOf('b', [0])]);
@@ -144,7 +144,7 @@ describe('the search by meaning', () => {
     expect(await sources({ meaning: meaning([0]) })).toEqual(['b']);
   });
 
-  it('keeps one vector of a chunk that is added again, and tells which chunks of a source have one', async () => {
+  it('stores one vector per chunk, and reports which chunks of a source have one', async () => {
     await search.addVectors(vectors, [vectorOf('a', [0]), vectorOf('a', [0], {}, 2), vectorOf('b', [90])]);
     await search.addVectors(vectors, [vectorOf('a', [180]), vectorOf('c', [90])]);
     const { candidates } = await search.query(table, {
@@ -160,11 +160,11 @@ describe('the search by meaning', () => {
   });
 });
 
-describe('what is usual', () => {
+describe('the background sample of cosines', () => {
   const background = async () =>
     (await search.query(table, { text: '', meaning: meaning([0]), filter: undefined, limit: 1 })).background;
 
-  it('is told by all passages of a small table, and by at most 256 evenly spread ones of a large table', async () => {
+  it('covers all passages of a small table, and at most 256 evenly spread ones of a large table', async () => {
     expect(await background()).toEqual([]);
     await search.addVectors(vectors, [vectorOf('a', [0]), vectorOf('b', [180])]);
     expect(await background()).toEqual([[1], [-1]]);
@@ -176,7 +176,7 @@ describe('what is usual', () => {
     expect(await background()).toEqual(sample);
   });
 
-  it('stays while little changes, and follows after a while', async () => {
+  it('stays the same while little changes, and is renewed after a while', async () => {
     const many = Array.from({ length: 100 }, (_, at) => vectorOf(`m${at}`, [at]));
     await search.addVectors(vectors, many);
     expect(await background()).toHaveLength(100);
@@ -192,8 +192,8 @@ describe('what is usual', () => {
   });
 });
 
-describe('vectors follow their source', () => {
-  it('through a change of its tags, in the words and in the vectors of every model', async () => {
+describe('vectors of a source', () => {
+  it('get its new tags, together with the words and in the tables of every model', async () => {
     const former = { ...table, model: 'former' };
     await search.add(table, [wordsOf('a', 'gold'), wordsOf('a', 'gold', {}, 2)]);
     for (const key of [vectors, former]) await search.addVectors(key, [vectorOf('a', [0]), vectorOf('a', [0], {}, 2)]);
@@ -211,7 +211,7 @@ describe('vectors follow their source', () => {
     );
   });
 
-  it('through its removal, or that of all its generations but the one that a batch is of', async () => {
+  it('are removed with it, or with all generations except that of the current batch', async () => {
     const rows = ['a', 'b', 'c'].flatMap((source) => [1, 2].map((at) => vectorOf(source, [0], {}, at)));
     await search.addVectors(vectors, rows);
     const reader = anotherProcess();
@@ -224,7 +224,7 @@ describe('vectors follow their source', () => {
     expect(await search.listSources(vectors)).toEqual([]);
   });
 
-  it('and go by themselves, the words staying', async () => {
+  it('can be dropped without the words', async () => {
     await search.add(table, [wordsOf('a', 'gold')]);
     await search.addVectors(vectors, [vectorOf('a', [0])]);
     expect((await search.listTables()).map((key) => key.model === undefined)).toEqual([true, false]);
@@ -235,8 +235,8 @@ describe('vectors follow their source', () => {
   });
 });
 
-describe('a table of before, with vectors beside the words', () => {
-  it('goes on taking and finding words, and loses the vectors when it is maintained', async () => {
+describe('an old table with vectors beside the words', () => {
+  it('still stores and finds words, and loses its vector column in maintenance', async () => {
     await search.add(table, [wordsOf('a', 'gold')]);
     const opened = await (await connect(uri)).openTable('org_a.test');
     await opened.addColumns([{ name: 'vector', valueSql: `arrow_cast(NULL, 'FixedSizeList(4, Float32)')` }]);
@@ -249,8 +249,8 @@ describe('a table of before, with vectors beside the words', () => {
   });
 });
 
-describe('a damaged table of vectors', () => {
-  it('leaves the words to answer, says so, and can be made anew', async () => {
+describe('a damaged vector table', () => {
+  it('does not prevent lexical answers, is reported, and can be recreated', async () => {
     await search.add(table, [wordsOf('a', 'gold')]);
     await search.addVectors(vectors, [vectorOf('a', [0]), vectorOf('b', [0])]);
     await search.check(vectors);
@@ -271,12 +271,12 @@ describe('a damaged table of vectors', () => {
   });
 });
 
-describe('many vectors', () => {
+describe('a large number of vectors', () => {
   it.each([
     ['a length that is a multiple of 8', 'IvfRq', 32],
     ['another length', 'IvfHnswSq', 33],
   ])(
-    'of %s are found by an index, %s, exactly compared, and further ones before and after it has them',
+    'with %s is found by an index (%s) with exact cosines, and new rows are found before and after indexing',
     async (...of) => {
       const [, type, pairs] = of;
       const seeded = (at: number): number => ((at * 7_919) % 36_000) / 100;
