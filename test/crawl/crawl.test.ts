@@ -1,6 +1,6 @@
 /**
- * A crawl makes a site part of the knowledge base, keeps it current, and is polite. Whatever the site does, the crawl
- * ends and says why.
+ * A crawl turns a site into part of the knowledge base, keeps it up to date, and respects the site's limits.
+ * Whatever the site does, the crawl ends and reports the reason.
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
@@ -52,7 +52,7 @@ const reasons = (ended: { problems: { url: string; reason: string }[] }, site: T
   Object.fromEntries(ended.problems.map(({ url, reason }) => [url.replace(site.url, ''), reason]));
 
 describe('a crawl', () => {
-  it('lets the pages of a site answer questions, each with its address and after all other sources', async () => {
+  it('lets a site’s pages answer questions, with their addresses and ranked after all other sources', async () => {
     const site = await siteOf({
       '/': page('Curlew Bank', 'The curlew account is free of charge for students of every school.', ['/loans']),
       '/loans': page('Loans', 'A curlew loan runs for seven years and can be repaid at any time.'),
@@ -81,7 +81,7 @@ describe('a crawl', () => {
     expect((await ask('How long does a curlew loan run?')).answer).toContain('nine years');
   });
 
-  it('gives a reason in words for every page that it left out', async () => {
+  it('reports a reason in words for every page it leaves out', async () => {
     const text = 'The sandpiper card is accepted in forty countries and has no yearly fee at all.';
     const site = await siteOf({
       '/robots.txt': 'User-agent: *\nDisallow: /private/',
@@ -128,7 +128,7 @@ describe('a crawl', () => {
     expect(site.hits.get('/private/a')).toBeUndefined();
   });
 
-  it('finds what only the sitemaps list, and reads nothing outside of its path', async () => {
+  it('finds pages that only a sitemap lists, and requests nothing outside its path', async () => {
     const site = await siteOf({
       '/sitemap.xml': '',
       '/help/': page('Help', 'The plover desk is open on weekdays from nine to five.', ['/news/', '/help/b']),
@@ -147,7 +147,7 @@ describe('a crawl', () => {
     expect([done.status, site.hits.get('/news/')]).toEqual(['completed', undefined]);
   });
 
-  it('ends at its limit of pages, and leaves an endless calendar before the calendar fills that limit', async () => {
+  it('ends at its page limit, and abandons an endless calendar before it uses up that limit', async () => {
     const day = (n: number) =>
       page(`Day ${n}`, `On day ${n} the ruff meets nobody in particular.`, [`/calendar/2026/${n + 1}`, `/day?d=${n}`]);
     const site = await siteOf({
@@ -176,7 +176,7 @@ describe('a crawl', () => {
     expect(titles.filter((title: string) => title.startsWith('Topic'))).toHaveLength(8);
   });
 
-  it('waits while robots.txt is unavailable, says so, and requests no page meanwhile', async () => {
+  it('waits while robots.txt is unavailable, reports that, and requests no page meanwhile', async () => {
     const site = await siteOf({
       '/robots.txt': (_, response) => void response.writeHead(503).end(),
       '/': page('Start', 'The siskin page is not to be fetched yet.'),
@@ -190,7 +190,7 @@ describe('a crawl', () => {
     expect([(await status()).status, site.hits.get('/')]).toEqual(['cancelled', undefined]);
   });
 
-  it('ends and gives the reason on a site that sends slowly, endlessly, a compression bomb or false headers', async () => {
+  it('ends with reasons on a site with slow, endless, compressed-bomb or mislabelled responses', async () => {
     const html = { 'content-type': 'text/html' };
     const site = await siteOf({
       '/': page('Start', 'The shrike has a page that can be read.', [
@@ -242,12 +242,12 @@ describe('a crawl', () => {
     });
   });
 
-  it('fails on a private address with the reason and opens no connection', async () => {
+  it('fails on a private address with the reason, without opening a connection', async () => {
     const done = await crawl('http://169.254.169.254/latest/');
     expect([done.status, done.error]).toEqual(['failed', expect.stringContaining('private network')]);
   });
 
-  it("is refused for a URL that is no page's, and while another crawl of the site runs", async () => {
+  it('is refused for a URL that cannot be a page, and while another crawl of the site runs', async () => {
     for (const url of ['ftp://a.example/', 'file:///etc/passwd', 'https://user:pw@a.example/', 'nonsense']) {
       const { status, body } = await start(url);
       expect([url, status, body.code]).toEqual([url, 400, 'VALIDATION']);
@@ -267,7 +267,7 @@ describe('a crawl', () => {
 });
 
 describe('a crawl whose workflow an operator terminated', () => {
-  it('can be cancelled, and the next crawl can then begin', async () => {
+  it('can be cancelled, after which the next crawl can start', async () => {
     const site = await siteOf({
       '/robots.txt': 'User-agent: *\nCrawl-delay: 20',
       '/': page('A', 'The dipper waits for its turn.'),
@@ -291,7 +291,7 @@ describe('a crawl whose workflow an operator terminated', () => {
 });
 
 describe('a crawl of a site that was crawled before', () => {
-  it('indexes what changed, leaves the rest as it is with its tags, and removes what is gone', async () => {
+  it('indexes changed pages, keeps unchanged ones with their tags, and removes missing ones', async () => {
     const tagged =
       (text: string, links: string[]): Reply =>
       (request, response) => {
@@ -364,7 +364,7 @@ describe('a crawled page', () => {
     expect((await ask('Is the whimbrel deposit guaranteed?')).answer).toContain('guaranteed');
   });
 
-  it('is neither shown to another organization nor changed by it', async () => {
+  it('is invisible to other organizations, and cannot be deleted by them', async () => {
     const site = await siteOf({ '/': page('Turnstone', 'The turnstone vault is under the lake.') });
     await crawl(site.url);
     const { page_id } = await pageAt(`${site.url}/`);
@@ -426,8 +426,8 @@ describe('prune', () => {
   });
 });
 
-describe('in a system of its own', () => {
-  it('a crawl stops at the quota and says so; after its worker was killed it continues without requesting a page twice', async () => {
+describe('in a separate system', () => {
+  it('a crawl stops at the quota and reports it; after its worker was killed it continues without repeating a request', async () => {
     const env = systemEnv('crawlkill', { FLEETS: 'crawl', LIMITS: 'sandbox_pages=30' });
     const running: Running[] = [];
     try {

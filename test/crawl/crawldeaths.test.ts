@@ -1,5 +1,5 @@
 /**
- * Crawls whose worker dies, whose quota is used up, or whose pages are deleted while they are written: nothing is done
+ * Crawls whose worker dies, whose quota is used up, or whose pages are deleted while being written: nothing is done
  * twice, and nothing is left over.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -43,14 +43,17 @@ beforeEach(async () => {
 afterEach(async () => {
   await Promise.all(workers.splice(0).map((worker) => worker.stop()));
 });
-// Removed only after the workers have stopped, because they may be reading them.
+// The sites are removed only after the workers have stopped, because a worker may still be reading them.
 const siteOf = sitesOfTest();
 async function startWorker(extra: Record<string, string> = {}): Promise<Running> {
   const worker = await startProcess('test/kit/crawlworker.ts', { ...env, ...extra });
   workers.push(worker);
   return worker;
 }
-/** A worker that stops once for each of these crawlers, when its `at`-th write to the index is done and not yet published. */
+/**
+ * A worker that pauses once per listed crawler, after that crawler's `at`-th write to the index and before publishing
+ * it.
+ */
 async function holdingWorker(at: readonly (readonly [Crawler, number])[]) {
   const worker = await startWorker({
     HOLD_AT: JSON.stringify(Object.fromEntries(at.map(([{ org }, n]) => [org.orgId, n]))),
@@ -81,7 +84,10 @@ const manyPages = (count: number, of: string): Record<string, Reply> => {
 type PageRecord = { _id: string; url: string; live: boolean; generation: number; live_generation?: number };
 type ChunkRecord = { source_id: string; generation: number; ordinal: number };
 
-/** Expects that MongoDB and the index hold exactly the published generation of these pages, each passage once. */
+/**
+ * Expects that MongoDB and the index hold exactly the published generation of the crawler's `count` pages, each passage
+ * once.
+ */
 async function expectEachOnce(crawler: Crawler, count: number): Promise<void> {
   const { orgId } = crawler.org;
   const pages = await db.collection<PageRecord>('pages').find({ org_id: orgId }).toArray();
@@ -102,14 +108,14 @@ async function expectEachOnce(crawler: Crawler, count: number): Promise<void> {
   expect(links.filter(({ _id }) => !known.has(_id))).toEqual([]);
   expect(await crawler.orphans()).toEqual([]);
 }
-/** The addresses whose outcome is noted. */
+/** The URLs of the crawl whose outcome is stored. */
 const settled = async (crawlId: string): Promise<string[]> =>
   (await db.collection('crawl_frontier').find({ crawl_id: crawlId, done: true }).toArray()).map(({ url }) =>
     String(url),
   );
 
-describe('a worker killed while it stores one round and fetches the next', () => {
-  /** All three crawls share one death of the worker, because Temporal takes seconds to notice it. */
+describe('a worker that is killed while it stores one batch of pages and fetches the next', () => {
+  /** All three crawls share one crash of the worker, because Temporal takes seconds to notice it. */
   const large = manyPages(108, 'whinchat');
   const changing = manyPages(3, 'stonechat');
   const replacing = manyPages(10, 'wheatear');
@@ -132,7 +138,7 @@ describe('a worker killed while it stores one round and fetches the next', () =>
     crawlId = await first!.begin(largeSite!.url, { max_pages: 200 });
     await second!.begin(changingSite!.url);
     await third!.begin(replacingSite!.url, { replace: true });
-    // The third write of the first crawl is that of its second full round; the rest is being fetched meanwhile.
+    // The first crawl's third write is that of its second full batch; the remaining pages are being fetched meanwhile.
     await Promise.all([first!, second!, third!].map((one) => worker.held(one)));
     await until(async () => largeSite!.hits.size > 2 + 1 + 96, 'the next round to be fetched');
     await worker.kill();
@@ -152,23 +158,24 @@ describe('a worker killed while it stores one round and fetches the next', () =>
     await Promise.all([largeSite, changingSite, replacingSite].map((site) => site!.close()));
   });
 
-  it('is replaced by one that indexes every page once and requests no finished page again', async () => {
+  it('is replaced by one that indexes every page once, and requests no finished page again', async () => {
     expect(await first!.ended()).toMatchObject({ status: 'completed', pages_processed: 109, problems: [] });
     expect(before).toHaveLength(49);
     expect(before.filter((url) => largeSite!.hits.get(new URL(url).pathname) !== 1)).toEqual([]);
     await expectEachOnce(first!, 109);
-    // The set is dropped after the record is ended: the record decides how a crawl ends, and that step may run again.
+    // The frontier is dropped after the crawl's record is ended: the record decides how a crawl ends, and that step may
+    // run again.
     const left = () => db.collection('crawl_frontier').countDocuments({ crawl_id: crawlId });
     await until(async () => (await left()) === 0, 'the addresses of the crawl to be dropped');
   });
 
-  it('leaves no half-written page, even when that page cannot be read again', async () => {
+  it('leaves no half-written page, even when that page cannot be fetched again', async () => {
     expect(await second!.ended()).toMatchObject({ status: 'completed', pages_unchanged: 3, pages_skipped: 1 });
     await expectEachOnce(second!, 4);
     expect(await second!.answer('What is stonechat number 1 about?')).toContain('number 1');
   });
 
-  it('leaves the former pages when they were to be replaced and the site fails afterwards', async () => {
+  it('leaves the old pages when they were to be replaced and the site fails afterwards', async () => {
     await until(async () => replacingSite!.hits.has('/robots.txt'), 'the site to be asked for its rules again');
     await third!.cancel();
     expect((await third!.ended()).status).toBe('cancelled');
@@ -179,7 +186,7 @@ describe('a worker killed while it stores one round and fetches the next', () =>
 });
 
 describe('a crawl whose worker was killed', () => {
-  /** Cancels a crawl; returns whether that was accepted at once. */
+  /** Cancels a crawl; returns whether the first request was accepted. */
   async function isTakenAtOnce(): Promise<boolean> {
     const own = await newCrawler(apis[0]);
     const owed: ServerResponse[] = [];
@@ -199,13 +206,13 @@ describe('a crawl whose worker was killed', () => {
     return status === 202;
   }
 
-  it('accepts a cancel at once, before the death is noticed: 202', async () => {
+  it('accepts a cancellation (202) before Temporal has noticed the crash', async () => {
     await until(isTakenAtOnce, 'a cancel to be taken at once');
   });
 });
 
-describe('a quota that is reached while the next round is being fetched', () => {
-  it('ends the crawl with exactly as many pages, and says so', async () => {
+describe('a quota that is reached while the next batch is being fetched', () => {
+  it('ends the crawl with exactly that many pages, and the crawl’s error says so', async () => {
     const site = await siteOf(manyPages(110, 'redstart'));
     await startWorker({ LIMITS: `sandbox_pages=${quota}` });
     const done = await crawler.crawl(site.url, { max_pages: 150 });
@@ -216,7 +223,7 @@ describe('a quota that is reached while the next round is being fetched', () => 
     await expectEachOnce(crawler, quota);
   });
 
-  it('ends a replacement without effect: the former pages stay', async () => {
+  it('ends a replacement without effect: the old pages stay', async () => {
     const old = await siteOf({ '/': page('Old', 'The dunnock rate is one percent a year.') });
     const site = await siteOf(manyPages(110, 'dunnock'));
     await startWorker({ LIMITS: `sandbox_pages=${quota}` });
@@ -228,8 +235,8 @@ describe('a quota that is reached while the next round is being fetched', () => 
   });
 });
 
-describe('a page that is deleted while a crawl is writing it anew', () => {
-  it('stays deleted: no passage, row or link of it is left', async () => {
+describe('a page that is deleted while a crawl writes its new version', () => {
+  it('stays deleted, and none of its passages, rows or links is left', async () => {
     const site = await siteOf(manyPages(2, 'ouzel'));
     const worker = await holdingWorker([[crawler, 3]]);
     await crawler.crawl(site.url);
@@ -243,7 +250,7 @@ describe('a page that is deleted while a crawl is writing it anew', () => {
       async () => (await db.collection<{ _id: string }>('removals').countDocuments({ _id: page_id })) === 0,
       'its removal to be carried out',
     );
-    // The database looks as if the deletion had come a moment earlier, between the claim and the first write.
+    // Recreates the state in which the deletion came a moment earlier, between the claim and the first write.
     await db.collection<{ _id: string }>('page_links').insertOne({ _id: page_id, urls: [] } as never);
     worker.go();
     expect((await crawler.ended()).status).toBe('completed');
@@ -253,7 +260,7 @@ describe('a page that is deleted while a crawl is writing it anew', () => {
 });
 
 describe('an embedding model that does not answer', () => {
-  it('lets pages answer by their words; the status counts the pages that wait, and they are embedded when the model answers again', async () => {
+  it('lets pages answer by their words; the status counts the waiting pages, which are embedded once the model answers', async () => {
     const model = await startOpenAiServer();
     try {
       const site = await siteOf(manyPages(5, 'pintail'));
@@ -287,8 +294,8 @@ describe('an embedding model that does not answer', () => {
   });
 });
 
-describe('crawls that are begun at the same time in two processes', () => {
-  it('become one crawl: the others are refused', async () => {
+describe('crawls that are started at the same time in two processes', () => {
+  it('become one crawl, and the other requests are refused', async () => {
     const owed: ServerResponse[] = [];
     const site = await siteOf({ '/': (_, response) => void owed.push(response) });
     const { token } = await apis[0].newKey(crawler.org);

@@ -1,5 +1,6 @@
 /**
- * Crawls of misbehaving sites, and with wrong requests: each ends, says why, and loses nothing that answered before.
+ * Crawls of misbehaving sites, and malformed requests: each ends with a reason, and no page that answered before is
+ * lost.
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
@@ -18,13 +19,13 @@ beforeEach(async () => {
 });
 
 const broken: Reply = (_, response) => void response.writeHead(500).end();
-/** Never answers; the open responses are collected. */
+/** A page that never answers; the open responses are collected in `owed`. */
 const hanging =
   (owed: ServerResponse[]): Reply =>
   (_, response) =>
     void owed.push(response);
 
-describe('an address to crawl', () => {
+describe('a URL to crawl', () => {
   it.each([
     ['javascript:alert(1)', 'http'],
     ['data:text/html,<h1>x</h1>', 'http'],
@@ -42,14 +43,14 @@ describe('an address to crawl', () => {
     ['http://site..example/', 'valid'],
     ['http://site.example:22/', 'port 22,'],
     ['', ''],
-  ])('that is malformed is refused with a sentence on `url` (%#)', async (url, said) => {
+  ])('that is malformed is refused with a message on `url` (%#)', async (url, said) => {
     const { status, body } = await crawler.start(url);
     expect([status, body.code, body.details?.[0]?.path]).toEqual([400, 'VALIDATION', ['body', 'url']]);
     expect(body.details[0].message).toContain(said);
     expect((await crawler.status()).status).toBe('idle');
   });
 
-  it('that spells a private address in another notation is not requested, and the crawl says so', async () => {
+  it('that spells a private address in another notation is not requested, and the crawl reports that', async () => {
     for (const host of [
       '2852039166',
       '0xa9fea9fe',
@@ -69,8 +70,8 @@ describe('an address to crawl', () => {
   });
 });
 
-describe('a site that asks to be left alone for a while', () => {
-  it('is requested again no earlier than it said, by its own clock', async () => {
+describe('a site that asks crawlers to pause', () => {
+  it('is not requested again before the time in its Retry-After', async () => {
     const asked: number[] = [];
     const site = await siteOf({
       '/': (_, response) => {
@@ -85,7 +86,7 @@ describe('a site that asks to be left alone for a while', () => {
     expect(asked[1]! - asked[0]!).toBeGreaterThanOrEqual(1_000);
   });
 
-  it('for more than a moment makes the crawl report it; one later request tries again, and there is none in between', async () => {
+  it('for more than a moment has its pause reported, and is then requested again once', async () => {
     const asked: string[] = [];
     const site = await siteOf({
       '/': page('Start', 'The serin begins here.', ['/busy', '/calm']),
@@ -113,7 +114,7 @@ describe('a site that asks to be left alone for a while', () => {
     expect([asked.indexOf('busy') + 1, asked.length]).toEqual([asked.lastIndexOf('busy'), 3]);
   });
 
-  it('with a long crawl-delay gets one page at a time, and the crawl waits without occupying a worker', async () => {
+  it('with a long Crawl-delay gets one page request at a time, and no worker is occupied meanwhile', async () => {
     const site = await siteOf({
       '/robots.txt': 'User-agent: *\nCrawl-delay: 4',
       '/': page('Start', 'The start of the crossbill.', ['/next']),
@@ -123,7 +124,7 @@ describe('a site that asks to be left alone for a while', () => {
     expect([site.hits.get('/'), site.hits.get('/next'), site.hits.get('/sitemap.xml')]).toEqual([1, 1, 1]);
   });
 
-  it('for a day is not waited for: the page has that reason and was requested once', async () => {
+  it('for a day is not waited for: the page is requested once and left out with that reason', async () => {
     const later: Reply = (_, response) => void response.writeHead(503, { 'retry-after': '86400' }).end();
     const site = await siteOf({ '/': page('Start', 'The linnet reads on.', ['/later']), '/later': later });
     const done = await crawler.crawl(site.url);
@@ -133,7 +134,7 @@ describe('a site that asks to be left alone for a while', () => {
 });
 
 describe('sitemaps', () => {
-  it('that robots.txt names, in a compressed index, lead to pages that nothing links to', async () => {
+  it('named in robots.txt, in a compressed index, lead to pages that nothing links to', async () => {
     const site = await siteOf({
       '/': page('Start', 'The start of the brambling links to nothing.'),
       '/a': page('A', 'The brambling has a first page.'),
@@ -159,7 +160,7 @@ describe('sitemaps', () => {
     expect(await crawler.answer('Which page is the second of the brambling?')).toContain('second');
   });
 
-  it('may list files, which are left out with a reason; a folder whose name looks like a file is read', async () => {
+  it('may list files, which are left out with a reason; a folder with a file-like name is crawled', async () => {
     const site = await siteOf({
       '/': page('Start', 'The crossbill has a start page.', ['/models.ai/', '/v1.zip/', '/fees.pdf', '/to-file']),
       '/models.ai/': page('Models', 'The crossbill is explained by models.', ['/models.ai/deep.png', '/fees.pdf']),
@@ -180,7 +181,7 @@ describe('sitemaps', () => {
     expect([site.hits.get('/fees.pdf'), site.hits.get('/picture.jpg')]).toEqual([undefined, undefined]);
   });
 
-  it('with hundreds of pages that robots.txt forbids hide no broken link in the problems', async () => {
+  it('with hundreds of forbidden pages do not crowd broken links out of the problems', async () => {
     const forbidden = Array.from({ length: 230 }, (_, n) => `/a-private/page-${n}`);
     const site = await siteOf({
       '/': page('Start', 'The siskin has a start page.', [...forbidden, '/z/missing', '/z/broken']),
@@ -200,7 +201,7 @@ describe('sitemaps', () => {
     ]);
   });
 
-  it('that are broken or unavailable are listed in the problems, after those of pages', async () => {
+  it('that are broken or unavailable are listed in the problems, after the pages', async () => {
     const site = await siteOf({
       '/': page('Start', 'The start of the hawfinch.', ['/missing']),
       '/robots.txt': 'Sitemap: /cut.xml\nSitemap: /away.xml',
@@ -216,7 +217,7 @@ describe('sitemaps', () => {
     ]);
   });
 
-  it('without end cause a bounded number of requests and addresses', async () => {
+  it('that never end cause a bounded number of requests and URLs', async () => {
     const site = await siteOf({ '/': page('Start', 'The start of the siskin has sitemaps without end.') });
     const maps = (from: number) =>
       Array.from({ length: 40 }, (_, i) => `<sitemap><loc>${site.url}/maps/${from + i}.xml</loc></sitemap>`);
@@ -239,7 +240,7 @@ describe('sitemaps', () => {
 });
 
 describe('a crawl that is cancelled while the site does not answer', () => {
-  it('ends as cancelled and closes the connection', async () => {
+  it('ends as cancelled, and closes the open connection', async () => {
     const owed: ServerResponse[] = [];
     const site = await siteOf({
       '/': page('Start', 'The start of the twite is stored before.', ['/hang']),
@@ -256,8 +257,8 @@ describe('a crawl that is cancelled while the site does not answer', () => {
   });
 });
 
-describe('crawls side by side', () => {
-  it('of test and live data run at once, and neither sees the pages of the other', async () => {
+describe('crawls of both modes at the same time', () => {
+  it('do not see each other’s pages', async () => {
     await shared.goLive(crawler.org);
     const live = await newCrawler(shared, { org: crawler.org, mode: 'live' });
     const owed: ServerResponse[] = [];
@@ -281,7 +282,7 @@ describe('crawls side by side', () => {
   });
 });
 
-describe('a set of pages that is to replace another', () => {
+describe('a set of pages that replaces another one', () => {
   const old = {
     '/': page('Old', 'The redwing rate is one percent a year.', ['/fees', '/office']),
     '/fees': page('Old fees', 'The redwing fee is one euro a month.', ['/office']),
@@ -300,7 +301,7 @@ describe('a set of pages that is to replace another', () => {
     expect(await crawler.answer('How much is the redwing fee?')).toContain('one euro');
   }
 
-  it('stays unused when the site begins to fail, so that an outage removes no page that answers', async () => {
+  it('stays unused when the site starts to fail, so that an outage removes no page that answers', async () => {
     const site = await siteOf({ ...old });
     await crawler.crawl(site.url);
     Object.assign(site.pages, { ...fresh, '/office': broken });
@@ -315,7 +316,7 @@ describe('a set of pages that is to replace another', () => {
     expect(await crawler.orphans()).toEqual([]);
   });
 
-  it('stays unused when many pages of the other site fail, but is used in spite of a link that never worked', async () => {
+  it('stays unused when many pages of the new site fail, but not because of a link that never worked', async () => {
     await crawler.crawl((await siteOf({ ...old })).url);
     const other = await siteOf({ ...fresh, '/office': broken, '/fees': broken });
     const done = await crawler.crawl(other.url, { replace: true });

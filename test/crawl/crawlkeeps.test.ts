@@ -1,7 +1,4 @@
-/**
- * What keeps answering after a site was crawled again, and what does not: a text that is still on the site is never
- * lost.
- */
+/** Which pages still answer after a site is crawled again: a text that is still on the site is never lost. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newCrawler, reasonsOf, type Crawler } from '../kit/crawling.ts';
 import { system, until } from '../kit/harness.ts';
@@ -26,7 +23,7 @@ const rate = 'The curlew rate is two percent a year.';
 const fee = 'The curlew fee is five euros a month.';
 
 describe('a text that moves within its site', () => {
-  it('and swaps addresses with another text answers from its new address', async () => {
+  it('and swaps URLs with another text answers from its new URL', async () => {
     const site = await siteOf({
       '/': page('Start', 'The curlew bank has a start page.', ['/a', '/b']),
       '/a': page('Text', rate),
@@ -41,7 +38,7 @@ describe('a text that moves within its site', () => {
     expect(await crawler.orphans()).toEqual([]);
   });
 
-  it('to an address that is read before its old one is missed answers from there and keeps its tags', async () => {
+  it('answers from its new URL with its tags, even when that is crawled before the old one is missed', async () => {
     const site = await siteOf({
       '/': page('Start', 'The curlew bank has a start page.', ['/old/and/deep/fees']),
       '/old/and/deep/fees': page('Fees', fee),
@@ -56,7 +53,7 @@ describe('a text that moves within its site', () => {
     expect(await paths()).toEqual(['/', '/fees']);
   });
 
-  it('and is still at its old address too is kept once', async () => {
+  it('and is still at its old URL too is stored once', async () => {
     const site = await siteOf({
       '/': page('Start', 'The curlew bank has a start page.', ['/deep/and/old/fees']),
       '/deep/and/old/fees': page('Fees', fee),
@@ -121,7 +118,7 @@ describe('a page that moved and changed its text', () => {
 });
 
 describe('a page whose version (ETag) is no longer sent', () => {
-  it('is read again when the site returns to the former version', async () => {
+  it('is fetched again when the site returns to the former version', async () => {
     let text = 'The avocet fee is five euros a month.';
     const site = await siteOf({
       '/': (request, response) => {
@@ -142,8 +139,8 @@ describe('a page whose version (ETag) is no longer sent', () => {
   });
 });
 
-describe('a page that asks to be asked for later', () => {
-  it('waits by itself: the others are read meanwhile, and it is read afterwards', async () => {
+describe('a page that answers with Retry-After', () => {
+  it('is fetched last, while the other pages are fetched meanwhile', async () => {
     const asked: string[] = [];
     const note = (reply: Reply): Reply => {
       return (request, response) => {
@@ -161,12 +158,12 @@ describe('a page that asks to be asked for later', () => {
     const site = await siteOf({
       '/': page('Start', 'The dotterel bank has a start page.', ['/busy', ...others]),
       '/busy': busy,
-      // Pages are requested one by one, so they arrive in the order of their requests.
+      // The delay makes the crawl request pages one by one, so they arrive in the order of their requests.
       '/robots.txt': 'User-agent: *\nCrawl-delay: 0.001',
       ...Object.fromEntries(others.map((one) => [one, note(page(one, `The dotterel product ${one} is sold.`))])),
     });
     expect(await crawler.crawl(site.url)).toMatchObject({ status: 'completed', pages_processed: 8, pages_failed: 0 });
-    // It is requested first, because it is nearest to the start, and then again last.
+    // The page is requested first, because it is nearest to the start, and again last.
     expect([asked[0], asked.at(-1), asked.length]).toEqual(['/busy', '/busy', 8]);
   });
 });
@@ -181,7 +178,7 @@ describe('a site in maintenance', () => {
   it.each([
     ['answers the start with a page of its own, and nothing else', status(503)],
     ['answers everything with the same page', page('Maintenance', 'We will be back soon.')],
-  ])('that %s loses no answer when its pages were to be replaced', async (_, others) => {
+  ])('that %s loses no answer, even in a replacing crawl', async (_, others) => {
     const site = await siteOf(whole());
     await crawler.crawl(site.url);
     site.pages['/'] = page('Maintenance', 'We will be back soon.');
@@ -192,7 +189,7 @@ describe('a site in maintenance', () => {
     expect(await crawler.answer('How much is the godwit fee?')).toContain('one euro');
   });
 
-  it('does not stop a replacement from removing what the site has removed', async () => {
+  it('does not prevent a later replacement from removing pages that the site removed', async () => {
     const site = await siteOf(whole());
     await crawler.crawl(site.url);
     delete site.pages['/rates'];
@@ -204,7 +201,7 @@ describe('a site in maintenance', () => {
   it.each([
     ['a redirect that is not for good', 302],
     ['a refusal', 403],
-  ])('announced by %s loses no answer, even when its pages were to be replaced', async (_, code) => {
+  ])('announced by %s loses no answer, even in a replacing crawl', async (_, code) => {
     const site = await siteOf(whole());
     await crawler.crawl(site.url);
     const away = status(code, { location: '/maintenance' });
@@ -224,8 +221,8 @@ describe('a site in maintenance', () => {
   });
 });
 
-describe('a page whose address no longer holds its text', () => {
-  it('is removed when it is empty, no HTML, withheld or names another page that exists; it stays when the site asks for a login', async () => {
+describe('a page whose URL no longer has its text', () => {
+  it('is removed when it is empty, not HTML, withheld or a duplicate by its own account, but not when the site asks for a login', async () => {
     const texts = ['empty', 'pdf', 'law', 'print', 'secret', 'away'];
     const site = await siteOf({
       '/': page('Start', 'The plover bank has a start page.', ['/fruit', ...texts.map((one) => `/${one}`)]),
@@ -250,8 +247,8 @@ describe('a page whose address no longer holds its text', () => {
   });
 });
 
-describe('a page that names another one', () => {
-  it('stays when the other page leads back, is refused, fails, or is the front page that a template names everywhere', async () => {
+describe('a page whose canonical link names another page', () => {
+  it('stays when the other page leads back, is forbidden, fails, or is a front page that every page names', async () => {
     const names = (name: string, to: string) =>
       page(name, `The dunlin text called ${name} is here.`, [], `<link rel="canonical" href="${to}">`);
     const site = await siteOf({
@@ -273,7 +270,7 @@ describe('a page that names another one', () => {
   });
 });
 
-describe('a site whose pages are all known from another one', () => {
+describe('a site whose pages are all copies of another site’s', () => {
   it('is crawled like any other site', async () => {
     const pages = { '/': page('Start', 'The knot bank has a start page.') };
     await crawler.crawl((await siteOf(pages)).url);
@@ -283,7 +280,7 @@ describe('a site whose pages are all known from another one', () => {
 });
 
 describe('the status of crawls in both modes', () => {
-  it('shows the running crawl, or any crawl whose id is given', async () => {
+  it('shows the running crawl, or the crawl whose id is given', async () => {
     const { org } = crawler;
     await shared.goLive(org);
     const live = await newCrawler(shared, { org, mode: 'live' });
@@ -292,7 +289,7 @@ describe('the status of crawls in both modes', () => {
     const slow = await siteOf({
       '/': (_, response) => {
         const answer = () => response.writeHead(200).end(page('Slow', 'The ruff is slow.'));
-        // The crawler may have given up a hanging request and ask again.
+        // The crawler may have given up the hanging request and may ask again.
         if (released) answer();
         else owed.push(answer);
       },

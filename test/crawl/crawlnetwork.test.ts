@@ -1,4 +1,4 @@
-/** Crawls in a hostile network, with a simulated name server and Internet: no request goes where it may not. */
+/** Crawls in a hostile network, with a simulated name server and Internet: no request reaches a forbidden address. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newCrawler, reasonsOf, type Crawler } from '../kit/crawling.ts';
 import { startDns, type TestDns } from '../kit/dns.ts';
@@ -6,13 +6,13 @@ import { apiAt, until, type Api } from '../kit/harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 import { page, redirect, sitesOfTest, startSite, type Reply, type TestSite } from '../kit/sites.ts';
 
-/** For the worker this is an ordinary public address; the simulated Internet leads it to a loopback site. */
+/** For the worker this is an ordinary public address; the simulated Internet routes it to a site on loopback. */
 const publicAddress = '93.184.215.14';
 
 let dns: TestDns;
 let api: Api;
 let crawler: Crawler;
-/** The only loopback address that may be crawled, including its port. */
+/** The only site on loopback that may be crawled, including its port. */
 let site: TestSite;
 let env: SystemEnv;
 const running: Running[] = [];
@@ -42,7 +42,7 @@ beforeEach(async () => {
   crawler = await newCrawler(api);
 });
 
-/** Closes its connections, so that the next request resolves the name again. */
+/** A page that closes its connection, so that the next request resolves the name again. */
 const once =
   (html: string): Reply =>
   (_, response) => {
@@ -51,8 +51,8 @@ const once =
   };
 const none: Reply = (_, response) => void response.writeHead(404, { connection: 'close' }).end();
 
-describe('a page that redirects where no crawl may go', () => {
-  it('is left out with its reason; the target is not requested, and the crawl goes on', async () => {
+describe('a page that redirects to a forbidden address', () => {
+  it('is left out with its reason, the target is not requested, and the crawl continues', async () => {
     const service = await otherSite({ '*': 'The pintail keeps a secret here.' });
     site.pages = {
       '/': page('Start', 'The pintail has a start page.', [
@@ -107,7 +107,7 @@ describe('a page that redirects where no crawl may go', () => {
     expect(service.hits.size).toBe(0);
   });
 
-  it('cannot be the start of a crawl, nor can a URL with a port that is not allowed', async () => {
+  it('cannot be the start of a crawl, nor can a URL with a forbidden port', async () => {
     const service = await otherSite({ '*': 'The gadwall keeps a secret here.' });
     const done = await crawler.crawl(service.url);
     expect([done.status, done.error]).toEqual(['failed', expect.stringContaining('private network')]);
@@ -116,9 +116,9 @@ describe('a page that redirects where no crawl may go', () => {
   });
 });
 
-describe('a host name whose DNS answer changes (rebinding)', () => {
-  it('to this machine during the crawl is not reached: each connection goes to an address that was checked', async () => {
-    // robots.txt, the sitemap, and the first page are requested at the public address; then the name resolves to
+describe('a host name whose DNS answer changes (DNS rebinding)', () => {
+  it('to loopback during the crawl is not reached: each connection goes to an address that was checked', async () => {
+    // robots.txt, the sitemap and the first page are requested at the public address; then the name resolves to
     // loopback.
     dns.names = { 'rebind.test': [publicAddress, publicAddress, publicAddress, '127.0.0.1'] };
     const victim = await otherSite({
@@ -153,7 +153,7 @@ describe('a host name whose DNS answer changes (rebinding)', () => {
     expect([service.hits.size, dns.asked.includes(name)]).toEqual([0, true]);
   });
 
-  it('may be in any script, and an operator may allow it', async () => {
+  it('may be internationalized, and an operator may allow it', async () => {
     const shop = await otherSite({ '/': page('Bücher', 'The garganey sells books in every script.') });
     dns.names = { 'xn--bcher-kva.test': ['127.0.0.1'] };
     const done = await crawler.crawl(`http://BÜCHER.test:${new URL(shop.url).port}/`);
@@ -163,21 +163,21 @@ describe('a host name whose DNS answer changes (rebinding)', () => {
 });
 
 describe('a host that does not exist', () => {
-  it('ends the crawl at once with its name; a replacing crawl keeps the former pages', async () => {
+  it('ends the crawl at once with its name in the error; a replacing crawl keeps the old pages', async () => {
     site.pages = { '/': page('Start', 'The pochard stays where it is.') };
     expect(await crawler.crawl(site.url)).toMatchObject({ status: 'completed', pages_processed: 1 });
     const done = await crawler.crawl('http://mistyped.test/help', { replace: true });
     expect(done).toMatchObject({ status: 'failed', pages_processed: 0, pages_failed: 1 });
     expect(done.error).toContain('no host with the name mistyped.test');
     expect(done.problems).toEqual([{ url: 'http://mistyped.test/help', reason: done.error }]);
-    // Only robots.txt was requested, once: the crawl did not wait for another attempt.
+    // Only robots.txt was requested, once: the crawl did not wait for a retry.
     expect(dns.asked.filter((name) => name === 'mistyped.test').length).toBe(1);
     expect(await crawler.answer('Does the pochard stay where it is?')).toContain('stays');
   });
 });
 
 describe('a page that is sent very slowly', () => {
-  it('ends at the limit of the whole request, however steadily its bytes arrive; the other pages are read', async () => {
+  it('is aborted at the time limit of the whole request, however steadily bytes arrive; other pages are crawled', async () => {
     const begun: number[] = [];
     const drips: NodeJS.Timeout[] = [];
     site.pages = {

@@ -1,4 +1,4 @@
-/** How a crawl reads pages that redirect, collapse their answers, or have a cell over several rows. */
+/** How a crawl reads pages that redirect, have collapsed answers, or have table cells that span rows. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newCrawler, reasonsOf, type Crawler } from '../kit/crawling.ts';
 import { system } from '../kit/harness.ts';

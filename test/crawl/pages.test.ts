@@ -1,6 +1,6 @@
 /**
- * Reading HTML pages in the real processes: what ordinary and careless pages contain, that hostile pages harm only
- * themselves, and that processes are reused, replaced and ended.
+ * Reading HTML pages in the real processes: the content of ordinary and careless pages, hostile pages that harm only
+ * themselves, and processes that are reused, replaced and ended.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import iconv from 'iconv-lite';
@@ -17,7 +17,7 @@ const fixture = (name: string): Buffer => readFileSync(new URL(`../fixtures/page
 
 let pages: Pages;
 beforeAll(() => {
-  // Enough time for busy machines; the limits have their own tests.
+  // Generous, for busy machines; the limits have their own tests.
   pages = createPages({ timeoutMs: 100_000, agent: 'SupportBot' });
 });
 afterAll(() => pages.close());
@@ -36,7 +36,7 @@ const reasonOf = (reading: Promise<unknown>): Promise<UnreadableReason | 'read'>
     },
   );
 
-/** Waits for a state; the test's own time limit is the only clock. */
+/** Polls until the condition holds; only the test's own timeout ends it. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await delay(10);
 }
@@ -50,7 +50,7 @@ const running = (pid: number): boolean => {
 const childrenOf = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
 const onLinux = existsSync(`/proc/${process.pid}/task/${process.pid}/children`) ? it : it.skip;
-/** The processes that `work` started and that still run after it. */
+/** The ids of processes that `work` started and that still run after it. */
 async function startedBy(work: () => Promise<unknown>): Promise<number[]> {
   const before = new Set(childrenOf(process.pid));
   await work();
@@ -58,7 +58,7 @@ async function startedBy(work: () => Promise<unknown>): Promise<number[]> {
 }
 
 describe('the main text', () => {
-  it("of an article without landmarks is its text under its headings, without the site's boilerplate", async () => {
+  it('of an article without landmarks is its text under its headings, without the site’s boilerplate', async () => {
     const page = await read(fixture('article'));
     const text = textOf(page);
     expect(page).toMatchObject({ title: 'Losing a card abroad | Lindenbank', language: 'en-GB', empty: false });
@@ -69,7 +69,7 @@ describe('the main text', () => {
     expect(text).not.toMatch(/cookies|Home|Most read|imprint|track|color|editors|praise|Decoration/);
   });
 
-  it('of an FAQ keeps each question with its answer, and reads collapsed answers and buttons in headings', async () => {
+  it('of an FAQ keeps each question with its answer, including collapsed answers and buttons in headings', async () => {
     const page = await read(fixture('faq'));
     expect(page.language).toBe('de');
     expect(textOf(page)).toBe(
@@ -84,7 +84,7 @@ describe('the main text', () => {
     );
   });
 
-  it('of a page inside one form keeps table rows with their column names and leaves controls out', async () => {
+  it('of a page inside a form keeps table rows with their column names and drops form controls', async () => {
     expect(textOf(await read(fixture('fees')))).toBe(
       '[Cards > Price list]\nCard: Gold; Per year: 59 EUR; Abroad: 1.75%\nCard: Debit; Per year: free; Abroad: 2%',
     );
@@ -139,14 +139,14 @@ describe('the main text', () => {
       ['it is a template', '<a href="#a">Q</a>', '<template id="a">Folded.</template>'],
       ['it is a menu', '<a href="#a">Q</a>', '<div id="a" hidden><a href="/x">Folded.</a></div>'],
       ['it is a cookie banner', '<a href="#a">Q</a>', '<div id="a" class="cookie-banner" hidden>Folded.</div>'],
-    ])('are left out when %s', async (_label, control, part) => {
+    ])('are dropped when %s', async (_label, control, part) => {
       const text = await hiddenIn(control, part);
       expect(text).toContain('Shown.');
       expect(text).not.toContain('Folded.');
     });
   });
 
-  it('repeat a cell that spans rows and columns in each of them, without names from other columns', async () => {
+  it('repeats a cell that spans rows and columns in each of them, without names from other columns', async () => {
     const table = `<table><thead><tr><th>Service</th><th>Price</th><th>Abroad</th></tr></thead>
       <tbody><tr><td rowspan="2">Transfer</td><td>1.10 EUR</td><td>2 EUR</td></tr><tr><td colspan="2">7.70 EUR at once</td></tr>
       <tr><td colspan="3">Since June</td></tr><tr><td>Statement</td><td>2.20 EUR</td></tr></tbody></table>`;
@@ -155,7 +155,7 @@ describe('the main text', () => {
       'Service: Transfer; Price: 7.70 EUR at once; Abroad: 7.70 EUR at once\n' +
       'Service: Since June\nService: Statement; Price: 2.20 EUR';
     expect(textOf(await read(`<main>${table}</main>`))).toContain(expected);
-    // The same where Readability looks for the text.
+    // The same on a page whose main text Readability has to find.
     const words = '<p>A sentence about fees, of which there are many, and of what they are for.</p>'.repeat(40);
     expect(textOf(await read(`<div class="post">${words}${table}${words}</div>`))).toContain(expected);
   });
@@ -171,7 +171,7 @@ describe('the main text', () => {
       '<tr><th scope=row>Phone</th><td>+49 381 1</td></tr><tr><th scope=row>Mail</th><td>a@b.example</td></tr>',
       'Phone: +49 381 1\nMail: a@b.example',
     ],
-  ])('a table with %s', async (_label, rows, expected) => {
+  ])('has the right column names for a table with %s', async (_label, rows, expected) => {
     const table = `<table>${rows}</table>`;
     expect(textOf(await read(`<main>${table}</main>`))).toContain(expected);
     const words = '<p>A sentence about fees, of which there are many, and of what they are for.</p>'.repeat(40);
@@ -179,7 +179,7 @@ describe('the main text', () => {
   });
 
   describe('class names of boilerplate within the main part', () => {
-    // The styles of common generators; the second list was written after the rules and changed nothing in them.
+    // The markup of common generators. The second list was written after the rules and changed nothing in them.
     const body = '<p>Opening words of the page, which say what it is all about, in one sentence or two.</p>'.repeat(3);
     const site = (main: string): string =>
       `<body><div class="cookie-banner">We use cookies to make your visit better for you.</div><nav>Home</nav><div class="sidebar">Most read pages of the week</div><main><h1>Help</h1>${body}${main}</main><footer>Imprint</footer></body>`;
@@ -210,7 +210,7 @@ describe('the main text', () => {
         '<div id="comments-and-complaints"><h2>Complaints</h2><p>Write to us.</p></div>',
         ['Help > Complaints', 'Write to us.'],
       ],
-      // Judged by:
+      // The second list:
       [
         'MkDocs',
         '<h2 id="cookies">Cookies<a class="headerlink" href="#cookies" title="Permanent link">#</a></h2><p id="cookies">We set two.</p>',
@@ -236,7 +236,7 @@ describe('the main text', () => {
         '<dl><dt id="share">share<a class="headerlink" href="#share">🔗</a></dt><dd>What one holds of a fund.</dd></dl>',
         ['share\nWhat one holds of a fund.'],
       ],
-    ])('%s', async (_label, main, expected) => {
+    ])('do not remove content: %s', async (_label, main, expected) => {
       const text = textOf(await read(site(main)));
       for (const part of expected) expect(text).toContain(part);
       expect(text).not.toMatch(/[¶#🔗]|Link to this|We use cookies|Most read|Imprint|\bHome\b/u);
@@ -254,12 +254,12 @@ describe('the main text', () => {
       ['contents', '<div class="toc"><p>Contents</p><ul><li><a href="#a">On one network</a></li></ul></div>'],
       ['breadcrumbs', '<div class="breadcrumbs"><a href="/">On one network</a> / Help</div>'],
       ['navigation', '<nav><p>On one network you can find us, and on others, every day.</p></nav>'],
-    ])('%s are removed all the same', async (_label, main) => {
+    ])('do not protect boilerplate: %s are removed', async (_label, main) => {
       expect(textOf(await read(site(main)))).not.toMatch(/one network|another/);
     });
   });
 
-  it('an application without text asks to be rendered, a short page without scripts does not', async () => {
+  it('is empty for an application without text, which asks to be rendered, but not for a short page without scripts', async () => {
     expect(await read(fixture('app'))).toMatchObject({ title: 'Help', chunks: [], textLength: 0, empty: true });
     expect(await read('<div id="app"></div>')).toMatchObject({ empty: true });
     expect(await read('<title>Note</title><p>Closed on Monday.</p>')).toMatchObject({ empty: false, textLength: 17 });
@@ -267,12 +267,12 @@ describe('the main text', () => {
   });
 });
 
-describe('encodings', () => {
+describe('the encoding of a page', () => {
   const japanese = '<main><h1>カードの紛失</h1><p>すぐに電話してください</p></main>';
   const german = '<p>Für Überweisungen größer als 5 € gilt: „nächster Bankarbeitstag“.</p>';
   const sentence = 'Für Überweisungen größer als 5 € gilt: „nächster Bankarbeitstag“.';
 
-  it('Arabic in UTF-8', async () => {
+  it('may be UTF-8 with Arabic text', async () => {
     const page = await read(fixture('arabic'));
     expect(page).toMatchObject({ title: 'مركز المساعدة', language: 'ar' });
     expect(textOf(page)).toContain('[فقدان البطاقة]\nاتصل بنا فورا على الرقم 116');
@@ -292,7 +292,7 @@ describe('encodings', () => {
       'utf-8',
     ],
     ['UTF-8 that the server calls latin1', Buffer.from(japanese), 'iso-8859-1'],
-  ])('%s', async (_label, body, charset) => {
+  ])('is detected: %s', async (_label, body, charset) => {
     const page = await read(body, charset === undefined ? {} : { contentType: `text/html; charset="${charset}"` });
     expect(textOf(page)).toBe('[カードの紛失]\nすぐに電話してください');
   });
@@ -302,18 +302,18 @@ describe('encodings', () => {
     ['declared as latin1', 'text/html;charset=latin1'],
     ['declared as UTF-8', 'text/html; charset=utf-8'],
     ['declared as something unknown', 'text/html; charset=klingon'],
-  ])('windows-1252 %s', async (_label, contentType) => {
+  ])('is detected as windows-1252 %s', async (_label, contentType) => {
     const page = await read(iconv.encode(german, 'windows-1252'), contentType === undefined ? {} : { contentType });
     expect(page.chunks[0]?.text).toBe(sentence);
   });
 
-  it('one broken character does not change the encoding of a page', async () => {
+  it('does not change because of one broken character', async () => {
     const body = Buffer.concat([Buffer.from(german), Buffer.from([0xe2, 0x82])]);
     expect((await read(body, { contentType: 'text/html; charset=utf-8' })).chunks[0]?.text).toContain(sentence);
   });
 });
 
-describe('what a page says about itself', () => {
+describe('the metadata of a page', () => {
   it.each<[string, string, string | undefined, { noindex: boolean; nofollow: boolean }]>([
     ['nothing', '', undefined, { noindex: false, nofollow: false }],
     ['noindex', '<meta name="ROBOTS" content="NOINDEX">', undefined, { noindex: true, nofollow: false }],
@@ -322,7 +322,7 @@ describe('what a page says about itself', () => {
     ['to another', '<meta name=otherbot content=noindex>', undefined, { noindex: false, nofollow: false }],
     ['in the header', '', 'noarchive, nofollow', { noindex: false, nofollow: true }],
     ['in both', '<meta name=robots content=nofollow>', 'noindex', { noindex: true, nofollow: true }],
-  ])('%s', async (_label, meta, robotsTag, expected) => {
+  ])('has the right directives for %s', async (_label, meta, robotsTag, expected) => {
     const body = `<title>T</title>${meta}<p>Some text.</p><a href="/next">Next</a>`;
     const page = await read(body, robotsTag === undefined ? {} : { robotsTag });
     expect(page).toMatchObject(expected);
@@ -338,7 +338,7 @@ describe('what a page says about itself', () => {
     ['unavailable_after: 25 Jun 2030 15:00:00 PST, noindex', true, false],
     ['max-snippet: 20, none', true, true],
     ['noindexing', false, false],
-  ])('X-Robots-Tag %s', (value, noindex, nofollow) => {
+  ])('includes X-Robots-Tag: %s', (value, noindex, nofollow) => {
     expect(parseDirectives(value, 'supportbot')).toEqual({ noindex, nofollow });
   });
 
@@ -351,19 +351,19 @@ describe('what a page says about itself', () => {
     ['0.5;https://other.example/', 'https://other.example/'],
     ['30; url=/en/', undefined],
     ['0; url=javascript:alert(1)', undefined],
-  ])('a refresh of %s leads to %s', async (content, refresh) => {
+  ])('includes a refresh: %s leads to %s', async (content, refresh) => {
     const escaped = content.replaceAll('"', '&quot;');
     const page = await read(`<meta http-equiv="Refresh" content="${escaped}"><p>Please wait.</p>`);
     expect(page.refresh).toBe(refresh);
   });
 
-  it('a refresh inside <noscript> is ignored', async () => {
+  it('excludes a refresh inside <noscript> or <template>', async () => {
     const refresh = '<meta http-equiv="refresh" content="0; url=/plain">';
     for (const html of [`<noscript>${refresh}</noscript>`, `<template>${refresh}</template>`])
       expect((await read(`${html}<p>Text.</p>`)).refresh).toBeUndefined();
   });
 
-  it('its links are absolute, http(s), without fragments and unique, and are followed if any of their occurrences may be', async () => {
+  it('has absolute, unique http(s) links without fragments, nofollow only if every occurrence is', async () => {
     const page = await read(`
       <a href="a">1</a><a href="/help/a#part">2</a><a href="#part">3</a><a href="mailto:a@b.example">4</a>
       <a href="javascript:alert(1)">5</a><a href="file:///etc/passwd">6</a><a href=" //other.example/b ">7</a>
@@ -394,7 +394,7 @@ describe('the content hash', () => {
     expect(two).toBe(one);
   });
 
-  it('changes with a word, a heading, a cell and the title', async () => {
+  it('changes with a word, a heading, a table cell or the title', async () => {
     const table = (value: string): string =>
       `<table><tr><th>Card</th><th>Fee</th></tr><tr><td>Gold</td><td>${value}</td></tr></table>`;
     const variants = [
@@ -411,14 +411,14 @@ describe('the content hash', () => {
 });
 
 describe('hostile pages', () => {
-  it('with 100,000 links give the first 5,000', async () => {
+  it('with 100,000 links yield the first 5,000', async () => {
     const links = Array.from({ length: 100_000 }, (_, at) => `<a href="/day/${at}">${at}</a>`).join('\n');
     const page = await read(`<p>Calendar</p>${links}`);
     expect(page.links).toHaveLength(5_000);
     expect(page.links[4_999]?.url).toBe('https://bank.example/day/4999');
   });
 
-  it('with links of 1,900 characters give 200,000 characters of them', async () => {
+  it('with links of 1,900 characters yield at most 200,000 characters of links', async () => {
     const links = Array.from({ length: 2_600 }, (_, at) => `<a href="/${at}/${'x'.repeat(1_900)}">${at}</a>`);
     const taken = urlsOf(await read(`<p>Maze</p>${links.join('\n')}<a href="/short">short</a>`));
     expect(taken.length).toBeGreaterThan(100);
@@ -447,13 +447,13 @@ describe('hostile pages', () => {
     expect(page.chunks.length).toBeGreaterThan(1_000);
   });
 
-  it('with too much text, or with none, are refused with a reason', async () => {
+  it('with too much text, or of binary data, are refused with a reason', async () => {
     expect(await reasonOf(read('A sentence of words. '.repeat(100_000)))).toBe('too_much_text');
     expect(await reasonOf(read(Buffer.from([0x25, 0x50, 0x44, 0x46, 0, 1, 2, 3, 0])))).toBe('binary');
   });
 });
 
-describe('processes', () => {
+describe('processes that read pages', () => {
   const small = (text: string): { url: string; body: Buffer } => ({ url, body: Buffer.from(`<p>${text}</p>`) });
   const endless = { url, body: Buffer.from(`<p>${'A short sentence, and a link. '.repeat(120_000)}</p>`) };
 
@@ -505,7 +505,7 @@ describe('processes', () => {
 
   onLinux('a page over its time is ended: timed_out, and the pages beside it are read', async () => {
     const own = createPages({ timeoutMs: 300, size: 1 });
-    // On a loaded machine such a short limit may need several attempts.
+    // On a busy machine, such a short limit may need several attempts.
     const readSmall = async (): Promise<void> => {
       let result: unknown;
       while ((result = await reasonOf(own.read(small('Still here.')))) !== 'read') expect(result).toBe('timed_out');
@@ -518,7 +518,7 @@ describe('processes', () => {
     await own.close();
   });
 
-  it('end a page that exceeds its memory with out_of_memory, and read the pages that wait behind it', async () => {
+  it('end a page that exceeds the memory limit with out_of_memory, and read the pages queued behind it', async () => {
     const own = createPages({ timeoutMs: 100_000, memoryMb: 170 });
     const bomb = { url, body: Buffer.from('<b>x<i>y</i></b>'.repeat(700_000)) };
     const [first, second, third] = await Promise.all([
@@ -530,7 +530,7 @@ describe('processes', () => {
     await own.close();
   });
 
-  it("end a running and a waiting page on the caller's signal, with the signal's reason", async () => {
+  it('end a running and a queued page on the caller’s signal, with the signal’s reason', async () => {
     const own = createPages({ timeoutMs: 100_000 });
     const abort = new AbortController();
     const reading = own.read(endless, { signal: abort.signal });

@@ -1,6 +1,6 @@
 /**
- * How pages are stored and removed when crawl and pruning overlap: the activities on a real database, with an index
- * that the test watches.
+ * Storing and removing pages when crawling and pruning overlap: the activities on a real database, with an index in
+ * memory.
  */
 import { describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
@@ -28,7 +28,7 @@ const signal = new AbortController().signal;
 const room = { documents: 1_000, knowledge_pages: 1_000 };
 const quotas = { sandbox: room, production: room };
 
-/** An index of rows in memory. */
+/** An index that holds its rows in memory. */
 function newIndex() {
   let rows: IndexRow[] = [];
   const drop = (gone: (row: IndexRow) => boolean) => {
@@ -82,7 +82,7 @@ describe('a page', () => {
     await store.save(first, { fresh: [read('http://a.example/fees', 'five')], settled: [] });
     await end(first);
     const before = await PageModel.findOne({ org_id: first.org_id }).lean();
-    // Older crawls could leave this: the same page twice.
+    // Older versions of the crawl could store the same page twice.
     await PageModel.create([{ ...before, _id: newId('page'), url: 'http://www.a.example/fees' }]);
     const second = await begin(first.org_id);
     await store.save(second, { fresh: [read('https://a.example/fees', 'nine')], settled: [] });
@@ -135,12 +135,12 @@ describe('a page', () => {
   });
 });
 
-/** The removal as the workflow's activity does it. */
+/** Removes orphans as the workflow's activity does. */
 const prune = (search: Search, org_id: string, orphans: Orphan[]) =>
   removeOrphans(search, { org_id, mode: 'test', orphans }, signal);
 
-describe('pruning while a crawl begins', () => {
-  it('removes nothing that the crawl has written since pruning looked', async () => {
+describe('pruning that overlaps with a crawl', () => {
+  it('removes nothing that the crawl has written since the orphans were listed', async () => {
     const index = newIndex();
     const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const urls = Array.from({ length: 5 }, (_, i) => `https://a.example/${i}`);
@@ -163,7 +163,7 @@ describe('pruning while a crawl begins', () => {
     expect(index.rows().length).toBe(5);
   });
 
-  it('keeps a page that a crawl has found unchanged since pruning looked', async () => {
+  it('keeps a page that the crawl has found unchanged since the orphans were listed', async () => {
     const index = newIndex();
     const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const first = await begin();
@@ -180,7 +180,7 @@ describe('pruning while a crawl begins', () => {
     expect(await stored(second)).toEqual([['https://a.example/', ['same']]]);
   });
 
-  it('prevents a generation that was begun earlier from ever answering', async () => {
+  it('prevents a generation that was started earlier from being published', async () => {
     const index = newIndex();
     const crawl = await begin();
     const store = createPageStore({
@@ -205,8 +205,8 @@ describe('pruning while a crawl begins', () => {
   });
 });
 
-describe('test mode of an organization that is live', () => {
-  it('has the allowance of the sandbox', async () => {
+describe('test mode of a live organization', () => {
+  it('has the page limit of the sandbox', async () => {
     const index = newIndex();
     const few = { sandbox: { ...room, knowledge_pages: 1 }, production: room };
     const store = createPageStore({ search: index.search, embedding: noModel, quotas: few, clock: () => new Date() });
@@ -224,8 +224,8 @@ describe('test mode of an organization that is live', () => {
   });
 });
 
-describe('the version that a site names', () => {
-  it('is the one that came with the text last read; an unchanged page was not read', async () => {
+describe('the version of a page (ETag and Last-Modified)', () => {
+  it('is the one sent with the text last read; an unchanged page was not read', async () => {
     const index = newIndex();
     const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const url = 'https://a.example/';
@@ -246,7 +246,7 @@ describe('the version that a site names', () => {
   });
 });
 
-describe('the frontier', () => {
+describe('the frontier of a crawl', () => {
   const now = new Date();
   const found = Array.from({ length: 2_500 }, (_, n) => ({ url: `https://a.example/${n}`, depth: 1 }));
 
@@ -281,7 +281,7 @@ describe('pruning that is killed half-way', () => {
       ref,
     );
 
-  it.each(['removeBatch', 'removeSources'] as const)('at %s is finished by the next attempt', async (step) => {
+  it.each(['removeBatch', 'removeSources'] as const)('at %s is completed by the next attempt', async (step) => {
     const index = newIndex();
     const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const crawl = await begin();
@@ -291,7 +291,7 @@ describe('pruning that is killed half-way', () => {
     const { org_id } = crawl;
     const [half, old] = await PageModel.find({ org_id }).sort({ url: 1 }).lean();
     await ChunkModel.deleteMany({ source_id: half!._id });
-    // A generation that was begun and never published: after its removal it must not be published either.
+    // A generation that was started and never published; after its removal it must not be published either.
     await PageModel.updateOne({ _id: old!._id }, { $set: { generation: 2 } });
     const chunk = (await ChunkModel.findOne({ source_id: old!._id }).lean())!;
     await ChunkModel.create([{ ...chunk, _id: `${old!._id}:2:0`, generation: 2 }]);
@@ -313,7 +313,7 @@ describe('pruning that is killed half-way', () => {
     await expect(carryOut(failing, ref)).rejects.toThrow('killed');
     expect(await findPruning(org_id, pruning._id)).not.toBeNull();
     await carryOut(index.search, ref);
-    // The activity runs again, as after a lost answer.
+    // The activity runs again, as after a lost result.
     await carryOut(index.search, ref);
     expect(await findPruning(org_id, pruning._id)).toBeNull();
     expect(await findOrphans(index.search, org_id, 'test')).toEqual({ orphaned: [], live: 2 });

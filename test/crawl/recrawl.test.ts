@@ -1,4 +1,6 @@
-/** Sites that are crawled on a schedule: the schedule follows its record, through deaths, races and removal. */
+/**
+ * Sites that are crawled on a schedule: the Temporal Schedule follows its record through crashes, races and removal.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { Client, Connection, ScheduleNotFoundError, ScheduleOverlapPolicy } from '@temporalio/client';
@@ -20,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => connection.close());
 
 const siteOf = sitesOfTest();
-/** The schedules of a test. A leftover one would fire for a site that no longer exists. */
+/** The schedules created by a test. A leftover one would fire for a site that no longer exists. */
 const made: string[] = [];
 afterEach(async () => {
   await Promise.all(
@@ -68,7 +70,7 @@ const described = (id: string) =>
       if (error instanceof ScheduleNotFoundError) return undefined;
       throw error;
     });
-/** Fires the schedule now; returns it once `seen` holds. */
+/** Fires the schedule now; returns its record once `seen` holds. */
 async function fire(
   id: string,
   seen: (schedule: { last_crawl_id: string | null; last_skipped?: { at: string; reason: string } }) => boolean,
@@ -85,7 +87,7 @@ async function fire(
 const hour = 3_600_000;
 
 describe('POST /crawl with every_hours', () => {
-  it('crawls now and has the site crawled again: listed, and a Temporal Schedule with that interval', async () => {
+  it('starts a crawl, lists the schedule, and creates a Temporal Schedule with that interval', async () => {
     const site = await siteOf({ '/': page('Wren', 'The wren account has no fee whatsoever.') });
     const { crawl, schedule, id } = await scheduled(`${site.url}#top`, { max_pages: 20, segments: ['Retail'] });
     expect(crawl).toMatchObject({ status: 'completed', pages_processed: 1 });
@@ -111,7 +113,7 @@ describe('POST /crawl with every_hours', () => {
     expect(action).toMatchObject({ workflowType: 'recrawlSite', args: [{ orgId: here.org.orgId, scheduleId: id }] });
   });
 
-  it('for the same URL replaces the existing schedule, including settings that are left out', async () => {
+  it('for the same URL replaces the schedule, including settings that are omitted', async () => {
     const site = await siteOf({ '/': page('Linnet', 'The linnet loan is for young people.') });
     const { id, schedule } = await scheduled(site.url, { segments: ['young'], authority: 'primary' });
     const again = await start(`${site.url}/?utm_source=x`, { every_hours: 12, max_pages: 5 });
@@ -225,7 +227,7 @@ describe('the firing of a schedule', () => {
     expect(answer.body.answer).toContain('seven');
   });
 
-  it('is skipped while a crawl runs, and this is noted until the next crawl begins, which can be cancelled', async () => {
+  it('is skipped while a crawl runs, which the schedule shows until its next crawl; that crawl can be cancelled', async () => {
     let slow = false;
     const waiting: (() => void)[] = [];
     const site = await siteOf({
@@ -266,7 +268,7 @@ describe('the firing of a schedule', () => {
 });
 
 describe('DELETE /crawl/schedules/{scheduleId}', () => {
-  it('removes the schedule from the list at once and from Temporal; a second DELETE is 404, and the URL can be scheduled again', async () => {
+  it('removes the schedule from list and Temporal; a second DELETE is 404, and the URL can be scheduled again', async () => {
     const site = await siteOf({ '/': page('Merlin', 'The merlin card works everywhere.') });
     const { id } = await scheduled(site.url);
     const removed = await call(here, 'DELETE', `/schedules/${id}`);
@@ -281,7 +283,7 @@ describe('DELETE /crawl/schedules/{scheduleId}', () => {
     expect(other.id).not.toBe(id);
   });
 
-  it('is 404 for another organization and the other mode, which do not see the schedule', async () => {
+  it('answers 404 for a schedule of another organization or mode, which cannot be seen there', async () => {
     const site = await siteOf({ '/': page('Hobby', 'The hobby hunts dragonflies over the pond.') });
     const { id } = await scheduled(site.url);
     const stranger = await shared.newOrg();
@@ -318,8 +320,8 @@ describe('GET /crawl/schedules', () => {
   });
 });
 
-describe('in a system of its own', () => {
-  it('a schedule whose API died before starting anything is started later, and notes a used-up quota', async () => {
+describe('in a separate system', () => {
+  it('a schedule whose API died before starting anything is started later, and records that the quota was used up', async () => {
     const env = systemEnv('recrawlkill', { FLEETS: 'crawl', LIMITS: 'sandbox_pages=1' });
     const running: Running[] = [];
     const mongo = await openClient(env['MONGODB_URI']!);

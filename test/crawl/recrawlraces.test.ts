@@ -1,5 +1,5 @@
 /**
- * Overlapping changes of a schedule, and steps that run twice: the activities on a real database, with a simulated
+ * Concurrent changes of a schedule, and steps that run twice: the activities on a real database, with a simulated
  * Temporal.
  */
 import { describe, expect, it } from '@jest/globals';
@@ -30,7 +30,7 @@ const crawlOf = (org_id: string, firing?: string) =>
     },
   );
 
-/** Requests a schedule like the route, with a crawl that ends at once. */
+/** Requests a schedule like the route does, with a crawl that ends at once. */
 async function put(orgId: string, every_hours: number) {
   const crawl = crawlOf(orgId);
   const by = { actor: 'test', now: new Date(), arranging: () => intent };
@@ -43,8 +43,8 @@ async function put(orgId: string, every_hours: number) {
 const remove = (orgId: string, scheduleId: string) => removeRecrawl(orgId, ['test'], scheduleId, intent);
 
 /**
- * The simulated Temporal: a table of intervals. `before` runs in the middle of each change, when it is decided what to
- * write.
+ * A simulated Temporal: a table of intervals by schedule.
+ * `before` runs in the middle of each change, after the activity has decided what to write.
  */
 function activitiesWith(before: (change: string) => Promise<void> = async () => undefined) {
   const table = new Map<string, number>();
@@ -69,15 +69,15 @@ function activitiesWith(before: (change: string) => Promise<void> = async () => 
   return { table, changes, activities, run };
 }
 
-/** A gate that is waited at until it is opened. */
+/** A promise that is awaited until `open` is called. */
 function gate() {
   let open!: () => void;
   const opened = new Promise<void>((resolve) => (open = resolve));
   return { open, opened };
 }
 
-describe('two changes of one schedule', () => {
-  it('end with what the record says, even when the older one writes to Temporal last', async () => {
+describe('two concurrent changes of one schedule', () => {
+  it('end with the state of the record, even when the older change writes to Temporal last', async () => {
     const org = newId('org');
     const { _id } = await put(org, 6);
     const [reached, held] = [gate(), gate()];
@@ -115,7 +115,7 @@ describe('two changes of one schedule', () => {
     expect(table.has(_id)).toBe(false);
   });
 
-  it("make a new schedule when a removed one is requested again, and the removal's later steps do not touch it", async () => {
+  it('create a new schedule after a removal, and the removal’s later steps do not affect it', async () => {
     const org = newId('org');
     const first = await put(org, 6);
     await remove(org, first._id);
@@ -129,8 +129,8 @@ describe('two changes of one schedule', () => {
   });
 });
 
-describe('a firing', () => {
-  it('begins one crawl when it runs twice, in sequence or at once', async () => {
+describe('a firing of a schedule', () => {
+  it('starts one crawl even when it runs twice, sequentially or concurrently', async () => {
     const org = newId('org');
     const { _id: scheduleId } = await put(org, 6);
     const { activities, run } = activitiesWith();
@@ -141,14 +141,14 @@ describe('a firing', () => {
     const crawlId = begun.state === 'begun' ? begun.crawlId : '';
     await endCrawl(org, crawlId, { status: 'completed' }, new Date());
     expect(await run(activities.beginRecrawl, firing)).toEqual(begun);
-    // Even when the schedule is gone by then, its crawl is stored and must be started.
+    // The crawl is stored and must be started, even when the schedule has been removed by then.
     await remove(org, scheduleId);
     expect(await run(activities.beginRecrawl, firing)).toEqual(begun);
     expect(await CrawlModel.countDocuments({ org_id: org, firing: firing.firing })).toBe(1);
     expect(await run(activities.beginRecrawl, { ...firing, firing: newId('request') })).toEqual({ state: 'gone' });
   });
 
-  it('begins nothing while the schedule is being removed', async () => {
+  it('starts no crawl while the schedule is being removed', async () => {
     const org = newId('org');
     const { _id } = await put(org, 6);
     const crawl = crawlOf(org, newId('request'));
@@ -162,7 +162,7 @@ describe('a firing', () => {
 });
 
 describe('concurrent requests for a schedule of one site', () => {
-  it('make one schedule: the other requests find a crawl running', async () => {
+  it('create one schedule, and the other requests find a crawl running', async () => {
     const org = newId('org');
     const asked = await Promise.allSettled(
       [1, 2, 3, 4].map((every_hours) => {
@@ -180,8 +180,8 @@ describe('concurrent requests for a schedule of one site', () => {
   });
 });
 
-describe('the crawl that a request cancels', () => {
-  it('is the same one when the request is repeated, however it ended and whatever crawl runs by then', async () => {
+describe('the crawl that a cancel request selects', () => {
+  it('stays the same when the request is repeated, however it ended and whatever crawl runs by then', async () => {
     const orgId = newId('org');
     const started = async () => {
       const crawl = crawlOf(orgId);

@@ -1,5 +1,5 @@
 /**
- * Rendering pages in a real Chromium: a page's text arrives, no request bypasses the client for outbound HTTP, hostile
+ * Rendering pages in a real Chromium: a page's text is extracted, no request bypasses the outbound HTTP client, hostile
  * pages harm only themselves, and no process is left behind.
  */
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
@@ -40,7 +40,7 @@ function listen(server: Server): Promise<string> {
 }
 
 type Site = { host: string; url: string; asked: IncomingMessage[]; paths: () => string[] };
-/** A site of HTML pages by path; a function answers the request itself. */
+/** A site of HTML pages by path; a function handles the request itself. */
 async function site(pages: Record<string, string | RequestListener>): Promise<Site> {
   const asked: IncomingMessage[] = [];
   const server = createServer((request, reply) => {
@@ -52,7 +52,7 @@ async function site(pages: Record<string, string | RequestListener>): Promise<Si
   const host = await listen(server);
   return { host, url: `http://${host}`, asked, paths: () => asked.map(({ url = '' }) => url) };
 }
-/** A server that must not be reached: it counts connections. */
+/** A server that must not be reached; it counts connections. */
 async function forbidden(): Promise<{ host: string; connections: () => number }> {
   let connections = 0;
   const host = await listen(createTcpServer(() => void (connections += 1)));
@@ -62,7 +62,7 @@ async function forbidden(): Promise<{ host: string; connections: () => number }>
 const userAgent = 'TestBot/1.0 (+https://bot.example)';
 function renderer(allowed: Site[], options: Partial<RendererOptions> = {}): Renderer {
   const http = createHttp({ userAgent, egressAllow: allowed.map(({ host }) => host) });
-  // Enough time for busy machines.
+  // Generous, for busy machines.
   const limits = { timeoutMs: 60_000, settleMs: 40_000, ...options.limits };
   const made = createRenderer({ executablePath: chromium, http, userAgent, ...options, limits });
   cleanups.push(async () => {
@@ -84,7 +84,7 @@ const textOf = async (made: Renderer, url: string): Promise<string> => {
   return /<main>(.*?)<\/main>/s.exec(html.toString())?.[1] ?? 'no main';
 };
 
-/** Waits for a state; the test's own time limit is the only clock. */
+/** Polls until the condition holds; only the test's own timeout ends it. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await delay(10);
 }
@@ -98,7 +98,7 @@ const running = (pid: number): boolean => {
 const below = (): number[] => processTree(process.pid).filter((pid) => pid !== process.pid && running(pid));
 const onLinux = existsSync(`/proc/${process.pid}/task/${process.pid}/children`) ? it : it.skip;
 
-/** A page whose script puts what `expression` resolves to, or the name of its failure, into <main>. */
+/** A page whose script writes the result of `expression`, or the name of its error, into <main>. */
 const scripted = (expression: string): string => `<!doctype html><title>App</title><main></main><script type="module">
   const say = (text) => { document.querySelector('main').textContent = text; };
   try { say(await (async () => ${expression})()); } catch (error) { say('failed: ' + error.name); }
@@ -106,7 +106,7 @@ const scripted = (expression: string): string => `<!doctype html><title>App</tit
 const app = scripted(`(await fetch('/data')).text()`);
 const data: RequestListener = (_, reply) => reply.end('Text from a script');
 
-describe('a page without text', () => {
+describe('a page without static text', () => {
   it('gets its text after its scripts have run, requested with our user agent', async () => {
     const shop = await site({
       '/app':
@@ -126,7 +126,7 @@ describe('a page without text', () => {
     expect(new Set(shop.asked.map(({ headers }) => headers['user-agent']))).toEqual(new Set([userAgent]));
   });
 
-  it('is read where a redirect and a script lead, after the caller has agreed to each', async () => {
+  it('is read at the target of redirects and script navigation, after the caller has allowed each', async () => {
     const shop = await site({
       '/old': (_, reply) => reply.writeHead(302, { location: '/middle' }).end(),
       '/middle': `<main></main><script>location.replace('/new')</script>`,
@@ -141,7 +141,7 @@ describe('a page without text', () => {
     expect(shop.paths()).toEqual(['/old', '/middle', '/new']);
   });
 
-  it('says whether all its requests were answered', async () => {
+  it('reports whether all its requests were answered', async () => {
     const shop = await site({
       '/': scripted(`(await fetch('/data')).text()`),
       '/fails': scripted(`(await fetch('/missing')).text()`),
@@ -170,14 +170,14 @@ describe('a page without text', () => {
     expect(shop.paths().filter((path) => path === '/poll').length).toBeLessThan(20);
   });
 
-  it('is unavailable without a browser', async () => {
+  it('cannot be rendered without a browser: unavailable', async () => {
     const shop = await site({});
     expect(await reasonOf(renderer([shop], { executablePath: undefined }).render(shop.url))).toBe('unavailable');
     expect(await reasonOf(renderer([shop], { executablePath: '/nowhere' }).render(shop.url))).toBe('unavailable');
   });
 });
 
-describe('what a page may reach', () => {
+describe('what a rendered page can reach', () => {
   it('excludes private addresses by fetch, script, frame, worker, redirect, WebSocket, EventSource, beacon and popup', async () => {
     const secret = await forbidden();
     const shop = await site({
@@ -214,7 +214,7 @@ describe('what a page may reach', () => {
     expect(new Set(shop.paths())).toEqual(new Set(['/', '/away', '/held']));
   });
 
-  it("excludes private addresses as pages: one, or a redirect to one, is blocked, and a script's navigation there is not followed", async () => {
+  it('excludes private addresses as pages, as redirect targets, and as targets of script navigation', async () => {
     const secret = await forbidden();
     const shop = await site({
       '/away': (_, reply) => reply.writeHead(302, { location: `http://${secret.host}/` }).end(),
@@ -229,7 +229,7 @@ describe('what a page may reach', () => {
     expect(secret.connections()).toBe(0);
   });
 
-  it('excludes WebRTC, in the page and in its own frames', async () => {
+  it('excludes WebRTC, in the page and in its frames', async () => {
     const shop = await site({
       '/': scripted(`{
         const frame = document.body.appendChild(document.createElement('iframe'));
@@ -239,7 +239,7 @@ describe('what a page may reach', () => {
     expect(await textOf(renderer([shop]), shop.url)).toBe('undefined,undefined,undefined');
   });
 
-  it('is nothing at all without our proxy: no TCP, not even to loopback, and no UDP', async () => {
+  it('is nothing outside our proxy: no TCP, not even to loopback, and no UDP', async () => {
     const secret = await forbidden();
     let datagrams = 0;
     const udp = createSocket('udp4').on('message', () => void (datagrams += 1));
@@ -257,7 +257,7 @@ describe('what a page may reach', () => {
     const name = secret.host.replace('127.0.0.1', 'localhost');
     for (const address of [`http://${secret.host}/`, `http://${name}/`, `https://${secret.host}/`])
       await expect(page.goto(address)).rejects.toThrow(/net::ERR_/);
-    // The error page of a refused address may still be loading.
+    // The error page of the refused address may still be loading.
     const blank = await started.browser.newPage();
     const gathered = await blank.evaluate(`new Promise((resolve) => {
       const peer = new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:${udp.address().port}' },
@@ -271,7 +271,7 @@ describe('what a page may reach', () => {
     expect(secret.connections()).toBe(0);
   });
 
-  it('excludes what another page left: cookies and storage are separate, and no cookie is sent', async () => {
+  it('excludes cookies and storage of other pages, and no cookie is sent', async () => {
     const shop = await site({
       '/': (_, reply) =>
         reply.writeHead(200, { 'content-type': 'text/html', 'set-cookie': 'server=1' }).end(
@@ -291,7 +291,7 @@ describe('what a page may reach', () => {
   });
 });
 
-describe('a page that goes wrong', () => {
+describe('a misbehaving page', () => {
   it('ends at its time limit when its script never ends, and the next page works', async () => {
     const shop = await site({ '/': '<main></main><script>for (;;);</script>', '/app': app, '/data': data });
     const made = renderer([shop], { limits: { timeoutMs: 12_000, settleMs: 6_000 } });
@@ -299,7 +299,7 @@ describe('a page that goes wrong', () => {
     expect(await textOf(made, `${shop.url}/app`)).toBe('Text from a script');
   });
 
-  it('is refused as too large when its document, or what its script makes of it, is too large', async () => {
+  it('is refused as too large when its document or its rendered HTML is too large', async () => {
     const shop = await site({
       '/big': `<main>${'x'.repeat(60_000)}</main>`,
       '/grows': `<main></main><script>document.querySelector('main').textContent = 'é'.repeat(30_000)</script>`,
@@ -309,7 +309,7 @@ describe('a page that goes wrong', () => {
     expect(await reasonOf(made.render(`${shop.url}/grows`))).toBe('too_large');
   });
 
-  it('loads no more than its share of bytes, and is read with what it has', async () => {
+  it('stops loading at its limit of bytes, and is read with what has loaded', async () => {
     const shop = await site({
       '/': scripted(`{
         let got = 0;
@@ -344,7 +344,7 @@ describe('a page that goes wrong', () => {
     expect(await textOf(made, `${shop.url}/app`)).toBe('Text from a script');
   });
 
-  it('fails with the caller’s reason when the caller gives up', async () => {
+  it('fails with the reason of the caller’s abort signal', async () => {
     const shop = await site({ '/': () => undefined, '/app': app, '/data': data });
     const made = renderer([shop]);
     const stop = new AbortController();
@@ -357,7 +357,7 @@ describe('a page that goes wrong', () => {
   });
 });
 
-describe('the browser', () => {
+describe('the browser process', () => {
   onLinux('that is killed takes its page with it, and the next page has a new one', async () => {
     const shop = await site({ '/': () => undefined, '/app': app, '/data': data });
     const made = renderer([shop]);

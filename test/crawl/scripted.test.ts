@@ -1,4 +1,4 @@
-/** Crawling pages whose scripts make their text, with a real worker and a real Chromium. */
+/** Crawling pages whose text is created by scripts, with a real worker and a real Chromium. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { processTree } from '../../clients/crawl/render/browser.ts';
@@ -33,7 +33,7 @@ describe('a page that needs JavaScript', () => {
       response.end(JSON.stringify({ text }));
     };
 
-  it('is rendered in a browser: its text answers, its links are followed, scripts are fetched once', async () => {
+  it('is rendered in a browser: its text answers, its links are followed, and its scripts are fetched once', async () => {
     const site = await siteOf({
       '/app': (request, response) => {
         // The HTML never changes, but the output of the scripts does.
@@ -82,7 +82,7 @@ describe('a page that needs JavaScript', () => {
     expect(entries.map(({ source_url }: { source_url: string }) => source_url)).not.toContain(`${site.url}/app`);
   });
 
-  it("obeys robots.txt, follows its script's redirect, and ends at its limit when its script never ends", async () => {
+  it('obeys robots.txt, follows its script’s redirect, and is aborted when its script never ends', async () => {
     const site = await siteOf({
       '/robots.txt': 'User-agent: *\nDisallow: /private',
       '/': page('Start', 'Where everything begins, and where the other pages are linked.', [
@@ -107,7 +107,7 @@ describe('a page that needs JavaScript', () => {
       '/loop': 'The page has too little text without JavaScript: its scripts did not come to an end in time.',
     });
     expect(site.hits.get('/private/data')).toBeUndefined();
-    // The little text that a page has without its scripts is better than none.
+    // The static text of the page, although short, is used when rendering fails.
     expect(reasonsOf(done)['/hours']).toBeUndefined();
     expect(await crawler.answer('When does the desk at the ferry open?')).toContain('opens at seven');
     const { entries } = await crawler.pages();
@@ -138,7 +138,7 @@ describe('a page that needs JavaScript', () => {
         '/one': shell('/one.js'),
         '/one.js': `fetch('/data').then((reply) => reply.text()).then((text) => { document.getElementById('app').textContent = text; });`,
         '/data': (_, response) => {
-          // The browser that requests it for the first time dies.
+          // Kills the browser that requests the page for the first time.
           if (killed === 0) for (const pid of browsers()) killIfThere(pid);
           killed += 1;
           response.end(fees);
@@ -156,7 +156,7 @@ describe('a page that needs JavaScript', () => {
     }
   });
 
-  it('without a browser is left out, and the crawl says why', async () => {
+  it('is left out without a browser, and the crawl reports the reason', async () => {
     const env = systemEnv('browserless', { FLEETS: 'crawl', PUPPETEER_EXECUTABLE_PATH: '/nowhere/chromium' });
     const running = await Promise.all([startProcess('api/server.ts', env), startProcess('test/kit/worker.ts', env)]);
     try {

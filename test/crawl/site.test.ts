@@ -1,6 +1,5 @@
 /**
- * A site as crawls see it: the limits that all crawls of a process share for its host, and how its robots.txt is
- * obeyed.
+ * A site as crawls see it: the limits that all crawls of a process share for its host, and how robots.txt is obeyed.
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
@@ -21,7 +20,7 @@ afterEach(async () => {
 });
 
 type Options = Partial<Pick<SitesOptions, 'clock' | 'concurrency' | 'http' | 'renderer'>>;
-/** The crawler's view of this site; only `content` of a page matters here. */
+/** The crawler's view of this site, in which every page is read as `content`. */
 function crawlerOf(site: TestSite, options: Options = {}, content: Partial<PageContent> = {}): Sites {
   const http = createHttp({ userAgent: 'TestBot/1.0', egressAllow: [new URL(site.url).host] });
   const read = async (): Promise<PageContent> => ({
@@ -58,14 +57,14 @@ describe('a host that asks for a pause', () => {
     expect([site.hits.get('/a'), site.hits.get('/b')]).toEqual([1, undefined]);
   });
 
-  it('is asked for a page at most three times, however far apart', async () => {
+  it('is asked for a page at most three times, however long the pauses between', async () => {
     const site = await siteOf({ '/a': answer(503, { 'retry-after': '590' }) });
     const opened = await crawlerOf(site).open(`${site.url}/`, signal);
     const last = await opened.fetch(`${site.url}/a`, { tries: 2, signal });
     expect(last).toMatchObject({ kind: 'refused', reason: 'server_error', detail: 503 });
   });
 
-  it('for one page by 503 pauses that page only, until many in a row ask for a pause', async () => {
+  it('with a 503 for one page pauses that page only, until many pages in a row answer 503', async () => {
     const site = await siteOf({
       '/robots.txt': '',
       '/fine': page('Fine', 'A page that may be read.'),
@@ -86,7 +85,7 @@ describe('a host that asks for a pause', () => {
       'page',
       ...Array.from({ length: 4 }, () => 'page'),
     ]);
-    // An aborted request sends nothing more.
+    // A page that is given up after its last try does not pause the host.
     expect(await kindOf('/9', 2)).toBe('refused');
     expect([opened.waitMs(), site.hits.get('/fine')]).toEqual([0, 1]);
     expect(await kindOf('/9')).toBe('host');
@@ -94,7 +93,7 @@ describe('a host that asks for a pause', () => {
     expect([await kindOf('/fine'), site.hits.get('/fine')]).toEqual(['host', 1]);
   });
 
-  it('of a day is left alone: pages that wait are not requested either', async () => {
+  it('of a day is skipped: the page and the queued pages are refused without further requests', async () => {
     const site = await siteOf({ '*': answer(429, { 'retry-after': '86400' }), '/robots.txt': '' });
     const opened = await crawlerOf(site, { concurrency: 1 }).open(`${site.url}/`, signal);
     const all = await Promise.all(['/a', '/b', '/c'].map((path) => opened.fetch(site.url + path, { signal })));
@@ -102,7 +101,7 @@ describe('a host that asks for a pause', () => {
     expect([site.hits.get('/a'), site.hits.get('/b'), site.hits.get('/c')]).toEqual([1, undefined, undefined]);
   });
 
-  it('by a crawl-delay gets it before the first page too', async () => {
+  it('by a Crawl-delay gets it before the first page too', async () => {
     const site = await siteOf({ '/robots.txt': 'User-agent: *\nCrawl-delay: 20', '/': page('A', 'The first page.') });
     const opened = await crawlerOf(site).open(`${site.url}/`, signal);
     expect(opened.waitMs()).toBeGreaterThan(10_000);
@@ -111,7 +110,7 @@ describe('a host that asks for a pause', () => {
   });
 });
 
-describe('crawls of one host', () => {
+describe('concurrent crawls of one host', () => {
   it('share two concurrent requests', async () => {
     const owed: ServerResponse[] = [];
     let [open, most] = [0, 0];
@@ -131,7 +130,7 @@ describe('crawls of one host', () => {
       crawls.flatMap((crawl, i) => ['a', 'b'].map((name) => crawl.fetch(`${site.url}/${name}${i}`, { signal }))),
     ).then((all) => kinds.push(...all.map(({ kind }) => kind)));
     while (kinds.length === 0) {
-      // Both requests are running, or the last one is: then one is answered, and another may come.
+      // Answers one of two concurrent requests, so that another may follow; or the last request.
       if (owed.length > 1 || site.hits.size === 7)
         owed.shift()?.writeHead(200, { 'content-type': 'text/html' }).end('x');
       await delay(5);
@@ -145,8 +144,8 @@ describe('crawls of one host', () => {
 describe('a host', () => {
   const hostsOf = (now = 0) => createHosts(() => new Date(now), 2);
 
-  it('serves the parts of a page (scripts, styles) while other pages wait for its pause', async () => {
-    // A clock that stands still, so that no turn ever comes.
+  it('serves subresources of a page (scripts, styles) while other pages wait for its pause', async () => {
+    // The clock stands still, so that no page gets its turn.
     const host = hostsOf().of('https://site.example/');
     host.setDelay('https://site.example', 2_000);
     const given = new AbortController();
@@ -156,7 +155,7 @@ describe('a host', () => {
     expect((await waiting).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   });
 
-  it('is the same by http and https, with and without www.; its longest pause holds', () => {
+  it('is the same by http and https, with and without www.; its longest pause applies', () => {
     const hosts = hostsOf();
     const host = hosts.of('http://site.example/a');
     expect(hosts.of('https://www.site.example/b')).toBe(host);
@@ -167,7 +166,7 @@ describe('a host', () => {
     expect(host.waitMs()).toBe(9_000);
   });
 
-  it('that redirects to its other spelling after a pause is waited for there, without a new start', async () => {
+  it('that redirects to its other spelling after a pause is requested there without another pause', async () => {
     let ahead = 0;
     const asked: string[] = [];
     const reply = (url: string): Awaited<ReturnType<Http['follow']>> => {
@@ -191,8 +190,8 @@ describe('a host', () => {
   });
 });
 
-describe('a page', () => {
-  it('with a 304 that nobody asked for is an error', async () => {
+describe('a page’s response', () => {
+  it('of 304 to an unconditional request is an error', async () => {
     const site = await siteOf({ '/a': answer(304) });
     const opened = await crawlerOf(site).open(`${site.url}/`, signal);
     expect(await opened.fetch(`${site.url}/a`, { signal })).toEqual({ kind: 'refused', reason: 'protocol' });
@@ -206,14 +205,14 @@ describe('a page', () => {
     ['for good when it is to be found no more', { noindex: true }, true],
     ['for good when it names its target as the page to index', { canonical: 'https://site.example/b' }, true],
     ['for a while when it names another one', { canonical: 'https://site.example/c' }, false],
-  ])('with a meta refresh redirects %s', async (_, content, permanent) => {
+  ])('with a meta refresh is a redirect %s', async (_, content, permanent) => {
     const site = await siteOf({ '/a': page('Moved', 'This page is elsewhere.') });
     const to = 'https://site.example/b';
     const opened = await crawlerOf(site, {}, { refresh: to, ...content }).open(`${site.url}/`, signal);
     expect(await opened.fetch(`${site.url}/a`, { signal })).toEqual({ kind: 'redirect', to, permanent });
   });
 
-  it('that redirects to itself is requested again only once', async () => {
+  it('that redirects to itself is not requested again', async () => {
     const site = await siteOf({ '/a': answer(302, { location: '/a?utm_source=b' }) });
     const opened = await crawlerOf(site).open(`${site.url}/`, signal);
     expect(await opened.fetch(`${site.url}/a`, { signal })).toEqual({ kind: 'refused', reason: 'too_many_redirects' });
@@ -222,7 +221,7 @@ describe('a page', () => {
 });
 
 describe('robots.txt', () => {
-  it('without end is read up to the limit', async () => {
+  it('that never ends is read up to the limit', async () => {
     const endless: Reply = (_, response) => {
       response.writeHead(200, { 'content-type': 'text/plain' }).write('User-agent: *\nDisallow: /first\n');
       const more = () => {
@@ -238,7 +237,7 @@ describe('robots.txt', () => {
     expect(await opened.fetch(`${site.url}/first`, { signal })).toEqual({ kind: 'refused', reason: 'robots' });
   });
 
-  it('over its limit is cut, and the cut line is not obeyed', async () => {
+  it('over its size limit is truncated, and the incomplete last line is ignored', async () => {
     const head = 'User-agent: *\nDisallow: /first\n';
     const robots = `${head}#${'x'.repeat(maxRobotsBytes - head.length - 13)}\nDisallow: /private-area\n`;
     expect(robots.slice(0, maxRobotsBytes)).toMatch(/Disallow: \/?$/);
@@ -275,7 +274,7 @@ describe('a host that does not exist', () => {
     expect(await opened.fetch('http://a.example/', { signal })).toEqual(refused);
   });
 
-  it('behind a redirect of robots.txt does not condemn the site: robots.txt is requested again later', async () => {
+  it('as the target of a redirect of robots.txt does not fail the site: robots.txt is requested again later', async () => {
     const http = at({});
     const follow = async (): Promise<never> => {
       throw new HttpError('no_host', { url: 'https://elsewhere.example/robots.txt' });
@@ -286,7 +285,7 @@ describe('a host that does not exist', () => {
 });
 
 describe('sitemaps', () => {
-  it('list files and what robots.txt forbids beside the pages', async () => {
+  it('are listed as pages, files, and URLs that robots.txt forbids', async () => {
     const site = await siteOf({});
     const urls = ['/a', '/models.ai/', '/fees.pdf', '/private/b', '/fees.pdf'];
     site.pages['/sitemap.xml'] = urls.map((path) => site.url + path).join('\n');
@@ -300,11 +299,11 @@ describe('sitemaps', () => {
     });
   });
 
-  it('that are malformed, and malformed pauses, are reported', async () => {
+  it('that are malformed are reported, as are long pauses', async () => {
     const site = await siteOf({ '/map.xml': '<urlset><url', '/gone.xml': answer(500) });
     site.pages['/robots.txt'] =
       `User-agent: *\nCrawl-delay: 60\nSitemap: /map.xml\nSitemap: /gone.xml\nSitemap: /none.xml`;
-    // A clock that advances, so that the pause takes no real time.
+    // The clock advances with every reading, so that the pause takes no real time.
     let now = Date.now();
     const opened = await crawlerOf(site, { clock: () => new Date((now += 30_001)) }).open(`${site.url}/`, signal);
     const { urls, problems } = await opened.listSitemaps(10, signal);
@@ -318,7 +317,7 @@ describe('sitemaps', () => {
     ]);
   });
 
-  it('at the usual address that robots.txt does not name may be an ordinary page', async () => {
+  it('at the default URL may be an ordinary page unless robots.txt names them', async () => {
     const site = await siteOf({ '/sitemap.xml': page('Oops', 'There is no such page.') });
     const opened = await crawlerOf(site).open(`${site.url}/`, signal);
     expect(await opened.listSitemaps(10, signal)).toEqual({ urls: [], files: [], forbidden: [], problems: [] });

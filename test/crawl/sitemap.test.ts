@@ -20,7 +20,7 @@ const read = async (text: string | Uint8Array, options: SitemapOptions = {}): Pr
   return found;
 };
 const locs = async (text: string | Uint8Array): Promise<string[]> => (await read(text)).entries;
-/** Letters that do not compress, always the same. */
+/** Deterministic letters that do not compress. */
 const noise = (length: number): string => {
   let state = 3;
   return Array.from({ length }, () =>
@@ -29,7 +29,7 @@ const noise = (length: number): string => {
 };
 
 describe('readSitemap', () => {
-  it('reads pages, blanks trimmed, entities resolved', async () => {
+  it('reads page URLs, trims blanks and decodes entities', async () => {
     const text = `\ufeff  <?xml version="1.0"?><!-- c --><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
       <url><lastmod> 2026-11-21 </lastmod><loc>\n https://example.com/a?b=1&amp;c=2 \n</loc><priority>0.5</priority></url>
       <url><loc><![CDATA[https://example.com/d?e&f]]></loc><lastmod>2026-11-21T10:00:00+01:00</lastmod></url>
@@ -40,21 +40,21 @@ describe('readSitemap', () => {
     });
   });
 
-  it('takes no URL of a picture, a video or a translation for a page, whatever the XML prefixes', async () => {
+  it('ignores URLs of images, videos and translations, whatever the XML prefixes', async () => {
     const text = `<s:urlset xmlns:s="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:i="x" xmlns:xhtml="y">
       <s:url><i:image><i:loc>https://example.com/p.png</i:loc></i:image><s:loc>https://example.com/a</s:loc>
       <xhtml:link rel="alternate" hreflang="de" href="https://example.com/de"/></s:url></s:urlset>`;
     expect(await locs(text)).toEqual(['https://example.com/a']);
   });
 
-  it('reads an index', async () => {
+  it('reads a sitemap index', async () => {
     expect(await read(index(`${site}/1.xml`, `${site}/2.xml.gz`))).toEqual({
       kind: 'index',
       entries: [`${site}/1.xml`, `${site}/2.xml.gz`],
     });
   });
 
-  it('reads plain text, one address a line', async () => {
+  it('reads plain text with one URL per line', async () => {
     const text = `\ufeff${site}/a\r\n\r\n  ${site}/b  \n${site}/c`;
     expect(await read(text)).toEqual({
       kind: 'text',
@@ -68,7 +68,7 @@ describe('readSitemap', () => {
     ['UTF-16, big end first', () => Buffer.from(`\ufeff${urlset(`${site}/é`)}`, 'utf16le').swap16()],
     ['Latin-1, as declared', () => Buffer.from(urlset(`${site}/é`).replace('UTF-8', 'ISO-8859-1'), 'latin1')],
     ['a declared charset that does not exist', () => Buffer.from(urlset(`${site}/é`).replace('UTF-8', 'klingon'))],
-  ])('reads %s', async (_label, make) =>
+  ])('decodes %s', async (_label, make) =>
     expect(await read(make())).toEqual({ kind: 'urlset', entries: [`${site}/é`] }),
   );
 
@@ -104,7 +104,7 @@ describe('readSitemap', () => {
       [],
       'broken',
     ],
-  ])('%s', async (_label, text, expected, stopped) => {
+  ])('handles malformed input: %s', async (_label, text, expected, stopped) => {
     const found = await read(text);
     expect({ locs: found.entries, stopped: found.stopped }).toEqual({ locs: expected, stopped });
   });
@@ -124,7 +124,7 @@ describe('readSitemap', () => {
     expect(await locs(text)).toEqual([`${site}/&b;`, `${site}/&f;`]);
   });
 
-  it('unpacks a compression bomb no further than the limit', async () => {
+  it('decompresses a compression bomb only up to the limit', async () => {
     const bomb = gzipSync(
       Buffer.concat([Buffer.from(urlset(`${site}/a`).slice(0, -9)), Buffer.alloc(64 * 1024 * 1024, ' ')]),
     );
@@ -139,7 +139,7 @@ describe('readSitemap', () => {
     expect(bytes).toBe(maxBytes);
   });
 
-  it('reads a file of exactly the largest size whole', async () => {
+  it('reads a file of exactly the largest size completely', async () => {
     const text = urlset(`${site}/a`);
     expect((await read(text, { maxBytes: text.length })).stopped).toBeUndefined();
     expect((await read(text, { maxBytes: text.length - 1 })).stopped).toBe('too_large');
@@ -151,7 +151,7 @@ describe('readSitemap', () => {
     ['an attribute without end', `<urlset><url a="${'a'.repeat(3_000_000)}`],
     ['a line without end', 'a'.repeat(3_000_000)],
     ['elements without end inside each other', '<urlset>' + '<url>'.repeat(500_000)],
-  ])('%s is the break', async (_label, text) =>
+  ])('treats %s as broken', async (_label, text) =>
     expect(await read(text)).toMatchObject({ entries: [], stopped: 'broken' }),
   );
 
@@ -164,14 +164,14 @@ describe('readSitemap', () => {
     expect(few).toEqual({ kind: 'text', entries: urls.slice(0, 3), stopped: 'too_many' });
   });
 
-  it("ends with the signal's reason", async () => {
+  it('rejects with the signal’s reason', async () => {
     const signal = AbortSignal.abort(new Error('shutting down'));
     await expect(readSitemap(Buffer.from(urlset(`${site}/a`)), { signal })).rejects.toThrow('shutting down');
   });
 });
 
 describe('walkSitemaps', () => {
-  /** A site of texts by path; what was fetched is noted. */
+  /** Walks a site given as texts by path; also returns the paths that were fetched. */
   const walk = async (files: Record<string, string>, options: Partial<WalkOptions> = {}) => {
     const fetched: string[] = [];
     const result = await walkSitemaps({
@@ -225,7 +225,7 @@ describe('walkSitemaps', () => {
     expect(few.problems).toEqual([{ url: `${site}/2.xml`, reason: expect.stringContaining('too many') }]);
   });
 
-  it('names the broken sitemap and keeps the others', async () => {
+  it('reports the broken sitemap and keeps the others', async () => {
     const found = await walk({
       '/sitemap.xml': index('/a.xml', '/b.xml'),
       '/a.xml': '<urlset><url',
@@ -235,7 +235,7 @@ describe('walkSitemaps', () => {
     expect(found.problems).toEqual([{ url: `${site}/a.xml`, reason: expect.stringContaining('broken') }]);
   });
 
-  it('ends when very many pages are forbidden, and says so', async () => {
+  it('ends with a problem when very many pages are forbidden', async () => {
     const urls = Array.from({ length: 300 }, (_, n) => `${site}/${n}`);
     let judged = 0;
     const allowed = (url: string) => (judged += 1) > 0 && url === urls[0];
@@ -244,7 +244,7 @@ describe('walkSitemaps', () => {
     expect(found.problems).toEqual([{ url: `${site}/sitemap.xml`, reason: expect.stringContaining('forbids') }]);
   });
 
-  it('yields to other work, however long judging a URL takes', async () => {
+  it('yields to the event loop, however long the check of a URL takes', async () => {
     const urls = Array.from({ length: 20 }, (_, n) => `${site}/${n}`);
     let [judged, turns] = [0, 0];
     const turn = (): void => {
@@ -263,7 +263,7 @@ describe('walkSitemaps', () => {
     expect(turns).toBeGreaterThanOrEqual(urls.length - 2);
   });
 
-  it('begins no file after its deadline, and reports why a file is unavailable', async () => {
+  it('starts no file after its deadline, and reports why a file is unavailable', async () => {
     const files = { '/sitemap.xml': index('/a.xml', '/b.xml'), '/a.xml': urlset(`${site}/1`) };
     const late = await walk(files, { isLate: () => true });
     expect([late.files, late.problems]).toEqual([
