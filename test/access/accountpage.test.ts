@@ -1,4 +1,4 @@
-/** The page on which links from mails end, in a real Chromium: by keyboard, on a phone, without a fault that axe knows. */
+/** The page to which links in mails lead, in a real Chromium: by keyboard, on a phone, and without axe violations. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -36,7 +36,7 @@ const shows = (page: Page, words: string) =>
     async () => ((await page.evaluate('document.body.innerText')) as string).includes(words),
     `the page to show ${JSON.stringify(words)}`,
   );
-/** Goes from field to field by Tab, and sends with Enter. */
+/** Fills the form by keyboard: Tab between the fields, Enter to submit. */
 async function fill(page: Page, form: string, values: readonly string[]): Promise<void> {
   await page.focus(`${form} input:not([readonly])`);
   for (const [index, value] of values.entries()) {
@@ -46,7 +46,7 @@ async function fill(page: Page, form: string, values: readonly string[]): Promis
   await page.keyboard.press('Enter');
 }
 async function faultsOf(page: Page): Promise<unknown> {
-  // The page's policy lets no script in that is none of its own.
+  // Evaluates axe's source, because the page's content security policy blocks foreign script files.
   await page.evaluate(await readFile(axe, 'utf8'));
   return page.evaluate(
     "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id }) => id))",
@@ -87,7 +87,7 @@ async function invited(email: string) {
 }
 
 describe('/account', () => {
-  it('sets a new password by a link, and keeps the token out of the address', async () => {
+  it('sets a new password through a link, and removes the token from the address bar', async () => {
     const { user, token } = await proven('password_reset');
     const page = await open('password_reset', token);
     await shows(page, 'Set a new password');
@@ -98,7 +98,7 @@ describe('/account', () => {
     expect((await login(user.email, password)).status).toBe(200);
   });
 
-  it('says in the API’s words why a link does nothing', async () => {
+  it('shows the API’s message when a link is invalid', async () => {
     const page = await open('password_reset', newLink().token);
     await fill(page, 'form', [password]);
     await shows(page, 'This link is over');
@@ -106,7 +106,7 @@ describe('/account', () => {
     await shows(await open('', ''), 'Open the link of a mail');
   });
 
-  it('confirms an address for whoever logs in to the account', async () => {
+  it('confirms a new e-mail address after the user logs in', async () => {
     const fresh = `${randomUUID()}@example.com`;
     const { user, token } = await proven('email_change', fresh);
     const page = await open('email_change', token);
@@ -115,7 +115,7 @@ describe('/account', () => {
     expect((await login(fresh, user.password)).status).toBe(200);
   });
 
-  it('lets somebody who was mailed stop that, without a login', async () => {
+  it('lets a recipient stop mails without a login', async () => {
     const orgId = `org_${randomUUID()}`;
     const token = objectionToken(box, orgId, 'ada@example.com');
     const page = await open('mail_stop', token);
@@ -129,7 +129,7 @@ describe('/account', () => {
     expect(await objections.countDocuments({ _id: `${orgId}:${hash}` })).toBe(1);
   });
 
-  it('lets somebody join with an account, or make one', async () => {
+  it('lets an invited person join with an existing or a new account', async () => {
     const fresh = `${randomUUID()}@example.com`;
     const first = await invited(fresh);
     const page = await open('invitation', first.token);

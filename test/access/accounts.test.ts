@@ -1,6 +1,6 @@
 /**
- * What people do with their accounts by mail, with a real mail server: a new password, another address, invitations. And what
- * somebody who means harm gets out of it: nothing about who has an account, no token from any record or log, no way back in.
+ * Account changes by mail with a real mail server: a new password, another address, invitations.
+ * An attacker cannot learn who has an account, read a token from a record or log, or get back in.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash, randomUUID } from 'node:crypto';
@@ -48,7 +48,7 @@ const me = (token: string) => api.request('GET', '/me', { token });
 
 type Mail = { subject: string; text: string; from: string | undefined; raw: string };
 
-/** The mails that this mailbox has, once there are `count` of them, the oldest first. */
+/** All mails of a mailbox, oldest first, once there are `count` of them. */
 async function mailsTo(address: string, count: number): Promise<Mail[]> {
   const raws = await until(async () => {
     const found = await greenMail.mailsOf(address);
@@ -69,13 +69,15 @@ const tokenIn = ({ text }: Mail): string => {
   return found;
 };
 
-/** The newest link, once this mailbox has so many mails; what else it was told may arrive before or after it. */
+/**
+ * The link in the newest mail with one, once the mailbox has `count` mails; other mails may come before or after it.
+ */
 async function linkTo(address: string, count = 1): Promise<string> {
   const mails = await mailsTo(address, count);
   return tokenIn(mails.findLast(({ text }) => linkPattern.test(text)) ?? mails.at(-1)!);
 }
 
-/** What was asked for is settled: sent, or found to have nobody to go to. */
+/** The states of `count` deliveries, once each was sent or found to have no recipient. */
 async function settled(email: string, type: string, count = 1): Promise<string[]> {
   return until(async () => {
     const found = await db.collection('deliveries').find({ destination: email, event_type: type }).toArray();
@@ -91,7 +93,7 @@ const withoutIds = ({ status, body, headers }: Reply) => [
 ];
 
 describe('a forgotten password', () => {
-  it('is replaced by a mailed link, once; every login and every other link ends, and the owner is told', async () => {
+  it('is replaced through a mailed link, once; all logins and other links end, and the owner is notified', async () => {
     const { email, password: old, token } = await api.newUser();
     expect((await forgot(email)).status).toBe(202);
     expect((await forgot(` ${email.toUpperCase()}`)).body.data).toEqual({ accepted: true });
@@ -115,7 +117,7 @@ describe('a forgotten password', () => {
     expect((await mailsTo(email, 3)).at(-1)!.subject).toBe('Your password was changed');
   });
 
-  it('answers for an address that nobody has as for one that somebody has, and sends nothing there', async () => {
+  it('gets the same answer for unknown and known addresses, and no mail is sent to unknown ones', async () => {
     const { email } = await api.newUser();
     const nobody = `${randomUUID()}@example.com`;
     const [known, unknown] = [await forgot(email), await forgot(nobody)];
@@ -125,7 +127,7 @@ describe('a forgotten password', () => {
     expect(await greenMail.mailsOf(nobody)).toEqual([]);
   });
 
-  it('mails a mailbox five times an hour, whether or not there is an account: 429', async () => {
+  it('can be requested five times an hour per mailbox, with or without an account: 429', async () => {
     for (const email of [(await api.newUser()).email, `${randomUUID()}@example.com`]) {
       const answers = [];
       for (let i = 0; i < 6; i++) answers.push(await forgot(email));
@@ -134,7 +136,7 @@ describe('a forgotten password', () => {
     }
   });
 
-  it('lets one of many that use a link at once choose the password', async () => {
+  it('can be replaced by only one of several concurrent uses of a link', async () => {
     const { email } = await api.newUser();
     await forgot(email);
     const token = await linkTo(email);
@@ -145,7 +147,7 @@ describe('a forgotten password', () => {
     expect((await login(email, won)).status).toBe(200);
   });
 
-  it('takes no link after half an hour, and none that was made up or is for something else', async () => {
+  it('cannot be replaced by an invented link, a link of another kind, or after half an hour', async () => {
     const user = await api.newUser();
     const { email } = user;
     await forgot(email);
@@ -162,7 +164,7 @@ describe('a forgotten password', () => {
     expect((await reset(await linkTo(email, 2))).body.code).toBe('LINK_OVER');
   });
 
-  it('leaves an account whose address nobody had proven to the owner of the mailbox alone', async () => {
+  it('leaves an account with an unproven address to the owner of the mailbox, without earlier identities', async () => {
     const { email, token } = await api.newUser();
     const identity = { provider: 'elsewhere', subject: randomUUID() };
     await db.collection('users').updateOne({ email }, { $set: { identities: [identity] } });
@@ -171,21 +173,21 @@ describe('a forgotten password', () => {
     expect(await db.collection('users').findOne({ email })).toMatchObject({ identities: [], email_verified: true });
     expect((await me(token)).status).toBe(401);
 
-    // An account that was proven keeps how its owner signs in.
+    // An account with a proven address keeps its sign-in identities.
     await db.collection('users').updateOne({ email }, { $set: { identities: [identity] } });
     await forgot(email);
     expect((await reset(await linkTo(email, 3))).status).toBe(200);
     expect(await db.collection('users').findOne({ email })).toMatchObject({ identities: [identity] });
   });
 
-  it('is not helped by a system without a mail server, which says so: 409', async () => {
+  it('cannot be replaced without a mail server: 409', async () => {
     const refused = await system().request('POST', '/auth/password/forgot', { body: { email: 'a@b.example' } });
     expect([refused.status, refused.body.code]).toEqual([409, 'NO_MAIL_SERVER']);
   });
 });
 
 describe('POST /auth/logout-everywhere', () => {
-  it('ends every login at once, and the links that wait', async () => {
+  it('ends every login and invalidates every unused link at once', async () => {
     const { email, password: mine, token } = await api.newUser();
     const other = (await login(email, mine)).body.data.token;
     await forgot(email);
@@ -197,12 +199,12 @@ describe('POST /auth/logout-everywhere', () => {
   });
 });
 
-describe('another e-mail address', () => {
+describe('changing the e-mail address', () => {
   const change = (user: TestUser, email: string, given = user.password) =>
     post('/auth/email', { email, password: given }, user.token);
   const confirm = (user: TestUser, token: string) => post('/auth/email/confirm', { token }, user.token);
 
-  it('is the account’s once a link that was mailed there is used by the account; the old one is told', async () => {
+  it('takes effect when the account uses the link mailed to the new address; the old address is notified', async () => {
     const user = await api.newUser();
     const fresh = `${randomUUID()}@example.com`;
     await forgot(user.email);
@@ -220,7 +222,7 @@ describe('another e-mail address', () => {
     expect((await mailsTo(user.email, 2)).at(-1)!.subject).toBe('The e-mail address of your account was changed');
   });
 
-  it('takes the password: 401 with a wrong one, and nothing is mailed', async () => {
+  it('requires the password: 401 for a wrong one, and nothing is mailed', async () => {
     const user = await api.newUser();
     const fresh = `${randomUUID()}@example.com`;
     const refused = await change(user, fresh, 'not the password');
@@ -228,7 +230,7 @@ describe('another e-mail address', () => {
     expect(await db.collection('deliveries').countDocuments({ destination: fresh })).toBe(0);
   });
 
-  it('tells nobody that somebody has it: the answer is the same, and no mail is sent', async () => {
+  it('does not reveal whether the new address is taken: same answer, and no mail to a taken one', async () => {
     const [user, other] = [await api.newUser(), await api.newUser()];
     const free = `${randomUUID()}@example.com`;
     expect(withoutIds(await change(user, other.email))).toEqual(withoutIds(await change(user, free)));
@@ -236,7 +238,7 @@ describe('another e-mail address', () => {
     expect(await settled(free, 'account.email_change')).toEqual(['delivered']);
   });
 
-  it('is refused when somebody took it meanwhile: 409', async () => {
+  it('fails with 409 when the address was taken meanwhile', async () => {
     const user = await api.newUser();
     const fresh = `${randomUUID()}@example.com`;
     await change(user, fresh);
@@ -259,7 +261,7 @@ describe('invitations', () => {
   const membersOf = async (org: TestOrg): Promise<{ email: string; role: Role; email_verified: boolean }[]> =>
     (await api.request('GET', `/orgs/${org.orgId}/members`, { token: org.owner.token })).body.data.members;
 
-  it('bring in somebody without an account, who then has a proven address; the link is good once', async () => {
+  it('let a person without an account join with a proven address, and their links work once', async () => {
     const org = await api.newOrg();
     const email = `${randomUUID()}@example.com`;
     const invited = await invite(org, ` ${email.toUpperCase()}`, 'admin');
@@ -288,7 +290,7 @@ describe('invitations', () => {
     expect(await invitationsOf(org)).toMatchObject([{ email, status: 'accepted', joined_at: expect.any(String) }]);
   });
 
-  it('bring in somebody with an account, and nobody else: the address has to be the invited one', async () => {
+  it('let a person with an account join, and only with the invited address', async () => {
     const org = await api.newOrg();
     const [user, thief] = [await api.newUser(), await api.newUser()];
     await invite(org, user.email);
@@ -305,14 +307,14 @@ describe('invitations', () => {
     expect((await invite(org, user.email)).body.code).toBe('ALREADY_MEMBER');
   });
 
-  it('go to an address that is to be added and that nobody has proven; only who has the mailbox gets in', async () => {
+  it('are sent instead of adding an unproven address, and only the owner of the mailbox can join', async () => {
     const org = await api.newOrg();
     const squatter = await api.newUser();
     const add = () => post(`/orgs/${org.orgId}/members`, { email: squatter.email, role: 'admin' }, org.owner.token);
     const invited = await add();
     expect([invited.status, Object.keys(invited.body.data)]).toEqual([202, ['invitation']]);
     expect(await membersOf(org)).toHaveLength(1);
-    // The owner of the mailbox takes the account from whoever made it, and joins.
+    // The owner of the mailbox takes the account over from whoever created it, and joins.
     const link = await linkTo(squatter.email);
     await forgot(squatter.email);
     expect((await reset(await linkTo(squatter.email, 2))).status).toBe(200);
@@ -330,7 +332,7 @@ describe('invitations', () => {
     expect([added.status, Object.keys(added.body.data)]).toEqual([201, ['member']]);
   });
 
-  it('are over when they are revoked, replaced, or too old', async () => {
+  it('end when they are revoked, replaced or expired', async () => {
     const org = await api.newOrg();
     const email = `${randomUUID()}@example.com`;
     const first = (await invite(org, email)).body.data.invitation;
@@ -354,7 +356,7 @@ describe('invitations', () => {
     expect(await db.collection('users').countDocuments({ email })).toBe(0);
   });
 
-  it('are for admins, are worth what their inviter may do, and let nobody back in who was taken out', async () => {
+  it('require an admin, grant at most the inviter’s role, and do not readmit a removed member', async () => {
     const org = await api.newOrg();
     const [admin, user] = [await api.newUser(), await api.newUser()];
     await invite(org, admin.email, 'admin');
@@ -375,7 +377,7 @@ describe('invitations', () => {
     const good = await linkTo(user.email, 2);
     expect((await accept(good, user)).status).toBe(200);
     const path = `/orgs/${org.orgId}/members/${user.userId}`;
-    // As if the process had died right after the membership was stored.
+    // The state after a process died right after it stored the membership.
     await db
       .collection('invitations')
       .updateOne({ email: user.email, status: 'accepted', joined_at: { $exists: true } }, { $unset: { joined_at: 1 } });
@@ -384,7 +386,7 @@ describe('invitations', () => {
     expect((await membersOf(org)).map(({ email }) => email)).not.toContain(user.email);
   });
 
-  it('can be finished by their person when the process died before the membership was stored', async () => {
+  it('can be accepted again by their person when the process died before it stored the membership', async () => {
     const org = await api.newOrg();
     const [user, other] = [await api.newUser(), await api.newUser()];
     await invite(org, user.email);
@@ -397,7 +399,7 @@ describe('invitations', () => {
     expect((await accept(token, user)).body.code).toBe('LINK_OVER');
   });
 
-  it('say who sends them and why, and go to nobody who objects: those get a link from hand to hand', async () => {
+  it('name their sender and reason, and are not mailed to an address that objected; the inviter gets the link', async () => {
     const [org, other] = [await api.newOrg(), await api.newOrg()];
     const email = `${randomUUID()}@example.com`;
     await invite(org, email);
@@ -413,7 +415,7 @@ describe('invitations', () => {
     const object = (at: string, raw: string) =>
       api.request('POST', at, { raw, headers: { 'content-type': 'application/x-www-form-urlencoded' } });
 
-    // Scanners of mails follow links, which changes nothing.
+    // Mail scanners follow links, so following the link must not change anything.
     const seen = await api.request('GET', path);
     expect([seen.status, seen.headers.get('location')]).toEqual([302, `/account#mail_stop=${path.split('/').at(-1)}`]);
     expect((await object(path, 'scope=everything')).status).toBe(400);
@@ -431,7 +433,7 @@ describe('invitations', () => {
     expect(await settled(email, 'account.invitation', 3)).toEqual(['delivered', 'delivered', 'delivered']);
   });
 
-  it('are counted a day for the account over all its organizations, fewer while its own address is unproven: 429', async () => {
+  it('are limited per account and day over all its organizations, to fewer while its address is unproven: 429', async () => {
     const owner = await api.newUser();
     const orgs = [await api.newOrg(owner), await api.newOrg(owner)];
     const inviteNext = async () => {
@@ -448,7 +450,7 @@ describe('invitations', () => {
     expect(then).toEqual([201, 201, 201, true]);
   });
 
-  it('are counted a day for an organization, whoever of its people invites: 429', async () => {
+  it('are limited per organization and day over all its members: 429', async () => {
     const org = await api.newOrg();
     const [admin, email] = [await api.newUser(), () => `${randomUUID()}@example.com`];
     await proveAddresses(db, org.owner, admin);
@@ -458,7 +460,7 @@ describe('invitations', () => {
     expect(answers).toEqual([...Array.from({ length: 8 }, () => 201), 429]);
   });
 
-  it('make no link of what somebody calls an organization', async () => {
+  it('contain no link from the organization’s name', async () => {
     const { owner } = await api.newOrg();
     const made = await post('/orgs', { name: 'Win at https://evil.example/x or evil.example' }, owner.token);
     const org = { orgId: made.body.data.org_id, owner };
@@ -469,7 +471,7 @@ describe('invitations', () => {
   });
 });
 
-it('no token is in any record, in what members see of deliveries, or in a log', async () => {
+it('a token is never in a record, in the deliveries that members see, or in a log', async () => {
   const org = await api.newOrg();
   const email = `${randomUUID()}@example.com`;
   await post(`/orgs/${org.orgId}/invitations`, { email, role: 'member' }, org.owner.token);

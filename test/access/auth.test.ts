@@ -1,4 +1,7 @@
-/** Signing in with e-mail and password: accounts, refusals that tell nothing, and limits that parallel guesses cannot pass. */
+/**
+ * Sign-in with e-mail and password: accounts, refusals that reveal nothing, and rate limits that hold against parallel
+ * guesses.
+ */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { createLocalJWKSet, jwtVerify } from 'jose';
@@ -32,7 +35,7 @@ describe('POST /auth/register', () => {
     });
   });
 
-  it('with `company` makes the registrant the owner of a sandbox organization', async () => {
+  it('with `company` makes the user the owner of a sandbox organization', async () => {
     const { body } = await register({ company: 'Analytical Engines' });
     const [membership] = body.data.organizations;
     expect(membership).toEqual({ org_id: expect.stringMatching(/^org_/), name: 'Analytical Engines', role: 'owner' });
@@ -40,7 +43,7 @@ describe('POST /auth/register', () => {
     expect(org.body.data).toMatchObject({ name: 'Analytical Engines', role: 'owner', environment: 'sandbox' });
   });
 
-  it('takes an address once, however it is spelled: 409, and no organization is left behind', async () => {
+  it('accepts an address once, in any spelling: 409, and no organization is created', async () => {
     const email = newEmail();
     expect((await register({ email: ` ${email.toUpperCase()} ` })).body.data.user.email).toBe(email);
     const company = `Company ${randomUUID()}`;
@@ -49,7 +52,7 @@ describe('POST /auth/register', () => {
     expect(await db().collection('organizations').countDocuments({ name: company })).toBe(0);
   });
 
-  it('of racing registrations of one address exactly one succeeds', async () => {
+  it('lets exactly one of several concurrent registrations of an address succeed', async () => {
     const email = newEmail();
     const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => register({ email, company: `Racer ${i}` })));
     expect(answers.map((a) => a.status).sort()).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);
@@ -69,7 +72,7 @@ describe('POST /auth/register', () => {
     ['a name of two lines', { name: 'Ada\nLovelace' }, 'name'],
     ['an endless company', { company: 'x'.repeat(101) }, 'company'],
     ['a missing name', { name: undefined }, 'name'],
-  ])('refuses %s: 400, naming the field', async (_, body, field) => {
+  ])('refuses %s with 400 naming the field', async (_, body, field) => {
     const answer = await register(body);
     expect([answer.status, answer.body.code, answer.body.details[0].path]).toEqual([
       400,
@@ -78,7 +81,7 @@ describe('POST /auth/register', () => {
     ]);
   });
 
-  it('keeps the password as argon2id with the parameters of OWASP, and nowhere readable', async () => {
+  it('stores the password as argon2id with OWASP’s parameters, and nowhere in plain text', async () => {
     const secret = `pass-${randomUUID()}`;
     const email = newEmail();
     await api.request('POST', '/auth/register', {
@@ -96,7 +99,7 @@ describe('POST /auth/register', () => {
 });
 
 describe('POST /auth/login', () => {
-  it('gives a token that proves itself by the published keys and lives 7 days', async () => {
+  it('returns a token that verifies with the published keys and is valid for 7 days', async () => {
     const { email, password: right } = await api.newUser();
     const { status, body } = await login(` ${email.toUpperCase()}`, right);
     expect(status).toBe(200);
@@ -111,7 +114,7 @@ describe('POST /auth/login', () => {
     expect(body.data.expires_at).toBe(new Date(payload.exp! * 1000).toISOString());
   });
 
-  it('answers a wrong password and an unknown address alike', async () => {
+  it('answers a wrong password and an unknown address identically', async () => {
     const { email } = await api.newUser();
     const wrong = await login(email, 'not the password');
     const unknown = await login(newEmail(), 'not the password');
@@ -122,7 +125,7 @@ describe('POST /auth/login', () => {
     expect(names(unknown.headers)).toEqual(names(wrong.headers));
   });
 
-  it('after five failures is closed to that account, also to the right password: 429 with Retry-After', async () => {
+  it('locks an account after five failures, even for the right password: 429 with Retry-After', async () => {
     const { email, password: right } = await api.newUser();
     for (let i = 0; i < 5; i++) expect((await login(email, 'not the password')).status).toBe(401);
     const closed = await login(email, right);
@@ -133,20 +136,20 @@ describe('POST /auth/login', () => {
     expect((await login(other.email, other.password)).status).toBe(200);
   });
 
-  it('is closed in the same way to an address nobody has', async () => {
+  it('locks an unknown address in the same way', async () => {
     const email = newEmail();
     for (let i = 0; i < 5; i++) expect((await login(email)).status).toBe(401);
     expect((await login(email)).status).toBe(429);
   });
 
-  it('lets no more than five of twenty parallel guesses be tried', async () => {
+  it('checks at most five of twenty parallel guesses', async () => {
     const { email } = await api.newUser();
     const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => login(email, `guess number ${i}`)));
     const count = (status: number) => answers.filter((a) => a.status === status).length;
     expect([count(401), count(429)]).toEqual([5, 15]);
   });
 
-  it('does not count successes', async () => {
+  it('does not count successful logins', async () => {
     const { email, password: right } = await api.newUser();
     for (let i = 0; i < 4; i++) await login(email, 'not the password');
     for (let i = 0; i < 8; i++) expect((await login(email, right)).status).toBe(200);
@@ -154,7 +157,7 @@ describe('POST /auth/login', () => {
     expect((await login(email, right)).status).toBe(429);
   });
 
-  it('takes a password typed with composed or decomposed letters as the same', async () => {
+  it('treats composed and decomposed letters in a password as equal', async () => {
     const email = newEmail();
     await register({ email, password: 'pässwörter sind lang'.normalize('NFC') });
     expect((await login(email, 'pässwörter sind lang'.normalize('NFD'))).status).toBe(200);
@@ -162,7 +165,7 @@ describe('POST /auth/login', () => {
 });
 
 describe('GET /auth/me', () => {
-  it('tells who is logged in and where they belong', async () => {
+  it('returns the user and their organizations', async () => {
     const { owner, orgId } = await api.newOrg();
     const { status, body } = await api.request('GET', '/auth/me', { token: owner.token });
     expect([status, body.data]).toEqual([
@@ -174,7 +177,7 @@ describe('GET /auth/me', () => {
     ]);
   });
 
-  it('refuses every token of an account that was signed out everywhere', async () => {
+  it('refuses every token issued before the account was signed out everywhere', async () => {
     const user = await api.newUser();
     await db()
       .collection<{ _id: string }>('users')
@@ -185,7 +188,7 @@ describe('GET /auth/me', () => {
     expect((await api.request('GET', '/auth/me', { token: again.body.data.token })).status).toBe(200);
   });
 
-  it('refuses the token of an account that is gone', async () => {
+  it('refuses the token of a deleted account', async () => {
     const user = await api.newUser();
     await db().collection<{ _id: string }>('users').deleteOne({ _id: user.userId });
     expect((await api.request('GET', '/auth/me', { token: user.token })).status).toBe(401);
@@ -210,7 +213,7 @@ describe('passwords', () => {
     expect(costs).toEqual(Array(3).fill('{"memoryCost":19456,"timeCost":2,"parallelism":1}'));
   });
 
-  it('wait their turn, and are refused rather than queued without end', async () => {
+  it('are hashed by a limited number at a time; beyond a bounded queue, requests are refused', async () => {
     const gate = createGate(2, 1);
     let running = 0;
     let most = 0;

@@ -1,4 +1,4 @@
-/** Members who are taken out: what becomes of their keys, their invitations and their tasks, whatever dies in between. */
+/** Members who are removed: their keys, invitations and tasks, whichever process dies in between. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MongoClient, Db } from 'mongodb';
 import { openClient } from '../kit/database.ts';
@@ -38,7 +38,7 @@ const given = (org: TestOrg, id: string) =>
   }, 'the task to be given up');
 
 describe('DELETE /orgs/{orgId}/members/{userId}', () => {
-  it('gives up their open tasks, and says why; what they finished stays theirs, until it is taken up again', async () => {
+  it('unassigns the member’s open tasks with a note; completed ones stay assigned until they are reopened', async () => {
     const { org, bob } = await withMember();
     const [pending, begun, done] = [
       await taskOf(org, bob),
@@ -61,7 +61,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect(again.body.data).toMatchObject({ status: 'pending', assigned_to: null });
   });
 
-  it('that is refused takes nothing from anybody, and leaves no note', async () => {
+  it('changes nothing when it is refused', async () => {
     const { org } = await withMember();
     const id = await taskOf(org, org.owner);
     expect((await call(org, 'DELETE', `/members/${org.owner.userId}`)).status).toBe(409);
@@ -69,7 +69,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect((await read(org, id)).assigned_to).toBe(org.owner.userId);
   });
 
-  it('ends the keys that the member made, which the answer lists, and nobody else’s', async () => {
+  it('revokes the keys that the member created, which the answer lists, and no others', async () => {
     const { org, bob } = await withMember();
     const [ours, first, second] = [
       await api.newKey(org),
@@ -88,7 +88,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect((await self(ours.token)).status).toBe(200);
   });
 
-  it('ends the keys of somebody who leaves by themself, too', async () => {
+  it('also revokes the keys of a member who leaves voluntarily', async () => {
     const { org, bob } = await withMember();
     const { token, keyId } = await api.newKey({ ...org, owner: bob });
     const left = await api.request('DELETE', `/orgs/${org.orgId}/members/${bob.userId}`, { token: bob.token });
@@ -96,7 +96,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     await until(async () => (await self(token)).status === 401, 'the key to be refused');
   });
 
-  it('with keep_keys makes them those of the owner who asks; an admin may not, nor whoever leaves', async () => {
+  it('with keep_keys transfers the keys to the requesting owner; an admin or the leaving member may not do that', async () => {
     const { org, bob } = await withMember();
     const admin = await api.join(org, 'admin');
     const { token, keyId } = await api.newKey({ ...org, owner: bob });
@@ -113,7 +113,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect(keys).toMatchObject([{ key_id: keyId, status: 'active', created_by_user_id: org.owner.userId }]);
   });
 
-  it('leaves no key behind of a request that was admitted before', async () => {
+  it('leaves no active key from a request of the member that was accepted before', async () => {
     const { org, bob } = await withMember();
     const asked = Array.from({ length: 12 }, () =>
       api.request('POST', keyPath(org), { token: bob.token, body: { name: 'late' } }),
@@ -125,7 +125,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect(keys.filter(({ status }: { status: string }) => status !== 'revoked')).toEqual([]);
   });
 
-  it('ends the invitations that stand in the member’s name', async () => {
+  it('revokes the invitations that the member sent', async () => {
     const org = await api.newOrg();
     const admin = await api.join(org, 'admin');
     const body = { email: (await api.newUser()).email, role: 'member' };
@@ -135,7 +135,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect(invitations).toMatchObject([{ email: body.email, status: 'revoked' }, { status: 'accepted' }]);
   });
 
-  it('whose process died after the member was gone is brought to its end by the sweeper', async () => {
+  it('is completed by the sweeper when the process died after removing the member', async () => {
     const { org, bob } = await withMember();
     const id = await taskOf(org, bob);
     const key = await api.newKey({ ...org, owner: bob });

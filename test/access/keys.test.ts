@@ -1,4 +1,7 @@
-/** Developer keys and publishable keys: shown once, stored hashed, revoked everywhere within a second, modes kept apart. */
+/**
+ * Developer keys and publishable keys: shown once, stored as hashes, revoked in every process within a second, and
+ * separated by mode.
+ */
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { sharedDatabase } from '../kit/database.ts';
@@ -29,7 +32,7 @@ const self = (token: string, at = api) => at.request('GET', '/support/developer-
 const inFuture = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
 
 describe('POST …/keys', () => {
-  it('creates a test key for MCP unless told, and shows its token once', async () => {
+  it('creates a test key with default scopes unless told otherwise, and shows its token once', async () => {
     const { status, body } = await create();
     const { key, token } = body.data;
     expect(status).toBe(201);
@@ -53,14 +56,14 @@ describe('POST …/keys', () => {
     expect(list.body.data).toEqual({ keys: [key], cursor: null });
   });
 
-  it('stores the hash of the token, and the token nowhere', async () => {
+  it('stores only the hash of the token', async () => {
     const { key, token } = (await create({})).body.data;
     const stored = await db().collection<{ _id: string }>('keys').findOne({ _id: key.key_id });
     expect(stored).toMatchObject({ token_hash: createHash('sha256').update(token).digest('hex') });
     expect(JSON.stringify(stored)).not.toContain(token.slice(20));
   });
 
-  it('gives a repeated request the same token, and keeps the answer sealed', async () => {
+  it('returns the same token for a repeated request, and stores the response encrypted', async () => {
     const send = () =>
       api.request('POST', `${base()}/keys`, as({ name: 'server' }, { 'idempotency-key': 'create-key-1' }));
     const [first, second] = [await send(), await send()];
@@ -73,7 +76,7 @@ describe('POST …/keys', () => {
     expect(JSON.stringify(kept)).not.toContain(token.slice(12));
   });
 
-  it('takes scopes, mode and an expiry', async () => {
+  it('accepts scopes, mode and an expiry', async () => {
     const expires_at = inFuture(3600);
     const { body } = await create({
       scopes: ['support:read', 'support:read', 'sessions:mint'],
@@ -102,14 +105,14 @@ describe('POST …/keys', () => {
     [{ expires_at: 'tomorrow' }, ['body', 'expires_at']],
     [{ expires_at: 4102444800 }, ['body', 'expires_at']],
     [{ token_hash: 'x' }, ['body', 'token_hash']],
-  ])('refuses %j: 400, naming the field', async (body, where) => {
+  ])('refuses %j with 400 naming the field', async (body, where) => {
     const answer = await create(body);
     expect([answer.status, answer.body.code, answer.body.details[0].path]).toEqual([400, 'VALIDATION', where]);
   });
 });
 
 describe('GET …/keys', () => {
-  it('pages newest first, each key once, of this organization only', async () => {
+  it('pages newest first, each key once, for this organization only', async () => {
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) ids.unshift((await create()).body.data.key.key_id);
     await api.newKey(await api.newOrg());
@@ -124,7 +127,7 @@ describe('GET …/keys', () => {
 });
 
 describe('PATCH …/keys/{keyId}', () => {
-  it('changes name, scopes and expiry; the token keeps working', async () => {
+  it('changes name, scopes and expiry, and the token keeps working', async () => {
     const { key, token } = (await create()).body.data;
     const expires_at = inFuture(600);
     const { status, body } = await patch(key.key_id, { name: 'renamed', scopes: ['support:read'], expires_at });
@@ -137,7 +140,7 @@ describe('PATCH …/keys/{keyId}', () => {
     expect((await patch(key.key_id, { expires_at: null })).body.data.key.expires_at).toBeNull();
   });
 
-  it('takes an offset from UTC and answers in UTC', async () => {
+  it('accepts a time with a UTC offset, and answers in UTC', async () => {
     const { key } = (await create()).body.data;
     const { body } = await patch(key.key_id, { expires_at: '2099-01-01T01:00:00+01:00' });
     expect(body.data.key.expires_at).toBe('2099-01-01T00:00:00.000Z');
@@ -150,12 +153,12 @@ describe('PATCH …/keys/{keyId}', () => {
     { expires_at: '2001-01-01T00:00:00Z' },
     { status: 'active' },
     { revoked_at: null },
-  ])('refuses %j: 400', async (body) => {
+  ])('refuses %j with 400', async (body) => {
     const { key } = (await create()).body.data;
     expect((await patch(key.key_id, body)).status).toBe(400);
   });
 
-  it('does not edit a revoked key: 409', async () => {
+  it('cannot edit a revoked key: 409', async () => {
     const { key } = (await create()).body.data;
     await revoke(key.key_id);
     for (const body of [{ name: 'x' }, { expires_at: null }, {}]) {
@@ -164,7 +167,7 @@ describe('PATCH …/keys/{keyId}', () => {
     }
   });
 
-  it('revives an expired key by a new expiry', async () => {
+  it('reactivates an expired key by setting a new expiry', async () => {
     const { key, token } = (await create({ expires_at: inFuture(600) })).body.data;
     await db()
       .collection<{ _id: string }>('keys')
@@ -175,7 +178,7 @@ describe('PATCH …/keys/{keyId}', () => {
     await until(async () => (await self(token)).status === 200, 'the key to work again');
   });
 
-  it('finds no key of another organization: 404', async () => {
+  it('answers 404 for a key of another organization', async () => {
     const other = await api.newKey(await api.newOrg());
     expect((await patch(other.keyId, { name: 'mine now' })).status).toBe(404);
     expect((await revoke(other.keyId)).status).toBe(404);
@@ -185,7 +188,7 @@ describe('PATCH …/keys/{keyId}', () => {
 });
 
 describe('DELETE …/keys/{keyId}', () => {
-  it('revokes, and repeating it changes nothing', async () => {
+  it('revokes the key, and a repetition changes nothing', async () => {
     const { key } = (await create()).body.data;
     const first = await revoke(key.key_id);
     expect([first.status, first.body.data.key.status]).toEqual([200, 'revoked']);
@@ -194,7 +197,7 @@ describe('DELETE …/keys/{keyId}', () => {
     expect((await api.request('GET', `${base()}/keys`, as())).body.data.keys[0].status).toBe('revoked');
   });
 
-  it('is effective in every process, also where the key was just used', async () => {
+  it('takes effect in every process, even where the key was just used', async () => {
     const env = systemEnv('shared');
     const second = await startProcess('api/server.ts', env);
     try {
@@ -215,7 +218,7 @@ describe('DELETE …/keys/{keyId}', () => {
 });
 
 describe('POST …/keys/{keyId}/rotate', () => {
-  it('gives a new token for the same name, scopes, mode and expiry, and ends the old one at once', async () => {
+  it('returns a new token with the same name, scopes, mode and expiry, and ends the old one at once', async () => {
     const old = (await create({ scopes: ['support:read'], mode: 'live', expires_at: inFuture(3600) })).body.data;
     const { status, body } = await rotate(old.key.key_id);
     const { key, token } = body.data;
@@ -230,7 +233,7 @@ describe('POST …/keys/{keyId}/rotate', () => {
     ).toEqual(['active', 'expired']);
   });
 
-  it('lets both work during the overlap, but never longer than the old key would have', async () => {
+  it('accepts both tokens during the overlap, but not beyond the old key’s expiry', async () => {
     const old = (await create()).body.data;
     const next = (await rotate(old.key.key_id, { overlap_seconds: 600 })).body.data;
     for (const token of [old.token, next.token]) expect((await self(token)).status).toBe(200);
@@ -244,14 +247,14 @@ describe('POST …/keys/{keyId}/rotate', () => {
     expect(await ends(short.key.key_id)).toBe(short.key.expires_at);
   });
 
-  it('makes one successor, however often and at once it is asked: 409', async () => {
+  it('creates one successor, even for concurrent requests: 409', async () => {
     const { key } = (await create()).body.data;
     const answers = await Promise.all(Array.from({ length: 5 }, () => rotate(key.key_id, { overlap_seconds: 60 })));
     expect(answers.map((a) => a.status).sort()).toEqual([201, 409, 409, 409, 409]);
     expect((await api.request('GET', `${base()}/keys`, as())).body.data.keys).toHaveLength(2);
   });
 
-  it('ends the old token for good: its expiry can no longer be changed, its name can: 409', async () => {
+  it('makes the old key’s expiry final (409), while its name can still be changed', async () => {
     const { key } = (await create({})).body.data;
     await rotate(key.key_id);
     const { status, body } = await patch(key.key_id, { expires_at: null });
@@ -259,20 +262,20 @@ describe('POST …/keys/{keyId}/rotate', () => {
     expect((await patch(key.key_id, { name: 'The former one' })).status).toBe(200);
   });
 
-  it('does not rotate a revoked key: 409', async () => {
+  it('cannot rotate a revoked key: 409', async () => {
     const { key } = (await create()).body.data;
     await revoke(key.key_id);
     expect((await rotate(key.key_id)).body.code).toBe('KEY_REVOKED');
   });
 
-  it.each([-1, 604_801, 1.5, '60', null])('refuses an overlap of %j seconds: 400', async (overlap_seconds) => {
+  it.each([-1, 604_801, 1.5, '60', null])('refuses an overlap of %j seconds with 400', async (overlap_seconds) => {
     const { key } = (await create()).body.data;
     expect((await rotate(key.key_id, { overlap_seconds })).status).toBe(400);
   });
 });
 
 describe('GET …/developer-keys/self', () => {
-  it('tells a key what it is, bare, and never a secret', async () => {
+  it('describes the key without an envelope and without secrets', async () => {
     const { key, token } = (await create({ scopes: allScopes })).body.data;
     const { status, body } = await self(token);
     expect([status, body]).toEqual([
@@ -290,7 +293,7 @@ describe('GET …/developer-keys/self', () => {
     ]);
   });
 
-  it('notes when the key was used', async () => {
+  it('records when the key was used', async () => {
     const { token } = (await create()).body.data;
     await self(token);
     const used = async () =>
@@ -300,7 +303,7 @@ describe('GET …/developer-keys/self', () => {
     );
   });
 
-  it('knows a legacy key, which follows its organization', async () => {
+  it('knows a legacy key, whose mode follows its organization', async () => {
     const token = newToken('secret', 'legacy');
     expect(token).toMatch(/^svc_sk_[0-9A-Za-z]{38}$/);
     const now = new Date();
@@ -338,10 +341,10 @@ describe('a live key before the organization is live', () => {
       (route) => ['key', 'self'].includes(route.auth.kind) && route.method === 'GET' && !/\{(?!orgId)/.test(route.path),
     );
 
-  it('is a guarantee over several routes', () => expect(readable.length).toBeGreaterThan(2));
+  it('has more than two readable routes to check', () => expect(readable.length).toBeGreaterThan(2));
 
   it.each(readable.map((route) => [route.path, route] as const))(
-    'GET %s carries mode and warning',
+    'gets mode and warning from GET %s',
     async (_, route) => {
       const live = (await api.newKey(org, { mode: 'live' })).token;
       const { status, body } = await api.request('GET', route.path.replace('{orgId}', org.orgId), { token: live });
@@ -352,7 +355,7 @@ describe('a live key before the organization is live', () => {
     },
   );
 
-  it('asked for live data says when there will be some, not to use the key that it is: 400', async () => {
+  it('that asks for live data is told (400) when there will be some', async () => {
     const live = (await api.newKey(org, { mode: 'live' })).token;
     const { status, body } = await api.request('GET', `/orgs/${org.orgId}/documents?mode=live`, { token: live });
     expect([status, body.details]).toEqual([
@@ -361,13 +364,13 @@ describe('a live key before the organization is live', () => {
     ]);
   });
 
-  it('a test key carries no warning there', async () => {
+  it('a test key gets no warning from the same route', async () => {
     const test = (await api.newKey(org)).token;
     const { body } = await api.request('GET', `/support/config/orgs/${org.orgId}`, { token: test });
     expect(body).not.toHaveProperty('warning');
   });
 
-  it('writes what test keys see', async () => {
+  it('writes data that test keys see', async () => {
     const live = (await api.newKey(org, { mode: 'live' })).token;
     const { body } = await api.request('PUT', `/support/config/orgs/${org.orgId}`, {
       token: live,
@@ -384,7 +387,7 @@ describe('a live key before the organization is live', () => {
 describe('publishable keys', () => {
   const read = async () => (await api.request('GET', `${base()}/publishable-keys`, as())).body.data;
 
-  it('are there on the first read, one a mode, and stay the same', async () => {
+  it('exist for each mode from the first read on, and stay the same', async () => {
     const first = await read();
     expect(first).toEqual({
       test: { key: expect.stringMatching(/^svc_pk_test_[0-9A-Za-z]{38}$/), created_at: expect.any(String) },
@@ -393,7 +396,7 @@ describe('publishable keys', () => {
     expect(await read()).toEqual(first);
   });
 
-  it('are the same for all first reads that race', async () => {
+  it('are the same for concurrent first reads', async () => {
     for (let round = 0; round < 5; round++) {
       org = await api.newOrg();
       const answers = await Promise.all(Array.from({ length: 8 }, read));
@@ -401,7 +404,7 @@ describe('publishable keys', () => {
     }
   });
 
-  it('rotate by mode, leaving the other', async () => {
+  it('are rotated per mode, without affecting the other mode', async () => {
     const before = await read();
     const { status, body } = await api.request('POST', `${base()}/publishable-keys/live/rotate`, as());
     expect([status, body.data]).toEqual([200, { mode: 'live', key: expect.stringMatching(/^svc_pk_live_/) }]);
@@ -410,13 +413,13 @@ describe('publishable keys', () => {
     expect([after.live.key, after.live.key === before.live.key]).toEqual([body.data.key, false]);
   });
 
-  it('know two modes: 400 for another', async () => {
+  it('exist only for two modes: 400 for any other', async () => {
     expect((await api.request('POST', `${base()}/publishable-keys/staging/rotate`, as())).status).toBe(400);
   });
 });
 
-describe('tokens', () => {
-  it('carry a checksum that a changed character breaks', () => {
+describe('tokens of keys', () => {
+  it('have a checksum that fails when a character changes', () => {
     for (const token of [newToken('secret', 'test'), newToken('publishable', 'live'), newToken('secret', 'legacy')]) {
       expect(wellFormed(token)).toBe(true);
       for (const at of [token.length - 1, token.length - 10, token.length - 30]) {
@@ -426,7 +429,7 @@ describe('tokens', () => {
     }
   });
 
-  it('differ', () => {
+  it('are all different', () => {
     expect(new Set(Array.from({ length: 1000 }, () => newToken('secret', 'test'))).size).toBe(1000);
   });
 });

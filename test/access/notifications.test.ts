@@ -1,4 +1,4 @@
-/** Notifications: each member has one an occasion, whoever else tells the members at the same time. */
+/** Notifications: each member gets one per occasion, even when several processes notify at the same time. */
 import { expect, it } from '@jest/globals';
 import { modelsIn } from '../kit/database.ts';
 import { notifyMembers, NotificationModel } from '../../models/access/notification.ts';
@@ -8,7 +8,7 @@ import { everyRecord } from '../../models/base/define.ts';
 
 modelsIn('notifications');
 
-it('a notice reaches each member once an occasion, also when many tell it at once', async () => {
+it('each member is notified once per occasion, even when notified concurrently', async () => {
   const now = new Date('2026-01-01T00:00:00Z');
   const [orgId, owner, other] = [newId('org'), newId('user'), newId('user')];
   await createOrganization(newOrganization(orgId, 'Plover', owner, now));

@@ -1,4 +1,7 @@
-/** Federated sign-in against a real identity provider: who may join which account, and everything that must not work. */
+/**
+ * Federated sign-in against a real identity provider: who may sign in to which account, and every attempt that must
+ * fail.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { MongoClient, Db } from 'mongodb';
@@ -19,7 +22,7 @@ let api: Api;
 let client: MongoClient;
 let db: Db;
 beforeAll(async () => {
-  // The provider logs long warnings that production needs another configuration.
+  // The provider logs long warnings that its configuration is not for production.
   for (const method of ['info', 'warn'] as const) jest.spyOn(console, method).mockImplementation(() => undefined);
   main = await startIdentityProvider([callback('main'), callback('bad-secret')]);
   second = await startIdentityProvider([callback('second')], { idTokenClaims: true });
@@ -35,7 +38,7 @@ beforeAll(async () => {
       second: of(second),
       dying: of(dying),
       'bad-secret': { ...of(main), client_secret: 'not the secret' },
-      // Nothing listens there, and plain http to another machine is refused before anything is sent.
+      // `gone` has no listener; `plain` uses http to another machine, which is refused before anything is sent.
       gone: { ...of(main), issuer: 'http://127.0.0.1:9' },
       plain: { ...of(main), issuer: 'http://idp.example' },
     }),
@@ -58,9 +61,7 @@ const newPerson = (more: Partial<Person> = {}): Person => ({
   ...more,
 });
 
-/**
- * The first half of a sign-in: our redirect, and the browser's way through the provider back to the callback address.
- */
+/** The first half of a sign-in: our redirect, and the browser's way through the provider to the callback URL. */
 async function begin(person: Person | undefined, provider = 'main') {
   const idp = { second, dying }[provider] ?? main;
   idp.person = person;
@@ -105,13 +106,13 @@ async function registered(email: string) {
   return body.data as { token: string; user: { userId: string } };
 }
 
-it('browsers that come back are counted by themselves, not with registrations', async () => {
+it('callback requests have their own rate limit, separate from registrations', async () => {
   for (const path of ['/auth/oidc/main/callback', '/integrations/slack/callback', '/support/mcp/oauth/callback'])
     expect((await api.request('GET', path)).headers.get('ratelimit-policy')).toMatch(/^"callbacks";/);
 });
 
 describe('GET /auth/oidc/{provider}/start', () => {
-  it('sends the browser on with state, nonce and PKCE, and ties the sign-in to it by a cookie', async () => {
+  it('redirects with state, nonce and PKCE, and binds the sign-in to the browser by a cookie', async () => {
     const { start, setCookie } = await begin(newPerson());
     expect(start.origin).toBe(main.issuer);
     const params = Object.fromEntries(start.searchParams);
@@ -132,40 +133,43 @@ describe('GET /auth/oidc/{provider}/start', () => {
   });
 
   it.each(['nobody', '__proto__', 'constructor', 'toString', '%2e%2e'])(
-    'knows no provider %s: 404',
+    'answers 404 for the unknown provider %s',
     async (provider) => {
       expect((await api.request('GET', `/auth/oidc/${provider}/start`)).status).toBe(404);
       expect((await api.request('GET', `/auth/oidc/${provider}/callback?state=a&code=b`)).status).toBe(404);
     },
   );
 
-  it.each(['gone', 'plain'])('says so when the provider %s cannot be asked: 503', async (provider) => {
+  it.each(['gone', 'plain'])('answers 503 when the provider %s cannot be reached', async (provider) => {
     const { status, body } = await api.request('GET', `/auth/oidc/${provider}/start`);
     expect([status, body.code]).toEqual([503, 'UNAVAILABLE']);
   });
 });
 
 describe('GET /auth/oidc/{provider}/callback', () => {
-  it.each(['main', 'second'])('logs a new person in (%s), and finds the same account again', async (provider) => {
-    const person = newPerson({ picture: 'https://example.com/grace.png' });
-    const { status, headers, body } = await signIn(person, provider);
-    expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
-    expect(body.data).toMatchObject({
-      user: { email: person.email, name: 'Grace', picture: person.picture },
-      organizations: [],
-    });
-    expect((await me(body.data.token)).body.data.user).toEqual(body.data.user);
-    const again = await signIn({ ...person, email: `${randomUUID()}@example.com` }, provider);
-    expect(again.body.data.user).toEqual(body.data.user);
-  });
+  it.each(['main', 'second'])(
+    'creates an account for a new person (%s), and finds it at the next sign-in',
+    async (provider) => {
+      const person = newPerson({ picture: 'https://example.com/grace.png' });
+      const { status, headers, body } = await signIn(person, provider);
+      expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
+      expect(body.data).toMatchObject({
+        user: { email: person.email, name: 'Grace', picture: person.picture },
+        organizations: [],
+      });
+      expect((await me(body.data.token)).body.data.user).toEqual(body.data.user);
+      const again = await signIn({ ...person, email: `${randomUUID()}@example.com` }, provider);
+      expect(again.body.data.user).toEqual(body.data.user);
+    },
+  );
 
-  it('removes the cookie it has used', async () => {
+  it('removes the cookie after its use', async () => {
     const { path, cookie } = await begin(newPerson());
     const { headers } = await finish(path, cookie);
     expect(headers.getSetCookie()[0]).toMatch(/^oidc_[0-9a-f]{16}=; .*expires=Thu, 01 Jan 1970/i);
   });
 
-  it('makes one account of a person who finishes in two tabs at once', async () => {
+  it('creates one account for a person who finishes in several tabs at the same time', async () => {
     const person = newPerson();
     const tabs = [await begin(person), await begin(person), await begin(person)];
     const answers = await Promise.all(tabs.map(({ path, cookie }) => finish(path, cookie)));
@@ -173,7 +177,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     expect(new Set(answers.map((a) => a.body.data.user.userId)).size).toBe(1);
   });
 
-  it('joins an account by a verified address, whose password and tokens then end: nobody had proven it was theirs', async () => {
+  it('joins the account with the same address, and ends its password and tokens, because nobody had proven that address', async () => {
     const person = newPerson();
     const squatter = await registered(person.email!);
     expect((await me(squatter.token)).status).toBe(200);
@@ -185,7 +189,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     expect((await me(body.data.token)).status).toBe(200);
   });
 
-  it('adds a second identity to a verified account without ending anything', async () => {
+  it('adds a second identity to an account with a verified address, and ends nothing', async () => {
     const person = newPerson();
     const first = await signIn(person);
     const other = await signIn(newPerson({ email: person.email! }), 'second');
@@ -194,7 +198,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     expect((await signIn(person)).body.data.user.userId).toBe(first.body.data.user.userId);
   });
 
-  it('a verified owner takes over an account that an unverified identity made, and that identity is out', async () => {
+  it('gives an account created by an unverified identity to the verified owner, and removes that identity', async () => {
     const email = `${randomUUID()}@example.com`;
     const squatter = newPerson({ email, email_verified: false });
     const first = await signIn(squatter);
@@ -205,7 +209,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     expect((await signIn(squatter)).body.code).toBe('FEDERATED_LOGIN_FAILED');
   });
 
-  it('proves the address of an account that it began without, once the provider verifies it; another address proves nothing', async () => {
+  it('marks the account’s address as proven once the provider verifies it, but not through another address', async () => {
     const org = await api.newOrg();
     const person = newPerson({ email_verified: false });
     const added = (email: string) =>
@@ -220,7 +224,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     expect([status, body.data?.member]).toMatchObject([201, { email: person.email, email_verified: true }]);
   });
 
-  it('takes no organization live whose owners have proven no address: 403', async () => {
+  it('refuses to go live (403) while none of the owners has a proven address', async () => {
     const person = newPerson();
     const owner = await registered(person.email!);
     const made = await api.request('POST', '/orgs', { token: owner.token, body: { name: 'Fresh' } });
@@ -235,7 +239,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     expect((await live(token)).body.environment).toBe('production');
   });
 
-  it('lets an address that was registered with a password into an organization once it is proven', async () => {
+  it('proves an address registered with a password, so that it can be added to an organization', async () => {
     const org = await api.newOrg();
     const person = newPerson();
     await registered(person.email!);
@@ -250,7 +254,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
   });
 
   it.each([false, undefined, 'true', 1])(
-    'does not join an account by an address the provider does not call verified (%j): 401',
+    'does not sign in to an account when the provider has not verified the address (%j): 401',
     async (email_verified) => {
       const person = newPerson();
       const owner = await registered(person.email!);
@@ -263,7 +267,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
   );
 
   it.each([undefined, '', 'not an address', 'a@b.example, c@d.example'])(
-    'does not log in a person without an address (%j): 401',
+    'does not sign in a person without a valid address (%j): 401',
     async (email) => {
       const person = newPerson();
       if (email === undefined) delete person.email;
@@ -272,14 +276,14 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     },
   );
 
-  it('takes from the provider no name with line breaks and no picture that is not https', async () => {
+  it('drops line breaks from the name, and a picture that is not https', async () => {
     const { body } = await signIn(newPerson({ name: ' Grace\r\nHopper\u0000 ', picture: 'javascript:alert(1)' }));
     expect(body.data.user.name).toBe('Grace Hopper');
     expect(body.data.user).not.toHaveProperty('picture');
   });
 });
 
-describe('a callback that must not work: 401', () => {
+describe('a callback is refused (401)', () => {
   const refused = async (path: string, cookie?: string) => {
     const { status, body } = await finish(path, cookie);
     expect([status, body.code]).toEqual([401, 'FEDERATED_LOGIN_FAILED']);
@@ -291,13 +295,13 @@ describe('a callback that must not work: 401', () => {
     return url.pathname + url.search;
   };
 
-  it('a second time', async () => {
+  it('when it is repeated', async () => {
     const { path, cookie } = await begin(newPerson());
     expect((await finish(path, cookie)).status).toBe(200);
     await refused(path, cookie);
   });
 
-  it('and the reason is in the log, without what the browser sent', async () => {
+  it('with the reason in the log, but without the values that the browser sent', async () => {
     const { path, cookie, params } = await begin(newPerson());
     const { body } = await finish(
       edited(path, (p) => p.set('iss', second.issuer)),
@@ -319,13 +323,13 @@ describe('a callback that must not work: 401', () => {
       expect(logged()).not.toContain(secret);
   });
 
-  it('twice at once: one of them', async () => {
+  it('except once when it arrives several times at once', async () => {
     const { path, cookie } = await begin(newPerson());
     const answers = await Promise.all([finish(path, cookie), finish(path, cookie), finish(path, cookie)]);
     expect(answers.map((a) => a.status).sort()).toEqual([200, 401, 401]);
   });
 
-  it('in another browser; and the right one still can', async () => {
+  it('in another browser, while the right browser can still finish', async () => {
     const mine = await begin(newPerson());
     const theirs = await begin(newPerson());
     await refused(mine.path);
@@ -382,13 +386,13 @@ describe('a callback that must not work: 401', () => {
     await refused(path, cookie);
   });
 
-  it('when the person said no', async () => {
+  it('when the person denied access', async () => {
     const { path, cookie, params } = await begin(undefined);
     expect(params.get('error')).toBe('access_denied');
     await refused(path, cookie);
   });
 
-  it('when the provider does not accept us', async () => {
+  it('when the provider rejects our client secret', async () => {
     const { path, cookie } = await begin(newPerson(), 'bad-secret');
     await refused(path, cookie);
   });
@@ -396,7 +400,7 @@ describe('a callback that must not work: 401', () => {
   it.each([
     ['whose ID token was made for another sign-in (nonce)', (kept: object) => ({ ...kept, nonce: 'another nonce' })],
     ['whose code was asked for by somebody else (PKCE)', (kept: object) => ({ ...kept, verifier: 'v'.repeat(43) })],
-  ])('%s', async (_, change) => {
+  ])('in a sign-in with this fault: %s', async (_, change) => {
     const { path, cookie, params } = await begin(newPerson());
     const id = createHash('sha256').update(params.get('state')!).digest('hex');
     const states = db.collection<{ _id: string; sealed: string }>('one_time_states');
@@ -410,8 +414,8 @@ describe('a callback that must not work: 401', () => {
   });
 });
 
-describe('a provider that dies half-way', () => {
-  it('is 503, which is no refusal', async () => {
+describe('a provider that is unreachable after the redirect', () => {
+  it('causes 503, not a refusal', async () => {
     const { path, cookie } = await begin(newPerson(), 'dying');
     await dying.close();
     const { status, body } = await finish(path, cookie);

@@ -1,4 +1,4 @@
-/** Organizations: who sees them, who may change who belongs to them, and that one owner always stays. */
+/** Organizations: who can see them, who may change their members, and that one owner always stays. */
 import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { proveAddresses, sharedDatabase } from '../kit/database.ts';
@@ -17,7 +17,7 @@ const membersOf = async (org: TestOrg, by = org.owner) =>
 
 const joined = (org: TestOrg, role: Role): Promise<TestUser> => api.join(org, role);
 
-/** Somebody whose address is proven. */
+/** A new user whose e-mail address is proven. */
 async function provenUser(): Promise<TestUser> {
   const user = await api.newUser();
   await proveAddresses(db(), user);
@@ -28,7 +28,7 @@ const accept = (token: string, by: TestUser) =>
   api.request('POST', '/auth/invitations/accept', { token: by.token, body: { token } });
 
 describe('POST /orgs', () => {
-  it('creates an organization in the sandbox with its maker as owner', async () => {
+  it('creates a sandbox organization whose creator is the owner', async () => {
     const user = await api.newUser();
     const { status, body } = await api.request('POST', '/orgs', { token: user.token, body: { name: 'First Bank' } });
     expect([status, body.data]).toEqual([
@@ -43,7 +43,7 @@ describe('POST /orgs', () => {
     ]);
   });
 
-  it('makes one organization of a request that is repeated under its Idempotency-Key', async () => {
+  it('creates one organization for a request repeated under its Idempotency-Key', async () => {
     const user = await api.newUser();
     const send = (name: string) =>
       api.request('POST', '/orgs', { token: user.token, body: { name }, headers: { 'idempotency-key': 'once' } });
@@ -55,7 +55,7 @@ describe('POST /orgs', () => {
 });
 
 describe('GET /orgs', () => {
-  it('pages through one’s own organizations, newest first, each once, while new ones appear', async () => {
+  it('pages through the user’s own organizations, newest first, each once, while new ones are created', async () => {
     const user = await api.newUser();
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) ids.unshift((await api.newOrg(user)).orgId);
@@ -72,7 +72,7 @@ describe('GET /orgs', () => {
     expect(seen).toEqual(ids);
   });
 
-  it.each(['limit=0', 'limit=-1', 'limit=x', 'limit=1.5', 'cursor=nonsense'])('refuses ?%s: 400', async (query) => {
+  it.each(['limit=0', 'limit=-1', 'limit=x', 'limit=1.5', 'cursor=nonsense'])('refuses ?%s with 400', async (query) => {
     const user = await api.newUser();
     expect((await api.request('GET', `/orgs?${query}`, { token: user.token })).status).toBe(400);
   });
@@ -93,7 +93,7 @@ describe('members', () => {
     expect(JSON.stringify(members)).not.toContain('password');
   });
 
-  it('see the organization with their own role, also in their login', async () => {
+  it('see the organization with their own role, also in GET /auth/me', async () => {
     const org = await api.newOrg();
     const plain = await joined(org, 'member');
     expect((await api.request('GET', `/orgs/${org.orgId}`, { token: plain.token })).body.data.role).toBe('member');
@@ -103,7 +103,7 @@ describe('members', () => {
 });
 
 describe('POST /orgs/{orgId}/members', () => {
-  it('adds somebody whose address is proven, in any spelling', async () => {
+  it('adds a user whose address is proven, in any spelling', async () => {
     const org = await api.newOrg();
     const user = await provenUser();
     const { status, body } = await add(org, org.owner, ` ${user.email.toUpperCase()}`, 'member');
@@ -113,7 +113,7 @@ describe('POST /orgs/{orgId}/members', () => {
     ]);
   });
 
-  it('invites an address that nobody has proven: whoever registered it first gets in by the link alone', async () => {
+  it('invites an unproven address: the user who registered it can join only through the link', async () => {
     const org = await api.newOrg();
     const squatter = await api.newUser();
     const invited = await add(org, org.owner, squatter.email, 'admin');
@@ -131,14 +131,14 @@ describe('POST /orgs/{orgId}/members', () => {
     expect(JSON.stringify(await db().collection('invitations').find({ org_id: org.orgId }).toArray())).not.toContain(
       tokenOf(invited),
     );
-    // The link is for this address, and says nothing about who has its mailbox.
+    // The link is for this address only, and does not prove who owns the mailbox.
     expect((await accept(tokenOf(invited), await api.newUser())).body.code).toBe('LINK_OVER');
     expect((await accept(tokenOf(invited), squatter)).status).toBe(200);
     expect((await membersOf(org)).members.at(-1)).toMatchObject({ email: squatter.email, email_verified: false });
     expect((await accept(tokenOf(invited), squatter)).body.code).toBe('LINK_OVER');
   });
 
-  it('invites an address without an account in the same way; the account that the link makes has proven nothing', async () => {
+  it('invites an address without an account in the same way, and the new account’s address stays unproven', async () => {
     const org = await api.newOrg();
     const email = `${randomUUID()}@example.com`;
     const invited = await add(org, org.owner, email, 'member');
@@ -146,12 +146,12 @@ describe('POST /orgs/{orgId}/members', () => {
     const body = { token: tokenOf(invited), name: 'Newcomer', password: 'correct horse battery' };
     expect((await api.request('POST', '/auth/invitations/register', { body })).status).toBe(201);
     expect((await membersOf(org)).members.at(-1)).toMatchObject({ email, email_verified: false });
-    // So another organization does not take it for proven.
+    // Another organization must not treat the address as proven either.
     const other = await api.newOrg();
     expect((await add(other, other.owner, email, 'admin')).status).toBe(202);
   });
 
-  it('hands out one link that is good: a later invitation of the address ends the one before', async () => {
+  it('makes only the latest invitation link of an address valid', async () => {
     const org = await api.newOrg();
     const user = await api.newUser();
     const first = await add(org, org.owner, user.email, 'owner');
@@ -162,7 +162,7 @@ describe('POST /orgs/{orgId}/members', () => {
     expect((await accept(tokenOf(second), user)).body.data.organization.role).toBe('member');
   });
 
-  it('refuses somebody who is a member already, whatever the role: 409', async () => {
+  it('refuses an existing member, whatever the role: 409', async () => {
     const org = await api.newOrg();
     const user = await joined(org, 'member');
     const again = await add(org, org.owner, user.email, 'owner');
@@ -170,7 +170,7 @@ describe('POST /orgs/{orgId}/members', () => {
     expect((await membersOf(org)).count).toBe(2);
   });
 
-  it('adds somebody once when two add them at the same time', async () => {
+  it('adds a user once when several requests add them at the same time', async () => {
     const org = await api.newOrg();
     const user = await provenUser();
     const answers = await Promise.all(Array.from({ length: 6 }, () => add(org, org.owner, user.email, 'member')));
@@ -178,12 +178,12 @@ describe('POST /orgs/{orgId}/members', () => {
     expect((await membersOf(org)).count).toBe(2);
   });
 
-  it('is for admins; only an owner makes an owner: 403', async () => {
+  it('requires an admin, and an owner for adding an owner: 403', async () => {
     const org = await api.newOrg();
     const [admin, plain, newcomer] = [await joined(org, 'admin'), await joined(org, 'member'), await provenUser()];
     expect((await add(org, plain, newcomer.email, 'member')).body.code).toBe('MISSING_ROLE');
     expect((await add(org, admin, newcomer.email, 'owner')).body.code).toBe('MISSING_ROLE');
-    // A member who may not add anybody must not learn from the answer whether an account exists, either.
+    // A member who may not add others must not learn from the answer whether an account exists either.
     expect((await add(org, admin, 'nobody-at-all@example.com', 'owner')).body.code).toBe('MISSING_ROLE');
     expect((await add(org, admin, newcomer.email, 'admin')).status).toBe(201);
   });
@@ -192,7 +192,7 @@ describe('POST /orgs/{orgId}/members', () => {
     { email: 'a@b.example', role: 'god' },
     { email: 'a@b.example' },
     { email: 'a@b.example', role: 'member', org_id: 'x' },
-  ])('refuses %j: 400', async (body) => {
+  ])('refuses %j with 400', async (body) => {
     const org = await api.newOrg();
     expect((await api.request('POST', `/orgs/${org.orgId}/members`, { token: org.owner.token, body })).status).toBe(
       400,
@@ -204,7 +204,7 @@ describe('PATCH /orgs/{orgId}/members/{userId}', () => {
   const change = (org: TestOrg, by: TestUser, userId: string, role: Role) =>
     api.request('PATCH', `/orgs/${org.orgId}/members/${userId}`, { token: by.token, body: { role } });
 
-  it('gives a member another role, which counts from the next request on', async () => {
+  it('changes a member’s role from the next request on', async () => {
     const org = await api.newOrg();
     const plain = await joined(org, 'member');
     const { status, body } = await change(org, org.owner, plain.userId, 'admin');
@@ -216,7 +216,7 @@ describe('PATCH /orgs/{orgId}/members/{userId}', () => {
     expect((await change(org, org.owner, plain.userId, 'member')).status).toBe(200);
   });
 
-  it('is for owners, who may step back themselves while there is another one', async () => {
+  it('requires an owner, who may step down while there is another owner', async () => {
     const org = await api.newOrg();
     const [admin, plain] = [await joined(org, 'admin'), await joined(org, 'member')];
     for (const by of [admin, plain])
@@ -229,14 +229,14 @@ describe('PATCH /orgs/{orgId}/members/{userId}', () => {
     expect((await change(org, org.owner, plain.userId, 'admin')).body.code).toBe('MISSING_ROLE');
   });
 
-  it('knows no one who is no member: 404, and no role that does not exist: 400', async () => {
+  it('answers 404 for a user who is not a member, and 400 for an unknown role', async () => {
     const org = await api.newOrg();
     const stranger = await api.newUser();
     expect((await change(org, org.owner, stranger.userId, 'admin')).status).toBe(404);
     expect((await change(org, org.owner, org.owner.userId, 'god' as Role)).status).toBe(400);
   });
 
-  it('of two owners who step back at once, or demote each other, one stays', async () => {
+  it('keeps one owner when two step down or demote each other at the same time', async () => {
     for (let round = 0; round < 8; round++) {
       const org = await api.newOrg();
       const second = await joined(org, 'owner');
@@ -252,7 +252,7 @@ describe('PATCH /orgs/{orgId}/members/{userId}', () => {
 });
 
 describe('DELETE /orgs/{orgId}/members/{userId}', () => {
-  it('ends the membership at once: the organization is 404 from then on', async () => {
+  it('ends the membership at once: later requests to the organization get 404', async () => {
     const org = await api.newOrg();
     const plain = await joined(org, 'member');
     const { status, body } = await remove(org, org.owner, plain.userId);
@@ -272,7 +272,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect((await remove(org, plain, plain.userId)).status).toBe(200);
   });
 
-  it('lets an admin remove members and admins, but no owner: 403', async () => {
+  it('lets an admin remove members and admins, but not owners: 403', async () => {
     const org = await api.newOrg();
     const [admin, other, plain] = [await joined(org, 'admin'), await joined(org, 'admin'), await joined(org, 'member')];
     expect((await remove(org, admin, org.owner.userId)).body.code).toBe('MISSING_ROLE');
@@ -280,14 +280,14 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect((await remove(org, admin, plain.userId)).status).toBe(200);
   });
 
-  it('keeps the last owner: 409', async () => {
+  it('does not remove the last owner: 409', async () => {
     const org = await api.newOrg();
     await joined(org, 'admin');
     const { status, body } = await remove(org, org.owner, org.owner.userId);
     expect([status, body.code]).toEqual([409, 'LAST_OWNER']);
   });
 
-  it('of two owners who leave at once one stays, every time', async () => {
+  it('keeps one owner when two leave at the same time', async () => {
     for (let round = 0; round < 8; round++) {
       const org = await api.newOrg();
       const second = await joined(org, 'owner');
@@ -298,13 +298,13 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     }
   });
 
-  it('of two owners who remove one another at once one stays', async () => {
+  it('keeps one owner when two remove each other at the same time', async () => {
     for (let round = 0; round < 8; round++) {
       const org = await api.newOrg();
       const second = await joined(org, 'owner');
       const answers = await Promise.all([remove(org, org.owner, second.userId), remove(org, second, org.owner.userId)]);
       const stayed = answers[0].status === 200 ? org.owner : second;
-      // The slower of the two is told that it is the last owner, or that it is no longer a member.
+      // The slower one is refused, as the last owner or because they are no longer a member.
       expect(answers.map((a) => a.status).sort()).toEqual([200, expect.any(Number)]);
       expect([404, 409]).toContain(Math.max(...answers.map((a) => a.status)));
       expect((await membersOf(org, stayed)).members).toMatchObject([{ userId: stayed.userId, role: 'owner' }]);

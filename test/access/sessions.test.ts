@@ -1,4 +1,7 @@
-/** Support sessions: minted for one customer, known again, refused once over, and closed to everything else. */
+/**
+ * Support sessions: minted for one customer, who is recognized later, refused after they end, and not accepted as any
+ * other credential.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLocalJWKSet, decodeJwt, jwtVerify, type JSONWebKeySet } from 'jose';
@@ -25,7 +28,7 @@ const mint = (body: Record<string, unknown>, headers: Record<string, string> = {
   api.request('POST', `/support/sessions/orgs/${org.orgId}/mint`, { token, body, headers });
 const revoke = (sessionId: string, token = org.owner.token, orgId = org.orgId) =>
   api.request('POST', `/support/sessions/orgs/${orgId}/${sessionId}/revoke`, { token });
-/** A request that is answered only for a valid session. */
+/** A request that only a valid session may make. */
 const ask = (token: string, orgId = org.orgId, at = api) =>
   at.request('GET', `/support/chat/conversations/${orgId}`, { token });
 const customerIds = (replies: Reply[]) => [...new Set(replies.map(({ body }) => body.customer_id as string))];
@@ -33,7 +36,7 @@ const sessionRecord = (sessionId: string) => db().collection<{ _id: string }>('s
 const customerRecord = (id: string) => db().collection<{ _id: string }>('customers').findOne({ _id: id });
 
 describe('POST …/mint', () => {
-  it('gives a signed token with all that the session is, and where to use it', async () => {
+  it('returns a signed token with all properties of the session, and the URLs to use it with', async () => {
     const before = Date.now();
     const { status, body } = await mint({
       customer: { email: ' Ada@Example.COM ', name: 'Ada', externalCustomerId: 'u-1' },
@@ -88,7 +91,7 @@ describe('POST …/mint', () => {
     expect((await ask(body.token)).status).toBe(200);
   });
 
-  it('lasts an hour unless told, and names no product when the context names none', async () => {
+  it('is valid for an hour by default, and has no product when the context has none', async () => {
     const { body } = await mint({ customer: { email: newEmail() }, context: { productType: ' ' } });
     const payload = decodeJwt(body.token);
     expect(payload.exp! - payload.iat!).toBe(3600);
@@ -96,7 +99,7 @@ describe('POST …/mint', () => {
     expect(body).not.toHaveProperty('step_up_token');
   });
 
-  it('keeps neither the token nor the step-up token readable, also not for an Idempotency-Key', async () => {
+  it('stores neither the token nor the step-up token in plain text, not even for an Idempotency-Key', async () => {
     const { body } = await mint({ customer: { email: newEmail() }, stepUp: true }, { 'idempotency-key': randomUUID() });
     expect(body.step_up_token).toMatch(/^sut_[\w-]{43}$/);
     const stored = await sessionRecord(body.session_id);
@@ -130,7 +133,7 @@ describe('POST …/mint', () => {
     ['a context of 9 KiB', { context: { a: 'x'.repeat(9 * 1024) } }, ['context']],
     ['an operator in the context', { context: { a: { $ne: null } } }, ['context']],
     ['a mode of the caller’s', { mode: 'live' }, ['mode']],
-  ])('refuses %s: 400, naming it', async (_, fields, path) => {
+  ])('refuses %s with 400 naming the field', async (_, fields, path) => {
     const { status, body } = await mint({
       ...('customer' in fields || path[0] === 'customer' ? {} : { customer: { email: newEmail() } }),
       ...fields,
@@ -138,14 +141,11 @@ describe('POST …/mint', () => {
     expect([status, body.code, body.details[0].path]).toEqual([400, 'VALIDATION', ['body', ...path]]);
   });
 
-  it.each(['7', 'user 7/ä', 'v'.repeat(100)])(
-    'takes %j as a visitor, for the backend vouches for it',
-    async (visitorId) => {
-      expect((await mint({ customer: { email: newEmail() }, visitorId })).status).toBe(200);
-    },
-  );
+  it.each(['7', 'user 7/ä', 'v'.repeat(100)])('accepts any visitor id from a backend: %j', async (visitorId) => {
+    expect((await mint({ customer: { email: newEmail() }, visitorId })).status).toBe(200);
+  });
 
-  it('refuses a context that is nothing but brackets, rather than failing over it', async () => {
+  it('refuses deeply nested brackets with 400 instead of failing', async () => {
     const raw = `{"customer":{"email":"a@b.example"},"context":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`;
     const { status, body } = await api.request('POST', `/support/sessions/orgs/${org.orgId}/mint`, {
       token: key,
@@ -155,7 +155,7 @@ describe('POST …/mint', () => {
     expect([status, body.details]).toEqual([400, [{ path: ['body'], message: 'may nest 100 levels deep, not more' }]]);
   });
 
-  it('answers the same Idempotency-Key with the same session, and makes one', async () => {
+  it('returns the same session for the same Idempotency-Key', async () => {
     const [body, headers] = [{ customer: { email: newEmail() } }, { 'idempotency-key': randomUUID() }];
     const first = await mint(body, headers);
     const again = await mint(body, headers);
@@ -164,7 +164,7 @@ describe('POST …/mint', () => {
     expect(await db().collection('sessions').countDocuments({ org_id: org.orgId })).toBe(1);
   });
 
-  it('gives with the same Idempotency-Key no session that is over: a fresh one is minted', async () => {
+  it('never replays an expired session for the same Idempotency-Key, but mints a new one', async () => {
     const env = systemEnv('shared');
     const later = await startProcess('test/kit/chatapi.ts', env);
     try {
@@ -173,7 +173,7 @@ describe('POST …/mint', () => {
       const headers = { 'idempotency-key': randomUUID() };
       const again = () => apiAt(later.url).request('POST', path, { token: key, body, headers });
       const first = await again();
-      // The session is still valid.
+      // The first session is still valid.
       await moveClock(later, 40_000);
       expect((await again()).body.session_id).toBe(first.body.session_id);
       await moveClock(later, 62_000);
@@ -185,10 +185,10 @@ describe('POST …/mint', () => {
       expect(Date.parse(fresh.body.expires_at)).toBeGreaterThan(Date.parse(first.body.expires_at));
       expect(fresh.body.customer_id).toBe(first.body.customer_id);
       expect((await ask(fresh.body.token)).status).toBe(200);
-      // The same answer is returned again.
+      // The new session is now the replayed one.
       const replayed = await again();
       expect([replayed.body, replayed.headers.get('idempotent-replayed')]).toEqual([fresh.body, 'true']);
-      // By then another request may use the key, as after a day.
+      // By now the Idempotency-Key may be reused for another request, as after a day.
       await moveClock(later, 130_000);
       const other = { customer: { email: newEmail() } };
       const reused = await until(async () => {
@@ -202,7 +202,7 @@ describe('POST …/mint', () => {
     }
   });
 
-  it('takes the mode of the key, for the session’s life', async () => {
+  it('gives the session the key’s mode for its whole life', async () => {
     await api.goLive(org);
     const live = (await api.newKey(org, { mode: 'live' })).token;
     const [inTest, inLive] = [
@@ -220,7 +220,7 @@ describe('POST …/mint', () => {
     expect((await ask(inLive.body.token)).status).toBe(200);
   });
 
-  it('with a live key before the organization is live makes a test session, and says so', async () => {
+  it('with a live key creates a test session with a warning until the organization is live', async () => {
     const live = (await api.newKey(org, { mode: 'live' })).token;
     const { body } = await mint({ customer: { email: newEmail() } }, {}, live);
     expect(body).toMatchObject({ mode: 'test', warning: { code: 'LIVE_KEY_NOT_ACTIVE', message: expect.any(String) } });
@@ -229,8 +229,8 @@ describe('POST …/mint', () => {
   });
 });
 
-describe('a customer', () => {
-  it('is the same by the same e-mail however it is spelled, and by the same external id', async () => {
+describe('the customer of a session', () => {
+  it('is recognized by the same e-mail in any spelling, and by the same external id', async () => {
     const email = newEmail();
     const byEmail = [
       await mint({ customer: { email } }),
@@ -246,7 +246,7 @@ describe('a customer', () => {
     expect(customerIds([...byEmail, ...byId])).toHaveLength(2);
   });
 
-  it('known by the e-mail alone keeps who it is when it gets an external id', async () => {
+  it('known by e-mail only stays the same customer when an external id is added', async () => {
     const email = newEmail();
     const replies = [
       await mint({ customer: { email, name: 'Ada' } }),
@@ -262,7 +262,7 @@ describe('a customer', () => {
     });
   });
 
-  it('with both is whom the external id says, and is known by that e-mail from then on', async () => {
+  it('is found by external id rather than e-mail, and by that e-mail from then on', async () => {
     const email = newEmail();
     const byEmail = await mint({ customer: { email } });
     const byId = await mint({ customer: { externalCustomerId: 'u-1' } });
@@ -273,7 +273,7 @@ describe('a customer', () => {
     expect(byEmail.body.customer_id).not.toBe(byId.body.customer_id);
   });
 
-  it('who changes the e-mail is no longer known by the old one', async () => {
+  it('who changes the e-mail is no longer found by the old one', async () => {
     const [old, next] = [newEmail(), newEmail()];
     const first = await mint({ customer: { email: old, externalCustomerId: 'u-1' } });
     const moved = await mint({ customer: { email: next, externalCustomerId: 'u-1' } });
@@ -286,14 +286,14 @@ describe('a customer', () => {
     ['an e-mail', () => ({ email: 'race@customer.example' })],
     ['an external id', () => ({ externalCustomerId: 'race' })],
     ['both', () => ({ email: 'race@customer.example', externalCustomerId: 'race' })],
-  ])('is made once by racing mints with %s', async (_, customer) => {
+  ])('is created once by concurrent mints with %s', async (_, customer) => {
     const replies = await Promise.all(Array.from({ length: 24 }, () => mint({ customer: customer() })));
     expect(replies.map(({ status }) => status)).toEqual(Array(24).fill(200));
     expect(customerIds(replies)).toHaveLength(1);
     expect(await db().collection('customers').countDocuments({ org_id: org.orgId })).toBe(1);
   });
 
-  it('whose e-mail two external ids claim at once: each stays itself, and the e-mail knows one of them', async () => {
+  it('keeps their external id when two claim an e-mail at the same time, and the e-mail belongs to one of them', async () => {
     const email = newEmail();
     const claims = Array.from({ length: 24 }, (_, i) => ({ email, externalCustomerId: `u-${i % 2}` }));
     const replies = await Promise.all(claims.map((customer) => mint({ customer })));
@@ -305,14 +305,14 @@ describe('a customer', () => {
     expect(await db().collection('customers').countDocuments({ org_id: org.orgId })).toBe(2);
   });
 
-  it('is another one in another organization', async () => {
+  it('is a different one in another organization', async () => {
     const email = newEmail();
     const here = await mint({ customer: { email } });
     const there = await api.newSession(await api.newOrg(), { body: { customer: { email } } });
     expect(there.customerId).not.toBe(here.body.customer_id);
   });
 
-  it('does not become the anonymous visitor that its session names, nor the other way round', async () => {
+  it('is never the same as the anonymous visitor named in the session', async () => {
     const visitorId = randomUUID();
     await db()
       .collection<{ _id: string }>('customers')
@@ -333,7 +333,7 @@ describe('a customer', () => {
 });
 
 describe('POST …/revoke', () => {
-  it('ends the session, says so again, and does not know what is not ours', async () => {
+  it('ends the session, can be repeated, and answers 404 for another organization’s session', async () => {
     const { token, sessionId } = await api.newSession(org, { key });
     const first = await revoke(sessionId);
     const again = await revoke(sessionId);
@@ -347,13 +347,13 @@ describe('POST …/revoke', () => {
     expect((await revoke(sessionId, other.owner.token, other.orgId)).status).toBe(404);
   });
 
-  it('takes no API key: 401', async () => {
+  it('refuses an API key: 401', async () => {
     const { sessionId } = await api.newSession(org, { key });
     const { status, body } = await revoke(sessionId, key);
     expect([status, body.code]).toEqual([401, 'WRONG_CREDENTIAL_KIND']);
   });
 
-  it('keeps the moment of the first', async () => {
+  it('keeps the time of the first revocation when repeated', async () => {
     const { sessionId } = await api.newSession(org, { key });
     await revoke(sessionId);
     const first = await sessionRecord(sessionId);
@@ -361,14 +361,14 @@ describe('POST …/revoke', () => {
     expect(await sessionRecord(sessionId)).toEqual(first);
   });
 
-  it('ends one session of a customer, not the others', async () => {
+  it('ends one session of a customer, and not the others', async () => {
     const body = { customer: { email: newEmail() } };
     const [one, two] = [await api.newSession(org, { key, body }), await api.newSession(org, { key, body })];
     await revoke(one.sessionId);
     expect((await ask(two.token)).status).toBe(200);
   });
 
-  it('reaches a process that had just believed the session', async () => {
+  it('takes effect in a process that has the session in its cache', async () => {
     const env = systemEnv('shared');
     const second = await startProcess('api/server.ts', env);
     try {
@@ -386,7 +386,7 @@ describe('POST …/revoke', () => {
 
 describe('a session token', () => {
   const env = systemEnv('shared');
-  /** Signs with the running system's own keys. */
+  /** Tokens signed with the running system's own keys. */
   const ours = (at: Date) => {
     const config = readConfig(env);
     return createTokens({ config, clock: () => at, secrets: createSecretBox(config.secretKeys) });
@@ -399,14 +399,14 @@ describe('a session token', () => {
     await removeDataDir(env);
   });
 
-  it('opens its own organization only; elsewhere it finds nothing: 404', async () => {
+  it('is accepted for its own organization only, and gets 404 elsewhere', async () => {
     const { token } = await api.newSession(org, { key });
     const other = await api.newOrg();
     const [there, nowhere] = [await ask(token, other.orgId), await ask(token, 'org_nothing')];
     expect([there.status, there.body.error]).toEqual([404, nowhere.body.error]);
   });
 
-  it('is refused once it is over, although its record stands', async () => {
+  it('is refused once it has expired, even though its record exists', async () => {
     const { sessionId, customerId } = await api.newSession(org, { key });
     const claims = { sessionId, customerId, orgId: org.orgId, mode: 'test' as const, verified: true };
     const now = Date.now();
@@ -416,7 +416,7 @@ describe('a session token', () => {
     expect((await ask(over)).status).toBe(401);
   });
 
-  it('is refused without a record, or with another organization’s', async () => {
+  it('is refused without a session record, and with another organization’s record', async () => {
     const other = await api.newSession(await api.newOrg());
     const claims = { customerId: 'cus_1', orgId: org.orgId, mode: 'test' as const, verified: true };
     const end = new Date(Date.now() + 60_000);
@@ -426,7 +426,7 @@ describe('a session token', () => {
     }
   });
 
-  it('is no login, and a login is no session', async () => {
+  it('is not accepted as a login, nor a login as a session', async () => {
     const { token } = await api.newSession(org, { key });
     expect((await api.request('GET', '/auth/me', { token })).status).toBe(401);
     expect((await ask(org.owner.token)).status).toBe(401);
@@ -440,7 +440,7 @@ describe('…/embed-secret', () => {
   const make = (body: Record<string, unknown> = {}, token = key) => api.request('POST', path(), { token, body });
   const look = (token = key) => api.request('GET', path(), { token });
 
-  it('is shown once, kept sealed, and its existence told', async () => {
+  it('is shown once and stored encrypted; later reads tell only that it exists', async () => {
     expect((await look()).body).toEqual({ mode: 'test', exists: false, created_at: null, former_until: null });
     const { status, body } = await make();
     expect([status, body]).toEqual([
@@ -458,7 +458,7 @@ describe('…/embed-secret', () => {
     expect(JSON.stringify(rows)).not.toContain(body.embed_secret);
   });
 
-  it('of each mode is another one; a member names the mode', async () => {
+  it('is separate for each mode, and a member names the mode', async () => {
     await api.goLive(org);
     const live = await api.request('POST', `${path()}?mode=live`, { token: org.owner.token, body: {} });
     expect([live.body.mode, (await look()).body.exists]).toEqual(['live', false]);
@@ -466,7 +466,7 @@ describe('…/embed-secret', () => {
     expect(seen.body).toMatchObject({ mode: 'live', exists: true });
   });
 
-  it('may overlap with its successor, up to 7 days', async () => {
+  it('may overlap with its successor for up to 7 days', async () => {
     await make();
     const before = Date.now();
     await make({ overlap_seconds: 60 });
@@ -478,7 +478,7 @@ describe('…/embed-secret', () => {
     expect((await make({ overlap_seconds: 7 * 86_400 + 1 })).status).toBe(400);
   });
 
-  it('made by many at once leaves one, and each is told what it made', async () => {
+  it('created by concurrent requests is stored once, and each response has its own value', async () => {
     const made = await Promise.all(Array.from({ length: 8 }, () => make()));
     expect(made.map(({ status }) => status)).toEqual(Array(8).fill(201));
     expect(new Set(made.map(({ body }) => body.embed_secret)).size).toBe(8);

@@ -1,4 +1,7 @@
-/** Tokens of logins and of support sessions: only ours, for what they are, in time; and signing keys that rotate without signing anybody out. */
+/**
+ * Tokens of logins and support sessions: only ours are accepted, for their purpose and until they expire. Signing keys
+ * rotate without ending logins.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   exportSPKI,
@@ -24,7 +27,7 @@ const start = new Date('2026-03-01T00:00:00Z').getTime();
 let config: Config;
 let now: number;
 const env = systemEnv('tokens');
-/** A simulated process: its own copy of the keys, the shared database, and a clock that the test sets. */
+/** A simulated process with its own copy of the keys, the shared database, and a clock that the test sets. */
 const newProcess = () =>
   createTokens({ config, clock: () => new Date(now), secrets: createSecretBox(config.secretKeys) });
 const privateHalf = ({ _id, private_jwk }: SigningKey): string =>
@@ -43,8 +46,8 @@ beforeEach(async () => {
   now = start;
 });
 
-describe('a token', () => {
-  it('names its account and epoch, and lives exactly 7 days', async () => {
+describe('a login token', () => {
+  it('contains account and epoch, and expires after exactly 7 days', async () => {
     const tokens = newProcess();
     const { token, expiresAt } = await tokens.sign('usr_1', 3);
     expect(expiresAt).toEqual(new Date(start + 7 * dayMs));
@@ -54,13 +57,13 @@ describe('a token', () => {
     expect(await tokens.verify(token)).toBeUndefined();
   });
 
-  it('is known to every process', async () => {
+  it('is accepted by every process', async () => {
     const { token } = await newProcess().sign('usr_1', 0);
     expect(await newProcess().verify(token)).toEqual({ userId: 'usr_1', epoch: 0 });
   });
 });
 
-describe('a forged token is refused:', () => {
+describe('a forged token is refused', () => {
   let tokens: Tokens;
   let kid: string;
   let publicJwk: JWK;
@@ -84,7 +87,7 @@ describe('a forged token is refused:', () => {
   const signed = (payload: Record<string, unknown>, header: Record<string, unknown> = {}, key = ourKey) =>
     new SignJWT(payload).setProtectedHeader({ alg: 'EdDSA', kid, ...header }).sign(key);
 
-  it('nothing wrong with it, so that the rest means something', async () => {
+  it('while a token with the unchanged claims is accepted, so that the other cases mean something', async () => {
     expect(await tokens.verify(await signed(claims()))).toEqual({ userId: 'usr_1', epoch: 0 });
   });
 
@@ -128,12 +131,12 @@ describe('a forged token is refused:', () => {
     ],
     ['cut short', async () => (await signed(claims())).slice(0, -2)],
     ['nonsense', () => Promise.resolve('a.b.c')],
-  ])('%s', async (_, make) => {
+  ])('for this fault: %s', async (_, make) => {
     expect(await tokens.verify(await make())).toBeUndefined();
   });
 });
 
-describe('a session’s token', () => {
+describe('a session token', () => {
   const claims: SessionClaims = {
     sessionId: 'ssn_1',
     customerId: 'cus_1',
@@ -144,7 +147,7 @@ describe('a session’s token', () => {
   };
   const end = new Date(start + 60_000);
 
-  it('says what the session is, to every process and to its last second', async () => {
+  it('has all the session’s claims, in every process and until its last second', async () => {
     const token = await newProcess().signSession(claims, end);
     const plain = { ...claims, verified: false };
     delete plain.productType;
@@ -158,7 +161,7 @@ describe('a session’s token', () => {
     expect(await newProcess().verifySession(token)).toBeUndefined();
   });
 
-  it('is no login, and a login is no session’s', async () => {
+  it('is not accepted as a login, nor a login token as a session', async () => {
     const tokens = newProcess();
     expect(await tokens.verify(await tokens.signSession(claims, end))).toBeUndefined();
     expect(await tokens.verifySession((await tokens.sign('usr_1', 0)).token)).toBeUndefined();
@@ -199,10 +202,10 @@ describe('a session’s token', () => {
   });
 });
 
-describe('rotation', () => {
+describe('rotation of signing keys', () => {
   const kidOf = (token: string) => decodeProtectedHeader(token).kid!;
 
-  it('signs nobody out: what was signed before is valid to its end', async () => {
+  it('ends no login: a token signed before stays valid until it expires', async () => {
     const before = newProcess();
     await before.sign('usr_0', 0);
     now = start + signingKeyDays * dayMs - 1000;
@@ -220,7 +223,7 @@ describe('rotation', () => {
     }
   });
 
-  it('publishes a key minutes before it signs, so that no process meets a token of a key it cannot know', async () => {
+  it('publishes a key minutes before it signs, so that every process knows it by then', async () => {
     const first = kidOf((await newProcess().sign('usr_1', 0)).token);
     now = start + (signingKeyDays + 1) * dayMs;
     const rotating = newProcess();
@@ -232,7 +235,7 @@ describe('rotation', () => {
     expect(kidOf((await newProcess().sign('usr_1', 0)).token)).not.toBe(first);
   });
 
-  it('reaches a process that has not looked for a while as soon as it meets the new key', async () => {
+  it('makes a process reload the keys when it meets a token with an unknown key', async () => {
     const old = newProcess();
     await old.sign('usr_1', 0);
     now = start + (signingKeyDays + 1) * dayMs;
@@ -242,7 +245,7 @@ describe('rotation', () => {
     await until(async () => await old.verify(token), 'the old process to know the new key');
   });
 
-  it('makes one key when many processes find it due at once, also the very first', async () => {
+  it('creates one key when many processes find it due at the same time, including the first', async () => {
     const all = await Promise.all(Array.from({ length: 6 }, () => newProcess().sign('usr_1', 0)));
     expect(new Set(all.map((a) => kidOf(a.token))).size).toBe(1);
     expect(await listSigningKeys()).toHaveLength(1);
@@ -251,7 +254,7 @@ describe('rotation', () => {
     expect((await listSigningKeys()).map((k) => k.number)).toEqual([2, 1]);
   });
 
-  it('drops a key once no token of it can be valid, and not before', async () => {
+  it('deletes a key once no token signed with it can still be valid', async () => {
     await newProcess().jwks();
     now = start + (signingKeyDays + 1) * dayMs;
     await newProcess().jwks();
@@ -262,7 +265,7 @@ describe('rotation', () => {
     expect((await listSigningKeys()).map((k) => k.number)).toEqual([2]);
   });
 
-  it('a process with another SECRET_KEY does not start, and leaves no key behind, however old the newest is', async () => {
+  it('a process with another SECRET_KEY does not start and leaves no key behind, however old the newest key is', async () => {
     const right = newProcess();
     await right.sign('usr_1', 0);
     const wrong = startProcess('api/server.ts', { ...env, SECRET_KEY: 'b2'.repeat(32) });
@@ -270,7 +273,7 @@ describe('rotation', () => {
     expect((await listSigningKeys()).map((k) => k.number)).toEqual([1]);
   });
 
-  it('passes over a key that another SECRET_KEY sealed, which itself stays without a way in', async () => {
+  it('skips a key encrypted with another SECRET_KEY, and fails without any readable one', async () => {
     const foreign = createSecretBox([Buffer.alloc(32, 7)]);
     const { token } = await newProcess().sign('usr_1', 0);
     const [first] = await listSigningKeys();
@@ -290,7 +293,7 @@ describe('rotation', () => {
     await expect(other.jwks()).rejects.toThrow(/SECRET_KEY is not the one/);
   });
 
-  it('keeps private halves sealed, and publishes only public ones', async () => {
+  it('stores private keys encrypted, and publishes only public ones', async () => {
     const tokens = newProcess();
     const [record] = await listSigningKeys().then(async (k) =>
       k.length ? k : (await tokens.jwks(), listSigningKeys()),
