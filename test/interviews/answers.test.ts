@@ -1,6 +1,8 @@
 /**
- * Scores without a language model, on answers that were written before there were rules for them: concrete, vague, off the
- * subject, lists of words, and copies of the job's text. The rules were made on every third question; the others judge them.
+ * Scores without a language model, on answers of five kinds: concrete, vague, off the subject, lists of keywords, and
+ * copies of the job's text.
+ * The answers were written before the rules. The rules were developed on every third question; the others evaluate
+ * them.
  */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -46,7 +48,7 @@ async function numberOf(
   return made!.scores[0]!.score;
 }
 
-/** The share of pairs in which the concrete answer has the higher number. */
+/** The share of pairs in which the concrete answer has the higher score. */
 async function shareBefore(others: readonly Kind[], local: Embedding['local']): Promise<number> {
   const pairs = judged.flatMap((item) => others.map((kind) => ({ item, kind })));
   const won: boolean[] = [];
@@ -56,16 +58,16 @@ async function shareBefore(others: readonly Kind[], local: Embedding['local']): 
 }
 
 describe('a concrete answer', () => {
-  it.each(kinds.slice(1))('comes before one that is %s, in at least nine of ten pairs', async (kind) => {
+  it.each(kinds.slice(1))('scores higher than one that is %s, in at least nine of ten pairs', async (kind) => {
     expect(await shareBefore([kind], embedding.local)).toBeGreaterThanOrEqual(0.9);
   });
 
-  it('without embedded models comes before all but those off the subject', async () => {
+  it('scores higher without embedded models too, except than answers off the subject', async () => {
     expect(await shareBefore(['vague', 'keywords', 'copied'], undefined)).toBeGreaterThanOrEqual(0.9);
   });
 });
 
-it('answers that tell of nothing that was done have the same number', async () => {
+it('vague answers and lists of keywords all score 0, because they tell of no action', async () => {
   const given: number[] = [];
   for (const item of judged)
     for (const kind of ['vague', 'keywords'] as const) given.push(await numberOf(item, kind, embedding.local));

@@ -1,4 +1,4 @@
-/** Interviews whose worker dies: in every state, and in the middle of a move. Nothing is lost, and nothing happens twice. */
+/** Interviews whose worker dies, in every state and in the middle of a status change: nothing is lost or done twice. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { goodAnswer, interviewing } from '../kit/interviewing.ts';
@@ -34,7 +34,7 @@ async function startWorker(): Promise<Running> {
   return worker;
 }
 
-/** What is left to do from each state, and the whole history then. */
+/** For each state, the remaining operations up to `completed`. */
 const rest: Record<Exclude<InterviewStatus, 'cancelled' | 'completed'>, Operation[]> = {
   draft: ['start', 'join', 'end', 'score'],
   scheduled: ['start', 'join', 'end', 'score'],
@@ -52,8 +52,8 @@ async function finish(id: string, operations: readonly Operation[]): Promise<voi
       continue;
     }
     const path = operation === 'score' ? 'generate-score' : operation;
-    // A workflow that has just come to another worker may take longer than a request waits. An order that was not answered
-    // may have been carried out: then it is refused the second time, and the history tells.
+    // After a crash, a workflow may take longer to answer than the request waits (503). The operation may still have
+    // been done; then the repetition is refused, and the history is checked.
     await until(
       async () => (await mine.call('POST', `/${id}/${path}`)).status !== 503,
       `${operation} of ${id} to be answered`,
@@ -62,14 +62,14 @@ async function finish(id: string, operations: readonly Operation[]): Promise<voi
 }
 
 describe('a worker that is killed', () => {
-  it('leaves interviews in every state to its successor', async () => {
+  it('leaves interviews in every state to the next worker, which completes them', async () => {
     const first = await startWorker();
     const states = Object.keys(rest) as (keyof typeof rest)[];
     const ids = await Promise.all(states.map((status) => mine.bring(status)));
     const final = await Promise.all([mine.bring('completed'), mine.bring('cancelled')]);
     workers.delete(first);
     await first.kill();
-    // Nobody is there to decide.
+    // No worker is there to decide.
     expect((await mine.call('POST', `/${ids[0]}/start`)).status).toBe(503);
     await startWorker();
     await Promise.all(states.map((status, n) => finish(ids[n]!, rest[status])));
@@ -77,7 +77,7 @@ describe('a worker that is killed', () => {
     expect(await Promise.all(final.map(async (id) => (await mine.get(id)).status))).toEqual(['completed', 'cancelled']);
   });
 
-  it('an order that was answered 503 is carried out once, however often it is repeated under its key', async () => {
+  it('an operation answered with 503 is done once, however often it is repeated under its Idempotency-Key', async () => {
     const first = await startWorker();
     const [draft, said] = [await mine.bring('draft'), await mine.bring('evaluating')];
     await until(async () => (await mine.call('GET', `/${said}`)).body.data.qa_summary !== null, 'phase 1');
@@ -100,7 +100,7 @@ describe('a worker that is killed', () => {
   it.each([
     ['after a move was stored and before that is known', 'interview stored'],
     ['after the scores were stored and before that is known', 'scores stored'],
-  ])('%s: the move stands once', async (_, FAULT) => {
+  ])('%s: the status change is not repeated', async (_, FAULT) => {
     const first = await startWorker();
     const id = await mine.bring(FAULT === 'scores stored' ? 'evaluating' : 'draft');
     await until(
@@ -111,7 +111,7 @@ describe('a worker that is killed', () => {
     await first.stop();
     const dying = startProcess('test/kit/worker.ts', { ...env, FAULT, FAULT_OF: id });
     const dead = new AbortController();
-    // While no worker is there a call is not answered, and then nothing came of it.
+    // While no worker is running, calls fail without effect.
     const orders = (async () => {
       while (!dead.signal.aborted)
         await mine.call('POST', `/${id}/${FAULT === 'scores stored' ? 'generate-score' : 'start'}`);
@@ -127,7 +127,7 @@ describe('a worker that is killed', () => {
   });
 });
 
-describe('a room', () => {
+describe('an interview room', () => {
   const questions = [1, 2, 3].map((n) => ({ category: 'technical', body: `What do you know about subject ${n}?` }));
   const agree = { type: 'consent', accepted: true };
   async function started(): Promise<{ id: string; link: string }> {
@@ -136,7 +136,7 @@ describe('a room', () => {
     return { id, link: body.data.room.candidate_url as string };
   }
   const operationsOf = async (id: string) => (await mine.get(id)).history.map(({ operation }) => operation);
-  it('whose API process dies after the consent, and after the last answer, is caught up though nobody comes back', async () => {
+  it('whose API process dies after the consent or the last answer catches up even when nobody reconnects', async () => {
     await startWorker();
     const { id, link } = await started();
     const first = await startProcess('test/kit/faulty-api.ts', { ...env, FAULT: 'consent stored' });
@@ -162,7 +162,7 @@ describe('a room', () => {
     ]);
   });
 
-  it('goes on while no worker is there, and has ended once one is there again', async () => {
+  it('continues without a worker, and ends the interview once a worker is back', async () => {
     const worker = await startWorker();
     const { id, link } = await started();
     const candidate = await new Guest(link).connect(api.url);

@@ -1,4 +1,4 @@
-/** Meetings over HTTP: transcript, title, summary, settings, and that they are their owner's alone. */
+/** Meetings over HTTP: transcript, title, summary and settings, which only their owner can access. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MongoClient, Db } from 'mongodb';
 import { openClient } from '../kit/database.ts';
@@ -52,7 +52,7 @@ const segments = lines.map(([speaker, text], index) => ({
 }));
 
 describe('POST /meetings', () => {
-  it('begins one that is active and kept for a year, with a title until the transcript gives one', async () => {
+  it('creates an active meeting with a retention period of a year and a provisional title', async () => {
     const meeting = await create();
     expect(meeting).toMatchObject({
       meeting_id: expect.stringMatching(/^mtg_/),
@@ -78,14 +78,14 @@ describe('POST /meetings', () => {
     [{ settings: { participation_level: 'loud' } }, 'settings.participation_level'],
     [{ settings: { timezone: 'Mars/Olympus' } }, 'settings.timezone'],
     [{ unknown: 1 }, 'unknown'],
-  ])('%j is refused by name: 400', async (body, name) => {
+  ])('refuses %j with 400 naming the field', async (body, name) => {
     const reply = await api.request('POST', '/meetings', { token: ada.token, body });
     expect([reply.status, reply.body.error]).toEqual([400, expect.stringContaining(name)]);
   });
 });
 
 describe('a meeting', () => {
-  it('is its owner’s alone: for everybody else every route answers 404, and the list leaves it out', async () => {
+  it('is visible to its owner only: everybody else gets 404 on every route, and an empty list', async () => {
     const { meeting_id: id } = await create();
     await on('POST', id, '/transcript', { segments });
     const calls = [
@@ -124,7 +124,7 @@ describe('GET /meetings', () => {
 });
 
 describe('POST /meetings/{id}/transcript', () => {
-  it('stores each segment once, in the order of its time, however often and in whatever order it is sent', async () => {
+  it('stores each segment once, ordered by time, however often and in whatever order segments are sent', async () => {
     const { meeting_id: id } = await create();
     const late = await on('POST', id, '/transcript', { segments: segments.slice(3) });
     expect(late.body.data).toEqual({ meeting_id: id, accepted: 4, segment_count: 4 });
@@ -147,7 +147,7 @@ describe('POST /meetings/{id}/transcript', () => {
     expect([meeting.participant_count, meeting.metadata.duration_seconds]).toEqual([4, 30]);
   });
 
-  it('gives a title in its own words, unless a person gave one', async () => {
+  it('creates a title from the transcript, unless a person set one', async () => {
     const [made, given, renamed] = [await create(), await create({ title: 'Ours' }), await create()];
     await on('PATCH', renamed.meeting_id, '', { title: '$Renamed' });
     for (const { meeting_id: id } of [made, given, renamed]) {
@@ -160,7 +160,7 @@ describe('POST /meetings/{id}/transcript', () => {
     expect(titles).toEqual(['Quarterly marketing budget', 'Ours', '$Renamed']);
   });
 
-  it('takes names that look like commands of the database as names', async () => {
+  it('accepts speaker names that look like database operators', async () => {
     const { meeting_id: id } = await create();
     const odd = [
       { ...segments[0]!, speaker: '$status' },
@@ -173,7 +173,7 @@ describe('POST /meetings/{id}/transcript', () => {
     ]);
   });
 
-  it('refuses what is too much, and stores nothing of it', async () => {
+  it('refuses a batch over a limit, and stores none of it', async () => {
     const { meeting_id: id } = await create();
     const many = (count: number, of: Partial<(typeof segments)[number]> = {}) =>
       Array.from({ length: count }, (_, n) => ({ ...segments[1]!, id: `x${n}`, ...of }));
@@ -188,7 +188,7 @@ describe('POST /meetings/{id}/transcript', () => {
     expect((await on('POST', id, '/transcript', { segments: many(1) })).status).toBe(200);
   });
 
-  it('refuses a time that no clock shows, by name: 400', async () => {
+  it('refuses an impossible time with 400', async () => {
     const { meeting_id: id } = await create();
     for (const timestamp of ['yesterday', '9999-12-31T23:59:59-23:59', '2026-11-20T10:00:00'])
       expect((await on('POST', id, '/transcript', { segments: [{ ...segments[0]!, timestamp }] })).status).toBe(400);
@@ -196,7 +196,7 @@ describe('POST /meetings/{id}/transcript', () => {
 });
 
 describe('PUT /meetings/{id}/settings', () => {
-  it('loses none of the settings that several set at once', async () => {
+  it('loses no setting when several are changed at the same time', async () => {
     const changes = [
       { personality: 'analyst' },
       { participation_level: 'high' },
@@ -211,7 +211,7 @@ describe('PUT /meetings/{id}/settings', () => {
       expect([n, settings]).toEqual([n, Object.assign({}, ...changes)]);
     }
   });
-  it('changes what is given while the meeting is active; afterwards 409', async () => {
+  it('changes the given settings while the meeting is active; afterwards 409', async () => {
     const { meeting_id: id } = await create({ settings: { proactive_suggest: true } });
     const changed = await on('PUT', id, '/settings', { personality: 'challenger', wake_word_enabled: false });
     expect(changed.body.data.settings).toEqual({
@@ -228,7 +228,7 @@ describe('PUT /meetings/{id}/settings', () => {
 });
 
 describe('POST /meetings/{id}/end', () => {
-  it('completes it; ended again, it keeps its end', async () => {
+  it('completes the meeting; a second call keeps the first end', async () => {
     const { meeting_id: id } = await create();
     const first = (await on('POST', id, '/end')).body.data;
     expect([first.status, Date.parse(first.ended_at) > 0]).toEqual(['completed', true]);
@@ -237,7 +237,7 @@ describe('POST /meetings/{id}/end', () => {
 });
 
 describe('GET /meetings/{id}/summary', () => {
-  it('is made once of each transcript, short and long, and anew when asked for', async () => {
+  it('is created once per transcript and mode, and again on request', async () => {
     const { meeting_id: id } = await create();
     expect((await on('GET', id, '/summary')).body.code).toBe('NO_TRANSCRIPT');
     await on('POST', id, '/transcript', { segments });
@@ -261,7 +261,7 @@ describe('GET /meetings/{id}/summary', () => {
   });
 });
 
-/** What is stored of a meeting. */
+/** Counts what is stored of a meeting. */
 async function left(id: string) {
   return {
     records: await db.collection<{ _id: string }>('meetings').countDocuments({ _id: id, removing: { $exists: false } }),
@@ -270,7 +270,7 @@ async function left(id: string) {
 }
 
 describe('DELETE /meetings/{id}', () => {
-  it('removes meeting, transcript and summaries at once, and ends the timer', async () => {
+  it('deletes meeting, transcript and summaries at once, and ends the workflow’s timer', async () => {
     const { meeting_id: id } = await create();
     await on('POST', id, '/transcript', { segments });
     await on('GET', id, '/summary');
@@ -285,7 +285,7 @@ describe('DELETE /meetings/{id}', () => {
     expect(await left(id)).toEqual({ records: 0, segments: 0 });
   });
 
-  it('leaves nothing of speech that comes in at the same time', async () => {
+  it('leaves no segment that arrives at the same time', async () => {
     for (let n = 0; n < 5; n++) {
       const { meeting_id: id } = await create();
       const batches = [0, 2, 4].map((at) => on('POST', id, '/transcript', { segments: segments.slice(at, at + 2) }));
@@ -298,7 +298,7 @@ describe('DELETE /meetings/{id}', () => {
 });
 
 describe('the workflow of a meeting', () => {
-  it('removes on its day the meeting with its transcript, its summaries and the tasks that were made of it', async () => {
+  it('deletes the meeting with transcript, summaries and tasks when the retention period ends', async () => {
     const org = await api.newOrg();
     const { meeting_id: id } = await create({}, org.owner);
     const asked = (method: string, path: string, body?: unknown) => on(method, id, path, body, org.owner);
@@ -307,9 +307,9 @@ describe('the workflow of a meeting', () => {
     expect((await asked('POST', '/extract-tasks', { org_id: org.orgId })).status).toBe(200);
     const tasks = () => db.collection('tasks').countDocuments({ session_id: id });
     expect(await tasks()).toBe(1);
-    // The same workflow, which finds that the day has come: no test waits for a day.
+    // The same workflow with a retention period that has already ended, because no test waits for a day.
     const handle = temporal.workflow.getHandle(`meeting:${id}`);
-    // Where Temporal took longer than the start waits for it, the sweeper starts it.
+    // When Temporal was too slow for the request, the sweeper starts the workflow.
     const { taskQueue } = await until(() => handle.describe().catch(() => undefined), 'the workflow to be started');
     await handle.terminate();
     const ref = { owner: org.owner.userId, meetingId: id, expiresAt: new Date().toISOString() };
@@ -320,7 +320,7 @@ describe('the workflow of a meeting', () => {
     expect((await asked('GET', '')).status).toBe(404);
   });
 
-  it('waits for its day, and shows it to operators', async () => {
+  it('waits with a timer for the end of the retention period, visible to operators', async () => {
     const meeting = await create({ ttl_days: 1 });
     const handle = temporal.workflow.getHandle(`meeting:${meeting.meeting_id}`);
     const timer = await until(async () => {

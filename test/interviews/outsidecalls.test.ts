@@ -1,6 +1,7 @@
 /**
- * Interviews in calls elsewhere, against a server that speaks as Recall.ai does: bots that join, drop, are refused, never join,
- * or die; and what the service reports, signed, again, and forged.
+ * Interviews in external calls, against a server that behaves like Recall.ai: bots that join, drop out, are refused,
+ * never join or die,
+ * and webhooks that are signed, repeated or forged.
  */
 import { afterAll, describe, expect, it } from '@jest/globals';
 import type { FakeBot } from '../kit/botservice.ts';
@@ -15,13 +16,13 @@ afterAll(close);
 
 const post = (body: string, headers: Record<string, string>) =>
   kit.api.request('POST', '/webhooks/recall', { raw: body, headers });
-/** The service moves a bot, and says so. */
+/** The service changes a bot's status, and sends the webhook. */
 async function report(bot: FakeBot, code: string, sub_code?: string): Promise<void> {
   bot.changes.push({ code, ...(sub_code === undefined ? {} : { sub_code }) });
   const body = service.report(bot);
   expect((await post(body, service.signed(body))).status).toBe(200);
 }
-/** An interview in a call, with the bot that was sent. */
+/** An interview with a meeting link, started, and the bot that was sent to the call. */
 async function called(body: object = {}): Promise<{ id: string; bot: FakeBot }> {
   const id = await mine.create({ meeting_url: 'https://meet.example/1', candidate_name: 'Ada', ...body });
   expect((await mine.call('POST', `/${id}/start`)).status).toBe(200);
@@ -36,8 +37,8 @@ const sent = (id: string, after?: FakeBot) =>
     return bot && bot !== after && known.state.bot?.id === bot.id ? bot : undefined;
   }, 'a bot to be sent');
 
-describe('an interview in a call', () => {
-  it('is joined, recorded, ended and scored by what the bot heard', async () => {
+describe('an interview in an external call', () => {
+  it('is joined, recorded, ended, and scored by the bot’s transcript', async () => {
     const { id, bot } = await called();
     const { questions } = await mine.get(id);
     await report(bot, 'in_waiting_room');
@@ -69,11 +70,11 @@ describe('an interview in a call', () => {
     ]);
   });
 
-  it('whose bot is refused at the door sends another one; the reason is shown meanwhile', async () => {
+  it('whose bot is not admitted shows the reason, and another bot can be sent', async () => {
     const { id, bot } = await called();
     await report(bot, 'fatal', 'bot_kicked_from_waiting_room');
     await until(async () => (await mine.get(id)).failure?.reason === 'not_admitted', 'the reason');
-    // A member does not wait for the next attempt.
+    // A member sends another bot at once instead of waiting for the retry.
     expect((await mine.call('POST', `/${id}/rejoin`)).status).toBe(200);
     const second = await sent(id, bot);
     await report(second, 'in_call_recording');
@@ -81,12 +82,12 @@ describe('an interview in a call', () => {
     await mine.call('POST', `/${id}/cancel`);
   });
 
-  it('that loses its bot goes on when it is sent again; both transcripts belong to it', async () => {
+  it('whose bot drops out continues with another bot, and both transcripts are kept', async () => {
     const { id, bot } = await called();
     const { questions } = await mine.get(id);
     await report(bot, 'in_call_recording');
     await mine.reached(id, 'in_progress');
-    // The second bot may come within the second, and what it hears comes after what the first one heard.
+    // The second bot may join within the same second; its transcript is ordered after the first bot's.
     bot.transcript = [
       { speaker: 'Grace', text: questions[0]!.body, startMs: 0 },
       { speaker: 'Ada', text: goodAnswer(0), startMs: 1 },
@@ -112,19 +113,19 @@ describe('an interview in a call', () => {
     expect((await mine.call('POST', `/${id}/generate-score`)).body.data.evaluation.ended_early).toBe(true);
   });
 
-  it('whose bot comes in before the service has answered the order for it is in progress at once', async () => {
+  it('whose bot joins before the service has answered the request for it is in progress at once', async () => {
     const answer = service.holdAnswers();
     const id = await mine.create({ meeting_url: 'https://meet.example/1' });
     await mine.call('POST', `/${id}/start`);
     const bot = await until(async () => service.latest(id), 'the order to be carried out');
     await report(bot, 'in_call_recording');
     answer();
-    // Without that report the first look is a minute away, longer than this waits.
+    // Without the webhook, the first poll would be a minute away, longer than this waits.
     await mine.reached(id, 'in_progress');
     await mine.call('POST', `/${id}/cancel`);
   });
 
-  it('that nobody comes to is cancelled', async () => {
+  it('that nobody joins is cancelled', async () => {
     const { id, bot } = await called();
     await report(bot, 'in_call_not_recording');
     await mine.reached(id, 'in_progress');
@@ -133,7 +134,7 @@ describe('an interview in a call', () => {
     expect(history.at(-1)).toMatchObject({ operation: 'no_show', actor: 'bot', cause: 'candidate_no_show' });
   });
 
-  it('tries again while the service refuses, and the bot leaves when it is cancelled', async () => {
+  it('retries while the service refuses, and its bot leaves when it is cancelled', async () => {
     service.refusals.push(507);
     const id = await mine.create({ meeting_url: 'https://meet.example/1' });
     await mine.call('POST', `/${id}/start`);
@@ -144,7 +145,7 @@ describe('an interview in a call', () => {
     await until(async () => bot.left, 'the bot to leave');
   });
 
-  it('sends one bot although the answer to the first order was lost', async () => {
+  it('gets one bot even when the response to the first request was lost', async () => {
     service.loseAnswers(1);
     const { id, bot } = await called();
     await report(bot, 'in_call_recording');
@@ -158,7 +159,7 @@ describe('an interview in a call', () => {
 describe('DELETE /orgs/{orgId}/interviews/{interviewId}', () => {
   const records = (id: string) => kit.db.collection<{ _id: string }>('interviews').countDocuments({ _id: id });
 
-  it('has the recordings of all its bots deleted by their service, also when that is away at first', async () => {
+  it('deletes the recordings of all bots at the service, even when the service is unavailable at first', async () => {
     const { id, bot } = await called();
     await report(bot, 'in_call_recording');
     await mine.reached(id, 'in_progress');
@@ -179,7 +180,7 @@ describe('DELETE /orgs/{orgId}/interviews/{interviewId}', () => {
     await until(async () => (await records(id)) === 0, 'the record to be forgotten');
   });
 
-  it('also of one that is over since long', async () => {
+  it('deletes the recording of an interview that ended long ago', async () => {
     const { id, bot } = await called();
     await report(bot, 'in_call_recording');
     await mine.reached(id, 'in_progress');
@@ -194,7 +195,7 @@ describe('DELETE /orgs/{orgId}/interviews/{interviewId}', () => {
 });
 
 describe('POST /webhooks/recall', () => {
-  it('refuses what is not signed for us, or too old: 401', async () => {
+  it('refuses a webhook with 401 when it is not signed for us or too old', async () => {
     const { id, bot } = await called();
     const body = service.report(bot);
     const good = service.signed(body);
@@ -208,7 +209,7 @@ describe('POST /webhooks/recall', () => {
     await mine.call('POST', `/${id}/cancel`);
   });
 
-  it('takes a report once, whichever names its headers have, and one about an unknown bot without effect', async () => {
+  it('processes a webhook once, under either header names, and ignores one about an unknown bot', async () => {
     const { id, bot } = await called();
     bot.changes.push({ code: 'in_call_recording' });
     const body = service.report(bot);

@@ -1,6 +1,6 @@
 /**
- * Reading resumes: the order in which people read, and hostile PDFs, made here, each read in a real process: refused with a
- * reason, within memory and time.
+ * Reading resumes: text in human reading order, and hostile PDFs that this test generates. Each is read in a real
+ * process, and refused with a reason within limits of memory and time.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import * as pdfs from '../kit/badpdfs.ts';
 
 let files: Files;
 beforeAll(() => {
-  // Less than in production, so that the files that use all of their time need not.
+  // Less than in production, so that files that use up their time take only three seconds.
   files = createFiles({ timeoutMs: 55_000, spares: 0, pdfSeconds: 3 });
 });
 afterAll(() => files.close());
@@ -31,7 +31,7 @@ const reasonOf = (reading: Promise<string>): Promise<string> =>
     },
   );
 
-/** The processes that this one has started. */
+/** The ids of this process's child processes. */
 function children(): number[] {
   const tasks = readdirSync(`/proc/${process.pid}/task`);
   return tasks.flatMap((task) =>
@@ -42,7 +42,7 @@ function children(): number[] {
   );
 }
 
-/** The largest memory that any of them is seen with meanwhile, in MiB. */
+/** Also returns the highest memory that any child process used meanwhile, in MiB. */
 async function watching<T>(work: Promise<T>): Promise<{ result: T; peakMb: number }> {
   let peakMb = 0;
   const look = setInterval(() => {
@@ -56,12 +56,12 @@ async function watching<T>(work: Promise<T>): Promise<{ result: T; peakMb: numbe
 }
 
 describe('a PDF', () => {
-  it('is read as it is written, with brackets', async () => {
+  it('is read as written, including brackets', async () => {
     expect(await read(pdfs.pdfText(['Ana Gomez', 'Led a team (of five) at Contoso']))).toBe(
       'Ana Gomez\nLed a team (of five) at Contoso',
     );
   });
-  it('is read in columns, however it was drawn', async () => {
+  it('is read column by column, in whatever order it was drawn', async () => {
     const left = ['SKILLS', 'Go', 'PostgreSQL', 'Kubernetes'];
     const right = ['WORK', 'Led the payments team', 'Cut the latency by half', 'Taught new colleagues'];
     const column = (lines: readonly string[], x: number) => lines.map((text, row) => ({ text, x, y: 700 - row * 18 }));
@@ -69,11 +69,11 @@ describe('a PDF', () => {
     for (const words of [byRows, byRows.toReversed()])
       expect(await read(pdfs.pdfPage({ data: pdfs.drawing(words) }))).toBe([...left, ...right].join('\n'));
   });
-  it('is readable with an owner’s password only, and its scripts never run', async () => {
+  it('protected only by an owner password is readable, and its scripts never run', async () => {
     expect(await read(pdfs.encryptedPdf('Built what everybody may read', ''))).toBe('Built what everybody may read');
     expect(await read(pdfs.scripted())).toBe('Built a harmless service with care');
   });
-  it('that claims two thousand million pages is read as far as it goes', async () => {
+  it('that claims two billion pages is read as far as it exists', async () => {
     expect(await read(pdfs.pageLie())).toContain('Led the only page that there is');
   });
   it.each<[string, () => Buffer, string[]]>([
@@ -86,30 +86,30 @@ describe('a PDF', () => {
     ['180 MB of operators', () => pdfs.operators(), ['out_of_memory', 'timed_out', 'too_much_text']],
     ['forms that draw each other twice', () => pdfs.nestedForms(), ['timed_out', 'too_much_text']],
     ['two million saved states', () => pdfs.savedStates(), ['timed_out', 'out_of_memory']],
-  ])('of %s is refused with a reason, within 700 MB', async (_, make, reasons) => {
+  ])('of the hostile kind “%s” is refused with a reason, within 700 MB', async (_, make, reasons) => {
     const { result, peakMb } = await watching(reasonOf(read(make())));
     expect(reasons).toContain(result);
     expect(peakMb).toBeLessThan(700);
   });
-  it('that comes after all of them is read', async () => {
+  it('is still read after all the hostile ones', async () => {
     expect(await read(pdfs.pdfText(['Still alive']))).toBe('Still alive');
   });
 });
 
 describe('a DOCX', () => {
-  it('that is a bomb is refused by the reader that the knowledge base uses', async () => {
+  it('that is a zip bomb is refused by the reader shared with the knowledge base', async () => {
     expect(await reasonOf(read(zipBombDocx(), 'docx'))).toBe('bomb');
   });
 });
 
 describe('detectResume', () => {
   const head = (text: string) => Buffer.from(text);
-  it('goes by content, then by name', () => {
+  it('decides by content first, then by file name', () => {
     expect(detectResume(head('%PDF-1.7'), 'resume.docx')).toBe('pdf');
     expect(detectResume(head('garbage'), 'Resume.PDF')).toBe('pdf');
     expect(detectResume(head('PK\u0003\u0004'), 'cv.docx', ['word/document.xml'])).toBe('docx');
   });
-  it.each(['cv.txt', 'cv', 'cv.docx'])('refuses text that is called %s', (name) => {
+  it.each(['cv.txt', 'cv', 'cv.docx'])('refuses plain text named %s', (name) => {
     expect(() => detectResume(head('Ana Gomez'), name)).toThrow('PDF or a DOCX');
   });
   it('refuses an empty file', () => expect(() => detectResume(head(''), 'cv.pdf')).toThrow('empty'));
@@ -117,7 +117,7 @@ describe('detectResume', () => {
 
 describe('readingOrder', () => {
   const at = (text: string, x: number, y: number) => ({ text, x, y, width: text.length * 6, height: 11 });
-  it('keeps a date beside its heading', () => {
+  it('keeps a date on the line of its heading', () => {
     const pieces = [
       at('Senior Developer', 72, 700),
       at('2019 - 2023', 420, 700),
@@ -126,7 +126,7 @@ describe('readingOrder', () => {
     ];
     expect(readingOrder(pieces)).toEqual(['Senior Developer 2019 - 2023', 'Contoso Berlin']);
   });
-  it('joins letters of a word and parts words', () => {
+  it('joins the letters of a word, and separates words', () => {
     expect(readingOrder([at('W', 72, 700), at('ork', 78, 700), at('done', 100, 700)])).toEqual(['Work done']);
   });
 });

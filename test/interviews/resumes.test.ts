@@ -1,4 +1,4 @@
-/** Resumes over HTTP: read, kept, and made use of in the questions; one that cannot be read blocks nothing. */
+/** Resumes over HTTP: stored and used in the questions; an unreadable resume blocks nothing. */
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { truncatedXlsx } from '../kit/badfiles.ts';
 import { encryptedPdf, pdfText, twiceDeflated } from '../kit/badpdfs.ts';
@@ -37,21 +37,21 @@ describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
       'Ana Gomez',
     );
   });
-  it('makes them anew of a second one', async () => {
+  it('rewrites the questions when a second resume is uploaded', async () => {
     const id = await mine.create({ skills: ['Go'] });
     await upload(id, 'cv.pdf', pdfText(lines));
     const { body } = await upload(id, 'cv2.pdf', pdfText(['Led the move of the shop to Go and Kubernetes in 2024']));
     expect(bodies(body.data)).toContain('Led the move of the shop');
     expect(bodies(body.data)).not.toContain('ledger');
   });
-  it('is taken up again when the questions are made anew, and by the next one', async () => {
+  it('is used again when new questions are generated, until a member writes the questions', async () => {
     const id = await mine.create({ skills: ['Go'], question_count: 6 });
     await upload(id, 'cv.pdf', pdfText(lines));
     const { body } = await mine.call('PUT', `/${id}`, { skills: ['Go', 'Rust'] });
     expect(bodies(body.data)).toContain('Built a ledger in Go for two million customers');
     expect(bodies(body.data)).toContain('does not mention “Rust”');
     expect(body.data.questions).toHaveLength(6);
-    // A change of something else leaves them.
+    // A change of other fields keeps the questions.
     const renamed = await mine.call('PUT', `/${id}`, { candidate_name: 'Ana' });
     expect(renamed.body.data.questions).toEqual(body.data.questions);
     const second = await upload(id, 'cv2.pdf', pdfText(['Led the move of the shop to Go and Kubernetes in 2024']));
@@ -59,7 +59,7 @@ describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
     const own = await mine.call('PUT', `/${id}`, { questions: [{ category: 'technical', body: 'What is a join?' }] });
     expect(bodies(own.body.data)).toBe('What is a join?');
   });
-  it('makes those of a draft personal, unless a member changed them', async () => {
+  it('makes a draft’s questions personal, unless a member changed them', async () => {
     const prompt = 'A solo interview for a senior Go developer, 6 questions';
     const { draft } = (await mine.call('POST', '/draft', { prompt })).body.data;
     const { questions_signature: _signature, ...unsigned } = draft;
@@ -74,7 +74,7 @@ describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
       return bodies((await upload(id, 'cv.pdf', pdfText(lines))).body.data);
     };
     const ledger = 'Built a ledger in Go for two million customers';
-    // As it came; without what it was signed with; and stored again as it stands.
+    // The draft unchanged, without its signature, and saved again unchanged.
     for (const followed of [
       await created(draft),
       await created(unsigned),
@@ -88,7 +88,7 @@ describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
     ])
       expect(changed).not.toContain(ledger);
   });
-  it('leaves questions that a member wrote', async () => {
+  it('keeps questions that a member wrote', async () => {
     const id = await mine.create({ questions: [{ category: 'technical', body: 'What is a join?' }] });
     const { body } = await upload(id, 'cv.pdf', pdfText(lines));
     expect([bodies(body.data), body.data.candidate.resume_parsed]).toEqual(['What is a join?', true]);
@@ -98,7 +98,7 @@ describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
     ['damaged', 'cv.pdf', () => Buffer.from('garbage'), /damaged/],
     ['a damaged DOCX', 'cv.docx', () => truncatedXlsx().subarray(0, 200), /damaged|incomplete/],
     ['a bomb', 'cv.pdf', () => twiceDeflated(), /memory/],
-  ])('says why one that is %s could not be read, and blocks nothing', async (_, name, make, reason) => {
+  ])('reports why a resume that is %s could not be read, and blocks nothing', async (_, name, make, reason) => {
     const id = await mine.create();
     const { status, body } = await upload(id, name, make());
     expect(status).toBe(200);
@@ -112,13 +112,13 @@ describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
   ])('refuses %s', async (_, name, content, status) => {
     expect((await upload(await mine.create(), name, content)).status).toBe(status);
   });
-  it('is for members, and for interviews that there are', async () => {
+  it('is for members, and answers 404 for an unknown interview', async () => {
     const stranger = await api.newUser();
     const id = await mine.create();
     expect((await upload(id, 'cv.pdf', pdfText(lines), stranger.token)).status).toBe(404);
     expect((await upload('int_none', 'cv.pdf', pdfText(lines))).status).toBe(404);
   });
-  it('goes with the interview', async () => {
+  it('is deleted with the interview', async () => {
     const id = await mine.create();
     await upload(id, 'cv.pdf', pdfText(lines));
     await mine.call('DELETE', `/${id}`);

@@ -1,7 +1,8 @@
 /**
- * The page of a room in a real Chromium, against the real API and workers: an interview from its creation to the decision, by
- * keyboard, with a connection that breaks, narrow and wide, light and dark. With ROOM_SCREENSHOTS set it writes the pictures of
- * docs/room.md there.
+ * The interview room's page in a real Chromium, against the real API and workers: an interview from creation to
+ * decision,
+ * by keyboard, with an unreliable connection, narrow and wide, light and dark. With ROOM_SCREENSHOTS set, writes the
+ * pictures of docs/room.md to that folder.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
@@ -55,7 +56,7 @@ async function picture(page: Page, name: string): Promise<void> {
   if (folder) await page.screenshot({ path: join(folder, `${name}.png`) });
 }
 async function faultsOf(page: Page): Promise<unknown> {
-  // The page's policy lets no script in that is none of its own.
+  // Evaluates axe's source, because the page's content security policy blocks foreign script files.
   await page.evaluate(await readFile(axe, 'utf8'));
   return page.evaluate(
     "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.map(({ failureSummary }) => failureSummary)]))",
@@ -69,7 +70,7 @@ const questions = ['Which service did you build last?', 'How did you test it?', 
 );
 
 describe('an interview on the page', () => {
-  it('goes from its creation to the decision, on a phone', async () => {
+  it('goes from creation to decision on a phone', async () => {
     const id = await mine.create({
       role_title: 'Backend Engineer',
       questions,
@@ -102,7 +103,7 @@ describe('an interview on the page', () => {
     await shows(page, 'This link is not valid, or the interview is over.');
   });
 
-  it('can be held by keyboard alone, and loses nothing when the connection breaks', async () => {
+  it('works by keyboard alone, and loses nothing when the connection breaks', async () => {
     const id = await mine.create({ role_title: 'Backend Engineer', questions });
     const { candidate_url } = await linksOf(id);
     const wire = await wireTo(api.url);
@@ -136,7 +137,7 @@ describe('an interview on the page', () => {
     ]);
   });
 
-  it('is led by a person whom the AI helps in private', async () => {
+  it('is led by a person, to whom the AI makes private suggestions', async () => {
     const id = await mine.create({ role_title: 'Backend Engineer', questions, mode: 'copilot', candidate_name: 'Ada' });
     const { candidate_url, interviewer_url } = await linksOf(id);
     const [candidate, interviewer] = [await open(candidate_url, phone), await open(interviewer_url, wide)];
@@ -155,7 +156,7 @@ describe('an interview on the page', () => {
     await shows(candidate, 'The interviewer ended the interview.');
   });
 
-  it('is in the language of the interview, whatever that of the browser', async () => {
+  it('is shown in the interview’s language, whatever the browser’s language', async () => {
     const id = await mine.create({ role_title: 'Buchhaltung', language: 'de', mode: 'copilot' });
     const { candidate_url, interviewer_url } = await linksOf(id);
     const [candidate, interviewer] = [await open(candidate_url, phone), await open(interviewer_url, wide)];
@@ -178,7 +179,7 @@ describe('an interview on the page', () => {
     await shows(candidate, 'Das Interview wurde von der interviewenden Person beendet.');
   });
 
-  it('is over when the candidate does not agree', async () => {
+  it('is cancelled when the candidate declines the recording', async () => {
     const id = await mine.create({ questions });
     const page = await open((await linksOf(id)).candidate_url, phone);
     await press(page, '.decline');
@@ -186,7 +187,7 @@ describe('an interview on the page', () => {
     await mine.reached(id, 'cancelled');
   });
 
-  it('takes what is said as text, whatever it is', async () => {
+  it('shows every message as text, even when it contains HTML', async () => {
     const id = await mine.create({
       questions: [{ category: 'technical', body: '<img src=x onerror="document.title=1">?' }],
     });
@@ -197,13 +198,13 @@ describe('an interview on the page', () => {
   });
 });
 
-describe('the page', () => {
+describe('the room page', () => {
   it.each([
     ['light', phone],
     ['dark', phone],
     ['light', wide],
     ['dark', wide],
-  ] as const)('has no faults for axe, and nothing is cut (%s, %j)', async (scheme, size) => {
+  ] as const)('has no axe violations, and nothing is clipped (%s, %j)', async (scheme, size) => {
     const id = await mine.create({ role_title: 'Backend Engineer', questions });
     const page = await open((await linksOf(id)).candidate_url, size);
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
@@ -218,7 +219,7 @@ describe('the page', () => {
     if (size === wide) await picture(page, `room-${scheme}`);
   });
 
-  it('names its address to nobody, and runs no other scripts', async () => {
+  it('sends no referrer, runs no foreign scripts, and is not cached', async () => {
     const { headers, status } = await fetch(`${api.url}/rooms/${'a'.repeat(32)}`);
     expect(status).toBe(404);
     expect(headers.get('referrer-policy')).toBe('no-referrer');

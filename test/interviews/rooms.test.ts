@@ -1,4 +1,7 @@
-/** The room over real sockets: consent, questions and answers, an interviewer with suggestions, links, and deaths of processes. */
+/**
+ * The interview room over real sockets: consent, questions and answers, an interviewer with suggestions, links, and
+ * crashing processes.
+ */
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { goodAnswer, interviewing } from '../kit/interviewing.ts';
 import { until } from '../kit/harness.ts';
@@ -27,7 +30,7 @@ const enter = async (link: string, url = api.url): Promise<Guest> => {
 };
 
 type Links = { candidate_url: string; interviewer_url: string; ws_url: string };
-/** An interview that was started, with the links into its room. */
+/** Creates and starts an interview; returns its id and the links to its room. */
 async function started(body: object = {}): Promise<{ id: string; room: Links }> {
   const id = await mine.create({ questions, ...body });
   const { body: reply, status } = await mine.call('POST', `/${id}/start`);
@@ -38,8 +41,8 @@ const questions = [1, 2, 3].map((n) => ({ category: 'technical', body: `What do 
 const detail = async (id: string) => (await mine.call('GET', `/${id}`)).body.data;
 const agree = { type: 'consent', accepted: true };
 
-describe('a room', () => {
-  it('has links from the start on, which are stored by their hash and sealed', async () => {
+describe('an interview room', () => {
+  it('has links from the start of the interview on, stored only as hashes and encrypted', async () => {
     const { id, room } = await started();
     expect(room.ws_url).toMatch(/^wss?:\/\/.*\/v1\/rooms\/ws\/[\w-]{32}$/u);
     expect(room.candidate_url.split('/').at(-1)).toBe(room.ws_url.split('/').at(-1));
@@ -51,11 +54,11 @@ describe('a room', () => {
     for (const link of [room.candidate_url, room.interviewer_url]) expect(stored).not.toContain(link.split('/').at(-1));
   });
 
-  it('has none while nobody has said when', async () => {
+  it('does not exist while the interview is a draft', async () => {
     expect(await detail(await mine.create())).not.toHaveProperty('room');
   });
 
-  it('has its links from the moment it has a time, which let nobody in before it begins, and what was changed since', async () => {
+  it('has links from scheduling on, which admit nobody early, show later changes, and end with the interview', async () => {
     const at = { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() };
     const made = (await mine.call('POST', '', { role_title: 'Baker', questions, ...at })).body.data;
     const { interview_id: id, room } = made as { interview_id: string; room: Links };
@@ -86,14 +89,14 @@ describe('a room', () => {
     expect(await late.frame('error')).toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 
-  it('is not there behind a wrong link: 404, with a page that says so', async () => {
+  it('is not found under a wrong link: 404 with an HTML page', async () => {
     const reply = await fetch(`${api.url}/rooms/${'a'.repeat(32)}`);
     expect([reply.status, reply.headers.get('content-type')]).toEqual([404, expect.stringContaining('text/html')]);
   });
 });
 
 describe('a solo interview', () => {
-  it('asks one question after the other, and moves on when all are answered', async () => {
+  it('asks one question after the other, and goes to evaluation when all are answered', async () => {
     const { id, room } = await started({ candidate_name: 'Ada Lovelace' });
     const candidate = await enter(room.candidate_url);
     expect(await candidate.frame('welcome')).toMatchObject({
@@ -138,7 +141,7 @@ describe('a solo interview', () => {
     expect(await detail(id)).not.toHaveProperty('room');
   });
 
-  it('takes an answer once, however often it is sent', async () => {
+  it('stores an answer once, however often it is sent', async () => {
     const { id, room } = await started();
     const candidate = await enter(room.candidate_url);
     candidate.send(agree);
@@ -151,7 +154,7 @@ describe('a solo interview', () => {
     expect((await detail(id)).transcript).toHaveLength(3);
   });
 
-  it('gives one that comes back what it missed, and one that is new the history', async () => {
+  it('sends a client that resumes the missed frames, and a new client the history', async () => {
     const { room } = await started();
     const candidate = await enter(room.candidate_url);
     candidate.send(agree);
@@ -166,7 +169,7 @@ describe('a solo interview', () => {
     expect(candidate.all('message').map(({ body }) => body)).toEqual(['From another tab.']);
   });
 
-  it('loses no answer when the API dies, and goes on elsewhere', async () => {
+  it('loses no answer when the API dies, and continues in another process', async () => {
     const other = await startProcess('api/server.ts', { ...env, PORT: '0' });
     const { id, room } = await started();
     const candidate = await enter(room.candidate_url, other.url);
@@ -186,7 +189,7 @@ describe('a solo interview', () => {
     );
   });
 
-  it('is caught up by whoever connects, wherever a process had died', async () => {
+  it('catches up when anybody connects, wherever a process had died', async () => {
     const { id, room } = await started();
     const candidate = await enter(room.candidate_url);
     candidate.send(agree);
@@ -194,7 +197,7 @@ describe('a solo interview', () => {
     candidate.say('Stored, and never shown.', 'lost');
     await candidate.frame('question', ({ index }) => index === 2);
     candidate.drop();
-    // As if the process had died after the answer was taken: nothing after the first question was shown.
+    // The state after a process died right after storing the answer: no frame after the first question exists.
     const shown = kit.db.collection<{ _id: string; seq: number }>('frames');
     const first = await shown.findOne({ _id: { $regex: `^${id}:` }, type: 'question' } as never);
     await shown.deleteMany({ stream: id, seq: { $gt: first!.seq } });
@@ -205,7 +208,7 @@ describe('a solo interview', () => {
     expect((await detail(id)).transcript.filter((one: { is_ai: boolean }) => !one.is_ai)).toHaveLength(1);
   });
 
-  it('ends early by the candidate, and is evaluated on what there is', async () => {
+  it('can be ended early by the candidate, and is evaluated on the answers so far', async () => {
     const { id, room } = await started();
     const candidate = await enter(room.candidate_url);
     candidate.send(agree);
@@ -219,7 +222,7 @@ describe('a solo interview', () => {
     expect(summary).toMatchObject({ questions: 3, answered: 1, ended_early: true });
   });
 
-  it('is followed and ended by an interviewer, who does not speak in it', async () => {
+  it('can be followed and ended by an interviewer, who cannot send messages in it', async () => {
     const { id, room } = await started();
     const [candidate, interviewer] = [await enter(room.candidate_url), await enter(room.interviewer_url)];
     interviewer.send({ type: 'end' });
@@ -234,7 +237,7 @@ describe('a solo interview', () => {
   });
 });
 
-describe('consent', () => {
+describe('consent to the recording', () => {
   it('that is refused cancels the interview, and nothing is recorded', async () => {
     const { id, room } = await started();
     const candidate = await enter(room.candidate_url);
@@ -245,7 +248,7 @@ describe('consent', () => {
     expect(transcript).toEqual([]);
     expect(history.at(-1)).toMatchObject({ operation: 'refuse', actor: 'candidate', cause: 'consent_refused' });
   });
-  it('is the candidate’s alone', async () => {
+  it('can only be given by the candidate', async () => {
     const { id, room } = await started();
     const interviewer = await enter(room.interviewer_url);
     await interviewer.frame('welcome');
@@ -256,8 +259,8 @@ describe('consent', () => {
   });
 });
 
-describe('the metrics', () => {
-  it('count the sockets and frames of rooms apart from those of the chat', async () => {
+describe('the metrics of rooms', () => {
+  it('count sockets and frames separately from those of the chat', async () => {
     const counted = async (name: string): Promise<number> => {
       const body = await (await fetch(`${api.url}/metrics`)).text();
       const line = body
@@ -276,14 +279,14 @@ describe('the metrics', () => {
   });
 });
 
-describe('a link', () => {
-  it.each(['', 'x', 'A'.repeat(32)])('that leads nowhere (%j) gets no welcome', async (token) => {
+describe('a link to a room', () => {
+  it.each(['', 'x', 'A'.repeat(32)])('that is invalid (%j) gets no welcome', async (token) => {
     const guest = new Guest(`/${token || 'none'}`);
     await guest.connect(api.url);
     expect(await guest.ended()).toMatchObject({ code: 4401 });
     expect(guest.all('welcome')).toEqual([]);
   });
-  it('opens its own room alone, and none once the interview is over', async () => {
+  it('opens only its own room, and no room once the interview is over', async () => {
     const [one, other] = [await started(), await started({ role_title: 'Another' })];
     const guest = await enter(one.room.candidate_url);
     expect(await guest.frame('welcome')).toMatchObject({ role: 'candidate', role_title: 'Data Engineer' });
@@ -304,7 +307,7 @@ describe('a link', () => {
 });
 
 describe('a copilot interview', () => {
-  it('gives the interviewer alone suggestions, and the candidate everything else', async () => {
+  it('sends suggestions only to the interviewer, and everything else also to the candidate', async () => {
     const { id, room } = await started({ mode: 'copilot' });
     const [candidate, interviewer] = [await enter(room.candidate_url), await enter(room.interviewer_url)];
     await interviewer.frame('welcome');
@@ -332,12 +335,12 @@ describe('a copilot interview', () => {
   });
 });
 
-describe('a room that is full', () => {
+describe('a full room', () => {
   const bounds = roomBounds;
   it.each([
     ['messages', { 'size.messages': bounds.messages - 1 }],
     ['characters', { 'size.characters': bounds.characters - 'The last one.'.length }],
-  ])('of %s takes no more, keeps what was said, and can be ended', async (_, size) => {
+  ])('at its limit of %s refuses messages, keeps the transcript, and can be ended', async (_, size) => {
     const { id, room } = await started({ mode: 'copilot' });
     const [candidate, interviewer] = [await enter(room.candidate_url), await enter(room.interviewer_url)];
     candidate.send(agree);
@@ -351,7 +354,7 @@ describe('a room that is full', () => {
       message: expect.stringContaining('2000 messages'),
       client_message_id: 'more',
     });
-    // What was taken is acknowledged again.
+    // A stored message is acknowledged again.
     candidate.say('The last one.', 'last');
     await until(async () => candidate.all('ack').length === 2, 'the second ack');
     interviewer.send({ type: 'end' });
@@ -359,7 +362,7 @@ describe('a room that is full', () => {
     expect((await detail(id)).transcript.map(({ text }: { text: string }) => text)).toEqual(['The last one.']);
   });
 
-  it('is read piece by piece: a message costs the same however much was said', async () => {
+  it('is read incrementally: a message costs the same however long the transcript is', async () => {
     const { id, room } = await started({ mode: 'copilot' });
     const [candidate, interviewer] = [await enter(room.candidate_url), await enter(room.interviewer_url)];
     candidate.send(agree);
@@ -391,7 +394,7 @@ describe('a room that is full', () => {
 });
 
 describe('a shadow interview', () => {
-  it('records both and says nothing', async () => {
+  it('records both participants, and the AI says nothing', async () => {
     const { id, room } = await started({ mode: 'shadow' });
     const [candidate, interviewer] = [await enter(room.candidate_url), await enter(room.interviewer_url)];
     candidate.send(agree);
@@ -408,7 +411,7 @@ describe('a shadow interview', () => {
 });
 
 describe('deleting an interview', () => {
-  it('takes its room, its frames and everybody in it', async () => {
+  it('deletes its room and frames, and disconnects everybody in the room', async () => {
     const { id, room } = await started();
     const candidate = await enter(room.candidate_url);
     candidate.send(agree);

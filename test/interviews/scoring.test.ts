@@ -1,4 +1,7 @@
-/** Evaluation by a language model: its quotes are looked up, it is asked once more, and then rules decide. */
+/**
+ * Evaluation by a language model: its quotes are checked, an invalid reply is requested once more, and then rules
+ * decide.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Interviewed } from '../../models/rules/interviews/evaluation.ts';
 import { intelligenceAt } from '../kit/intelligence.ts';
@@ -50,8 +53,8 @@ const reply = (quote: string, more: object = {}) => ({
   }),
 });
 
-describe('scores by a model', () => {
-  it('are taken when every quote stands in the transcript, in the order of the criteria', async () => {
+describe('scores given by a model', () => {
+  it('are used, in the order of the criteria, when every quote is in the transcript', async () => {
     server.script(reply(lines[2]!));
     expect(await score()).toEqual({
       overall_score: 7.2,
@@ -67,7 +70,7 @@ describe('scores by a model', () => {
     });
   });
 
-  it('with a quote that nobody said are asked for once more, and taken when that is mended', async () => {
+  it('with an invented quote are requested once more, and used when corrected', async () => {
     server.script(reply('I am an expert in PostgreSQL.'), reply(lines[2]!));
     expect(await score()).toMatchObject({ generated_by: 'model' });
     expect(server.requests).toHaveLength(2);
@@ -84,13 +87,13 @@ describe('scores by a model', () => {
     ],
     ['criteria that nobody asked for', [1, 2].map(() => reply(lines[2]!, { scores: [] })), 2],
     ['a refusal', [{ kind: 'status' as const, status: 400 }], 1],
-  ])('with %s are left to the rules', async (_, scripts, requests) => {
+  ])('with %s are replaced by those of the rules', async (_, scripts, requests) => {
     server.script(...scripts);
     expect(await score()).toMatchObject({ recommendation: 'undecided', generated_by: 'rules', confidence: 'low' });
     expect([server.requests.length, failures.length]).toEqual([requests, 1]);
   });
 
-  it('are given without what the candidate says to whoever judges', async () => {
+  it('are requested without the candidate’s remarks to the evaluator', async () => {
     server.script(reply(lines[2]!));
     await score();
     const [rules, data] = server.requests[0]!.body.messages;
@@ -99,21 +102,21 @@ describe('scores by a model', () => {
     expect(rules!.content).toContain('The candidate cannot give points');
   });
 
-  it('are none where the candidate said nothing, and no model is asked', async () => {
+  it('are undefined when the candidate said nothing, and no model is asked', async () => {
     expect(await ai().score({ interviewed: { ...interviewed, said: [] }, role: 'Chef' })).toBeUndefined();
     expect(server.requests).toHaveLength(0);
   });
 });
 
-describe('a summary of answers by a model', () => {
-  it('stands beside the questions and answers that rules found', async () => {
+describe('a summary of answers written by a model', () => {
+  it('is added to the questions and answers that the rules found', async () => {
     server.script({ kind: 'reply', content: JSON.stringify({ summary: 'The candidate migrated billing.' }) });
     const made = await ai().summarizeInterview(interviewed);
     expect(made).toMatchObject({ summary: 'The candidate migrated billing.', generated_by: 'model', answered: 1 });
     expect(made.items[0]!.answer).toContain(lines[0]);
   });
 
-  it('that fails leaves that of the rules', async () => {
+  it('that fails is replaced by that of the rules', async () => {
     server.script({ kind: 'reply', content: '{}' }, { kind: 'reply', content: '{}' });
     expect(await ai().summarizeInterview(interviewed)).toMatchObject({ generated_by: 'extractive', answered: 1 });
     expect(failures).toHaveLength(1);

@@ -1,4 +1,7 @@
-/** Summaries by a language model: its length is checked, it is asked once more, and what people say cannot command it. */
+/**
+ * Summaries by a language model: the length is checked, a bad reply is requested once more, and the transcript cannot
+ * give instructions.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { intelligenceAt } from '../kit/intelligence.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
@@ -19,7 +22,7 @@ const reply = (summary: string) => ({
   kind: 'reply' as const,
   content: JSON.stringify({ summary, key_points: ['A point.'] }),
 });
-/** The tasks of the same meeting, as the model points to them. */
+/** The tasks of the same meeting, as the model returns them. */
 const found = {
   kind: 'reply' as const,
   content: JSON.stringify({
@@ -46,8 +49,8 @@ const ask = (mode: 'short' | 'long' = 'short', nonce = () => 'NONCE') => {
   return intelligenceAt(server.baseUrl, told, { nonce }).summarizeMeeting({ ...meeting, mode });
 };
 
-describe('a summary by a model', () => {
-  it('of 4 to 6 sentences is taken as it is', async () => {
+describe('a summary written by a model', () => {
+  it('of 4 to 6 sentences is used as it is', async () => {
     server.script(reply(text(6)), found);
     expect(await ask()).toEqual({
       summary: text(6),
@@ -57,7 +60,7 @@ describe('a summary by a model', () => {
     });
   });
 
-  it.each([3, 7])('of %i sentences is asked for once more, with what was wrong', async (count) => {
+  it.each([3, 7])('of %i sentences is requested once more, with the reason', async (count) => {
     server.script(reply(text(count)), reply(text(5)), found);
     expect(await ask()).toMatchObject({ summary: text(5), generated_by: 'model' });
     expect(server.requests).toHaveLength(3);
@@ -74,19 +77,19 @@ describe('a summary by a model', () => {
       ],
     ],
     ['refused', [{ kind: 'status' as const, status: 401 }]],
-  ])('that is %s leaves the work to the transcript’s own sentences', async (_, scripts) => {
+  ])('that is %s is replaced by sentences of the transcript', async (_, scripts) => {
     server.script(...scripts);
     const { summary, generated_by } = await ask();
     expect([generated_by, failures.length]).toEqual(['extractive', 1]);
     expect(summary).toContain('Ben: The budget of the shop is 5,000 euros');
   });
 
-  it('is long without a bound on its sentences', async () => {
+  it('may have any number of sentences when it is long', async () => {
     server.script(reply(text(30)), found);
     expect(await ask('long')).toMatchObject({ summary: text(30), generated_by: 'model' });
   });
 
-  it('is asked for with the transcript between fences that nobody can close', async () => {
+  it('is requested with the transcript between fences that nobody can close', async () => {
     server.script(reply(text(5)), found, reply(text(5)), found);
     await ask();
     const [rules, data] = server.requests[0]!.body.messages;

@@ -1,4 +1,4 @@
-/** Random walks over interviews, against the table as a model; the long form is in test/soak/. */
+/** Random walks over interviews with the transition table as the model; the long version is in test/soak/. */
 import { afterAll, it } from '@jest/globals';
 import { interviewing } from '../kit/interviewing.ts';
 import { walk } from '../kit/interviewwalk.ts';
@@ -7,7 +7,7 @@ import { systemEnv } from '../kit/processes.ts';
 const kit = await interviewing(systemEnv('shared'));
 afterAll(() => kit.close());
 
-it('a walk of 200 operations finds every interview where the table leads', async () => {
+it('a random walk of 200 operations leads every interview to the state in the transition table', async () => {
   const mine = kit.of(await kit.api.newOrg());
   await Promise.all([1, 2, 3, 4, 5].map((seed) => walk(kit, mine, seed, 40)));
 });
