@@ -1,4 +1,4 @@
-/** What runs while a new version starts goes on: the workflows as they are now replay the stored histories. */
+/** Running workflows survive a new version: the current workflow code replays the stored histories. */
 import { describe, expect, it } from '@jest/globals';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -15,12 +15,12 @@ const read = async (name: string): Promise<Stored> =>
 const kindOf = ({ events }: Stored): string => events[0]!.workflowExecutionStartedEventAttributes.workflowType.name;
 
 describe('stored histories', () => {
-  it('are there for every kind of workflow, and for none that is gone', async () => {
+  it('exist for every kind of workflow, and for no removed kind', async () => {
     const kinds = new Set((await Promise.all(files.map(read))).map(kindOf));
     expect([...kinds].toSorted()).toEqual(Object.keys(workflows).toSorted());
   });
 
-  it('replay with the workflows as they are now', async () => {
+  it('are replayed by the current workflow code', async () => {
     const histories = await Promise.all(files.map(async (name) => ({ workflowId: name, history: await read(name) })));
     const replayed: string[] = [];
     for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle }, histories)) {
@@ -32,18 +32,18 @@ describe('stored histories', () => {
 });
 
 describe('a changed workflow', () => {
-  /** Replays what began before the change with the workflow in test/workflows/changed/. */
+  /** Replays the histories from before the change with the workflow in test/workflows/changed/. */
   async function replay(changed: 'guarded' | 'unguarded'): Promise<void> {
     const workflowsPath = fileURLToPath(new URL(`./changed/${changed}.ts`, import.meta.url));
     const bundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
     await Worker.runReplayHistory({ workflowBundle: bundle }, await read('eraseTask.json'), 'eraseTask');
   }
 
-  it('is refused by replay when it takes another step than its histories did', async () => {
+  it('fails the replay when it takes a step that its histories do not have', async () => {
     await expect(replay('unguarded')).rejects.toThrow(/Nondeterminism/i);
   });
 
-  it('replays the same histories when the step is guarded', async () => {
+  it('replays the same histories when the added step is guarded by a patch', async () => {
     await expect(replay('guarded')).resolves.toBeUndefined();
   });
 });

@@ -1,4 +1,7 @@
-/** Workflows that live long: on a server that soon wants a new run, each goes on in one, and loses nothing between the two. */
+/**
+ * Long-lived workflows: on a server that soon suggests continue-as-new, each continues in a new run and loses nothing
+ * in between.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -18,7 +21,7 @@ import { tryNow } from '../../workflows/events/lines.ts';
 import { taskChanged, taskIssues } from '../../workflows/tasks/taskissues.ts';
 import { ticketEvent, ticketEvents } from '../../workflows/events/ticketevents.ts';
 
-/** Events after which the server wants a new run. */
+/** The number of history events after which the server suggests continue-as-new. */
 const suggestAfter = 40;
 let temporal: Temporal;
 let connection: Connection;
@@ -29,7 +32,7 @@ beforeAll(async () => {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   const settings = [
     `limit.historyCount.suggestContinueAsNew=${suggestAfter}`,
-    // By default a run that follows a short one begins a second later.
+    // By default, a run that follows a short one starts a second later.
     'history.continueAsNewMinInterval="0s"',
   ];
   temporal = await startTemporal({ report: () => undefined, settings });
@@ -44,7 +47,7 @@ afterAll(async () => {
   await temporal.stop();
 });
 
-/** Runs a workflow to its end; gives the lengths of its runs' histories, the first run first. */
+/** Runs a workflow to its end; returns the history length of each of its runs, first run first. */
 async function runsOf<A extends unknown[]>(
   workflow: (...args: A) => Promise<unknown>,
   args: A,
@@ -76,20 +79,20 @@ async function runsOf<A extends unknown[]>(
   });
 }
 
-/** Whether there were several runs, none much longer than the server wants. */
+/** Expects several runs, none of them much longer than the server's suggestion. */
 function expectRenewed(lengths: readonly number[]): void {
   expect(lengths.length).toBeGreaterThan(1);
   for (const length of lengths) expect(length).toBeLessThan(2 * suggestAfter);
 }
 
-describe('a workflow that is signalled during each of its looks', () => {
+describe('a workflow that is signalled during each of its activities', () => {
   const task = { orgId: 'org_1', taskId: 'task_1' };
   it.each([
     ['inbound', inbound, { orgId: 'org_1' }, arrived, 'processInbound'],
     ['conversation', conversation, { orgId: 'org_1', convId: 'conv_1' }, attend, 'attendTo'],
     ['announce', announce, task, happened, 'announceTask'],
     ['taskIssues', taskIssues, task, taskChanged, 'carryToIssues'],
-  ] as const)('goes on in a new run, and looks once more after the last signal: %s', async (...named) => {
+  ] as const)('continues in a new run, and runs its activity once more after the last signal: %s', async (...named) => {
     const [, workflow, ref, signal, activity] = named;
     let looks = 0;
     let handle: WorkflowHandle | undefined;
@@ -101,23 +104,23 @@ describe('a workflow that is signalled during each of its looks', () => {
     const started = async (begun: WorkflowHandle): Promise<void> => {
       handle = begun;
       await until(async () => looks > 30, 'the look after the last signal');
-      // It ends by itself only when nobody has written for a minute.
+      // This workflow ends on its own only when nobody has written for a minute.
       if (workflow === conversation) await handle.terminate();
     };
     expectRenewed(await runsOf<[never]>(workflow, [ref as never], { [activity]: look }, started));
-    // A run that has just begun may look once more.
+    // A new run may run its activity once more.
     expect([31, 32]).toContain(looks);
   });
 });
 
-describe('conversation', () => {
-  it('loses no signal that comes while it goes on in a new run', async () => {
+describe('the conversation workflow', () => {
+  it('loses no signal that comes while it continues in a new run', async () => {
     let looks = 0;
     const signals: Promise<void>[] = [];
     let handle: WorkflowHandle | undefined;
     const attendTo = async (): Promise<Attended> => {
       looks += 1;
-      // It comes when this look has ended. Without it no further look begins.
+      // The signal is delivered after this activity has ended. Without it, no further activity starts.
       if (looks <= 100) signals.push(handle!.signal(attend));
       return { kind: 'done' };
     };
@@ -132,18 +135,18 @@ describe('conversation', () => {
   });
 });
 
-describe('inbound', () => {
-  it('goes on in a new run while what failed is tried again', async () => {
+describe('the inbound workflow', () => {
+  it('continues in a new run while failed items are retried', async () => {
     let looks = 0;
     const processInbound = async () => ((looks += 1) < 20 ? { againInMs: 1 } : {});
     expectRenewed(await runsOf(inbound, [{ orgId: 'org_1' }], { processInbound }, async () => undefined));
-    // A run that has just begun may look once more.
+    // A new run may run its activity once more.
     expect(looks).toBeGreaterThanOrEqual(20);
   });
 });
 
-describe('ticketEvents', () => {
-  it('takes up in a new run the lines that waited, carries none twice at a time, and forgets none', async () => {
+describe('the ticketEvents workflow', () => {
+  it('resumes waiting lines in a new run, runs none twice at a time, and forgets none', async () => {
     const atWork = new Set<string>();
     const sent: string[] = [];
     let left = 20;
@@ -182,13 +185,13 @@ describe('ticketEvents', () => {
     expectRenewed(lengths);
     expect(sent.filter((line) => line === 'busy')).toHaveLength(20);
     expect(sent.filter((line) => line === 'waits')).toHaveLength(1);
-    // Each run begins with nothing carried.
+    // Each run starts without lines in progress.
     expect(planned.filter((carried) => carried.length === 0).length).toBeGreaterThanOrEqual(lengths.length);
   });
 });
 
-describe('an attempt that an operator asks for', () => {
-  it('while the workflow goes on in a new run is made at once in that one', async () => {
+describe('an attempt that an operator requests', () => {
+  it('while the workflow continues in a new run is made at once in the new run', async () => {
     const [held, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const runs = new Set<string>();
     const tried: string[] = [];
@@ -221,7 +224,7 @@ describe('an attempt that an operator asks for', () => {
         await begun.promise;
         const isLong = async () => (await handle.describe()).historyLength > suggestAfter + 10;
         while (!(await isLong())) await handle.signal(ticketEvent);
-        // Now it waits for the busy line alone, to go on in a new run.
+        // Now the workflow waits only for the busy line before it continues in a new run.
         await handle.signal(tryNow);
         held.resolve();
       },
@@ -231,10 +234,10 @@ describe('an attempt that an operator asks for', () => {
   });
 });
 
-describe('interview', () => {
+describe('the interview workflow', () => {
   const ref = { orgId: 'org_1', interviewId: 'int_1' };
 
-  it('goes on in a new run where it was: its bot, its moves, what may be asked', async () => {
+  it('continues in a new run with its bot, status changes and allowed operations', async () => {
     const { record, activities } = world();
     let deployed = 0;
     const deployBot: typeof activities.deployBot = (order) => {
@@ -268,7 +271,7 @@ describe('interview', () => {
     expect(record.history.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('reads what a member changed while the new run was awaited', async () => {
+  it('reads a member’s change that was made while the new run was awaited', async () => {
     const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
     const { record, activities } = world({ dueAt: inAnHour });
     const storing = Promise.withResolvers<void>();
@@ -285,7 +288,7 @@ describe('interview', () => {
       await until(async () => isStoring, 'the move to be stored');
       const isLong = async () => (await handle.describe()).historyLength > suggestAfter + 10;
       while (!(await isLong())) await handle.signal(interviewChanged);
-      // Now it waits for the store alone, to go on in a new run.
+      // Now the workflow waits only for the store before it continues in a new run.
       record.due = new Date().toISOString();
       await handle.signal(interviewChanged);
       storing.resolve();

@@ -1,6 +1,7 @@
 /**
- * One plain story of each kind of workflow, with people and addresses that do not exist: what `npm run histories` records, and what
- * workflows/ must still replay. A kind without a story does not compile.
+ * One plain run of each kind of workflow, with invented people and addresses: `npm run histories` records them, and
+ * workflows/ must be able to replay the records.
+ * A kind without a run does not compile.
  */
 import type { WorkflowHandle } from '@temporalio/client';
 import type { SignalDefinition } from '@temporalio/common';
@@ -14,7 +15,7 @@ import { removeNow } from '../../workflows/interviews/meeting.ts';
 
 export type Kind = keyof typeof workflows;
 
-/** `activities` is made anew for each telling. `meanwhile` is what happens while the workflow runs. */
+/** `activities` is created anew for each run. `meanwhile` runs while the workflow does. */
 type PlainStory = {
   ref?: object;
   activities: (handle: () => WorkflowHandle) => Record<string, (input: never) => Promise<unknown>>;
@@ -23,18 +24,18 @@ type PlainStory = {
 
 const org = { orgId: 'org_1' };
 const nothing = async (): Promise<void> => undefined;
-/** Gives these outcomes one by one. */
+/** Returns these outcomes one by one. */
 const inTurn =
   (...outcomes: unknown[]) =>
   async (): Promise<unknown> =>
     outcomes.shift();
-/** Until the workflow waits. */
+/** Resolves when the workflow waits. */
 const itWaits = (handle: WorkflowHandle): Promise<boolean> =>
   until(
     async () => (await handle.fetchHistory()).events?.some((event) => event.timerStartedEventAttributes != null),
     'the workflow to wait',
   );
-/** Sends a signal to a workflow that waits. */
+/** Sends a signal to the workflow when it waits. */
 const once =
   (signal: SignalDefinition) =>
   async (handle: WorkflowHandle): Promise<void> => {
@@ -122,7 +123,7 @@ export const plainStories: Readonly<Record<Kind, PlainStory>> = {
       let passes = 0;
       return {
         repairIndexes: nothing,
-        // An hour of passes tells no more than three.
+        // A full hour of passes would add nothing to the history of three.
         optimizeIndexes: async () => void ((passes += 1) === 3 && (await handle().cancel())),
         dropOrphanedBytes: nothing,
       };

@@ -1,6 +1,7 @@
 /**
- * `npm run histories [-- KIND…]`: tells the plain stories (plainstories.ts) and stores their histories in test/histories/, one file
- * for each kind of workflow, one event a line. What differs from recording to recording without a meaning is left out or made even.
+ * `npm run histories [-- KIND…]`: runs the plain stories (plainstories.ts) and stores their histories in
+ * test/histories/, one file per kind of workflow, one event per line.
+ * Values that differ between recordings without meaning are omitted or normalized.
  */
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +16,7 @@ import * as workflows from '../../workflows/index.ts';
 
 const folder = fileURLToPath(new URL('../histories/', import.meta.url));
 
-/** Who ran it and how large it was: nothing that a replay reads. */
+/** Attributes about the worker and about sizes, which a replay does not read. */
 const idle: ReadonlySet<string> = new Set([
   'identity',
   'binaryChecksum',
@@ -25,10 +26,10 @@ const idle: ReadonlySet<string> = new Set([
   'taskId',
 ]);
 const uuid = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
-/** The first event of each history; the others keep their distance from it. */
+/** The time of the first event of each history; later events keep their distance from it. */
 const beginning = Date.parse('2026-01-01T00:00:00.000Z');
 
-/** Their names are the kinds'. */
+/** The workflows' export names are the names of their kinds. */
 const byKind: Readonly<Record<Kind, unknown>> = workflows;
 
 type StoredEvent = { eventTime: string };
@@ -55,7 +56,7 @@ async function tell(server: StoryServer, kind: Kind): Promise<string> {
   return historyToJSON(await handle!.fetchHistory());
 }
 
-/** Ids are numbered in the order of their appearance, and times begin at one moment. */
+/** Normalizes a history: ids are numbered in order of appearance, and all histories start at the same time. */
 function even(history: string): string {
   const numbers = new Map<string, string>();
   const numbered = history.replaceAll(uuid, (id) => {
@@ -88,7 +89,7 @@ async function main(asked: readonly string[]): Promise<void> {
   } finally {
     await server.stop();
   }
-  // A history of an earlier form is named after its kind: `eraseTask-before-owner-told.json`.
+  // A history of an earlier version has its kind as prefix: `eraseTask-before-owner-told.json`.
   const isKnown = (name: string): boolean => kinds.includes(name.split(/[-.]/)[0] as Kind);
   for (const name of await readdir(folder)) if (!isKnown(name)) await rm(`${folder}${name}`);
 }

@@ -1,4 +1,4 @@
-/** The platform's own schedules, on a real Temporal. */
+/** The platform's own schedules, on a real Temporal server. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => connection.close());
 
-it('maintenance begins at once, and its next run does not begin beside the first', async () => {
+it('maintenance starts at once, and its next run does not overlap with the first', async () => {
   const prefix = `${randomUUID()}-`;
   const client = new Client({ connection });
   // Every worker of the fleet does this when it starts.
@@ -19,9 +19,9 @@ it('maintenance begins at once, and its next run does not begin beside the first
   const schedule = client.schedule.getHandle(`${prefix}maintain-stores`);
   const look = () => schedule.describe();
   try {
-    // No worker works this queue, so the first run stays open.
+    // No worker polls this queue, so the first run stays open.
     await until(async () => (await look()).info.runningActions.length === 1, 'the first run');
-    // Starts it as the next hour does: the schedule's own policy decides.
+    // Triggers the schedule as the next hour does, with its own overlap policy.
     const { policies } = await look();
     await schedule.trigger(policies.overlap);
     await until(async () => (await look()).raw.info?.bufferSize?.toString() === '1', 'the second run to wait');

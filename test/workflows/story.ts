@@ -1,4 +1,4 @@
-/** Tells a workflow's story: the real code with stub activities, on a server that skips time. */
+/** Runs a workflow's real code with stub activities, on a server that skips time. */
 import { afterAll, beforeAll } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import type { WorkflowHandle } from '@temporalio/client';
@@ -25,7 +25,7 @@ import type { ToolServerActivities } from '../../activities/mcp/server.ts';
 
 export type Story<R> = { calls: string[]; result: R; skippedMs: number };
 
-/** One server for the tests of a file. */
+/** Starts one server for the tests of a file. */
 export function stories() {
   let server: StoryServer;
   let code: string;
@@ -35,7 +35,10 @@ export function stories() {
   });
   afterAll(async () => server.stop());
 
-  /** Runs one workflow with these activities, noting which were called; `meanwhile` has its handle once it is started. */
+  /**
+   * Runs one workflow with these activities, recording which were called; `meanwhile` gets its handle once it has
+   * started.
+   */
   async function tell<A extends unknown[], R>(
     workflow: (...args: A) => Promise<R>,
     args: A,
@@ -81,9 +84,9 @@ export function stories() {
   return {
     tell,
     bundle: () => ({ code }),
-    /** The server's clock, which jumps ahead with each story. */
+    /** The server's clock, which jumps ahead with each run. */
     now: () => server.env.currentTimeMs(),
-    /** Lets this time pass on the server's clock, which stands still while nobody waits for a result. */
+    /** Advances the server's clock by this time; it stands still while nobody waits for a result. */
     pass: (ms: number) => server.env.sleep(ms),
   };
 }

@@ -11,7 +11,7 @@ import { searchAttributes } from '../../workflows/attributes.ts';
 
 export type StoryServer = Awaited<ReturnType<typeof startStoryServer>>;
 
-/** Runs a workflow with these activities to its end; `meanwhile` has its handle once it is started. */
+/** Runs a workflow with these activities to its end; `meanwhile` gets its handle once it has started. */
 export type Telling<A extends unknown[], R> = {
   workflow: (...args: A) => Promise<R>;
   args: A;
@@ -20,13 +20,13 @@ export type Telling<A extends unknown[], R> = {
   workflowId?: string;
 };
 
-/** What operators see of a workflow, written by itself; while its worker runs. */
+/** The details that a workflow shows to operators; only while its worker runs. */
 export async function detailsOf(handle: WorkflowHandle): Promise<string> {
   const { currentDetails } = await handle.query<{ currentDetails?: string }>('__temporal_workflow_metadata');
   return currentDetails ?? '';
 }
 
-/** `testServer`: the address of the program (engines/testserver.ts). `code`: the bundle of the workflows. */
+/** `testServer` is the path of the server program (engines/testserver.ts), `code` the bundle of the workflows. */
 export async function startStoryServer(testServer: string, code: string) {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   const port = await freePort();
@@ -34,14 +34,14 @@ export async function startStoryServer(testServer: string, code: string) {
   const kill = (): void => void server.kill('SIGKILL');
   process.once('exit', kill);
   await until(() => accepts(port), 'the test server to listen');
-  // What `createTimeSkipping` does, but for the start: it gives the server five seconds, too few on a busy machine.
+  // Like `createTimeSkipping`, which however gives the server only five seconds to start: too few on a busy machine.
   const env = await TestWorkflowEnvironment['create']({
     server: { type: 'existing' },
     address: `127.0.0.1:${port}`,
     namespace: 'default',
     supportsTimeSkipping: true,
   });
-  // This server takes search attributes, and cannot list them: what workers do at their start does not work here.
+  // This server accepts search attributes but cannot list them, so the registration by workers fails here.
   const keyword = proto.temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
   await env.connection.operatorService.addSearchAttributes({
     namespace: 'default',
@@ -56,8 +56,8 @@ export async function startStoryServer(testServer: string, code: string) {
       workflowBundle: { code },
       activities,
       maxHeartbeatThrottleInterval: '100 milliseconds',
-      // Runs the workflow in this thread, as the replay of histories does: a thread of its own takes a quarter of a second of
-      // processor time for each story.
+      // Runs the workflow in this thread, as the replay of histories does: a separate thread would cost a quarter of a
+      // second of processor time per run.
       debugMode: true,
     });
     return worker.runUntil(async () => {

@@ -1,11 +1,14 @@
-/** The story of a member who left: their grants and tasks end at once, and are looked at again when all is quiet. */
+/**
+ * Tests the workflow of a departed member: grants and tasks end at once, and the workflow repeats this five minutes
+ * later.
+ */
 import { expect, it } from '@jest/globals';
 import { stories } from '../story.ts';
 import { memberDeparted } from '../../../workflows/access/departure.ts';
 
 const { tell, now } = stories();
 
-it('a member who left loses grants and tasks at once, and what a request under way still gave five minutes later', async () => {
+it('a departed member loses grants and tasks at once, and again after five minutes, for requests that were in flight', async () => {
   const begun = await now();
   const at: number[] = [];
   const { calls } = await tell(memberDeparted, [{ orgId: 'org_1', userId: 'usr_1' }], {

@@ -1,4 +1,7 @@
-/** The same change as docs/extending.md says: what runs already goes on as it began, and what starts from now on takes the step. */
+/**
+ * The changed workflow as docs/extending.md prescribes: running executions continue as before, and new ones take the
+ * added step.
+ */
 import { patched, proxyActivities, sleep } from '@temporalio/workflow';
 
 const { eraseCopies, tellOwner } = proxyActivities<Record<'eraseCopies' | 'tellOwner', (ref: object) => Promise<void>>>(

@@ -1,4 +1,7 @@
-/** `eraseTask` (workflows/tasks/taskerasure.ts) with a step more, as nobody may change it: what runs already has not taken the step. */
+/**
+ * `eraseTask` (workflows/tasks/taskerasure.ts) with an added step and no guard, which is forbidden: running executions
+ * have not taken that step.
+ */
 import { proxyActivities, sleep } from '@temporalio/workflow';
 
 const { eraseCopies, tellOwner } = proxyActivities<Record<'eraseCopies' | 'tellOwner', (ref: object) => Promise<void>>>(

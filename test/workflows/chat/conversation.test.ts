@@ -1,4 +1,4 @@
-/** The story of a conversation: attended to as long as there is news, one after the other, and over when nobody writes. */
+/** Tests the workflow of a conversation: it processes news one after the other, and ends when nobody writes. */
 import { describe, expect, it } from '@jest/globals';
 import { stories } from '../story.ts';
 import type { Attended } from '../../../activities/chat/conversation.ts';
@@ -8,14 +8,14 @@ const ref = { orgId: 'org_1', convId: 'conv_1' };
 const { tell } = stories();
 const done: Attended = { kind: 'done' };
 
-/** A gate that is passed once it is opened. */
+/** A promise that is awaited until `open` is called. */
 function gate() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { passed: promise, open: resolve };
 }
 
 describe('conversation', () => {
-  it('attends once to what it was started for, and ends when nothing comes for a minute', async () => {
+  it('processes the news it was started for once, and ends after a minute without more', async () => {
     const seen: object[] = [];
     const { calls, skippedMs } = await tell(conversation, [ref], {
       attendTo: async (given) => {
@@ -27,7 +27,7 @@ describe('conversation', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(60_000);
   });
 
-  it('attends again to what was said while it attended, once for all of it, and never twice at a time', async () => {
+  it('processes messages that arrive during its activity once, together, and never concurrently', async () => {
     const [first, go] = [gate(), gate()];
     let [running, most] = [0, 0];
     const attendTo = async () => {
@@ -45,7 +45,7 @@ describe('conversation', () => {
     expect([calls, most]).toEqual([['attendTo', 'attendTo'], 1]);
   });
 
-  it('attends to what is said before the minute is over', async () => {
+  it('processes a message that arrives before the minute is over', async () => {
     const attended = gate();
     let times = 0;
     const attendTo = async () => {
@@ -60,7 +60,7 @@ describe('conversation', () => {
     expect(times).toBe(2);
   });
 
-  it('outlasts an outage: it is tried until it succeeds', async () => {
+  it('retries its activity through an outage until it succeeds', async () => {
     let failures = 12;
     const { calls } = await tell(conversation, [ref], {
       attendTo: async () => {
@@ -75,7 +75,7 @@ describe('conversation', () => {
     const hour = 3_600_000;
     const waiting: Attended = { kind: 'waiting', for: 'pact_1', withinMs: hour };
 
-    it('runs the turn again as soon as the decision is stored', async () => {
+    it('repeats the turn as soon as the decision is stored', async () => {
       const [attended, again] = [gate(), gate()];
       const outcomes = [waiting, done];
       const attendTo = async () => {
@@ -85,13 +85,14 @@ describe('conversation', () => {
       const { calls } = await tell(conversation, [ref], { attendTo }, async (handle) => {
         await attended.passed;
         await handle.signal(attend);
-        // No time is skipped until the story's end is awaited, so it is the signal that brings the second turn.
+        // The server skips no time before the workflow's result is awaited, so the second turn can only come from the
+        // signal.
         await again.passed;
       });
       expect(calls).toEqual(['attendTo', 'attendTo']);
     });
 
-    it('runs the turn again when no decision came in its time', async () => {
+    it('repeats the turn when no decision came before its deadline', async () => {
       const outcomes = [waiting, done];
       const { calls, skippedMs } = await tell(conversation, [ref], { attendTo: async () => outcomes.shift()! });
       expect(calls).toEqual(['attendTo', 'attendTo']);

@@ -1,4 +1,4 @@
-/** The story of a removal: done at once, and looked at again when whatever was at work has ended. */
+/** Tests the workflow that deletes a customer: at once, and again when everything that was in flight has ended. */
 import { describe, expect, it } from '@jest/globals';
 import { stories } from '../story.ts';
 import { eraseCustomer } from '../../../workflows/chat/erasure.ts';
@@ -7,7 +7,7 @@ const ref = { orgId: 'org_1', customerId: 'cus_1' };
 const { tell } = stories();
 
 describe('eraseCustomer', () => {
-  it('removes, waits longer than an answer may be at work, and makes sure', async () => {
+  it('deletes, waits longer than an answer may be in flight, and verifies the deletion', async () => {
     const given: object[] = [];
     const note = async (one: object) => void given.push(one);
     const { calls, skippedMs } = await tell(eraseCustomer, [ref], { eraseCustomer: note, verifyErasure: note });
@@ -18,7 +18,7 @@ describe('eraseCustomer', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(15 * 60_000);
   });
 
-  it('tries each step until it succeeds', async () => {
+  it('retries each step until it succeeds', async () => {
     let failures = 4;
     const flaky = async () => {
       if (failures-- % 2 === 0) throw new Error('MongoDB does not answer');

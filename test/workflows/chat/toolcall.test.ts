@@ -1,4 +1,7 @@
-/** The story of a tool call: it waits for whoever has to agree, or for the limit of calls, as long as each has, and shows it. */
+/**
+ * Tests the workflow of a tool call: it waits for an approval or for the rate limit until the deadline, and shows whom
+ * it waits for.
+ */
 import { describe, expect, it } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { stories } from '../story.ts';
@@ -14,7 +17,7 @@ const about = { orgId: 'org_1', tool: 'cancel_order', tier: 'admin_approve' } as
 const ended = (outcome: 'ok' | 'expired' | 'rate_limited'): CallStep => ({ kind: 'ended', outcome, about });
 const minute = 60_000;
 
-/** How long the workflow's timers were set for, in ms, and how many fired; once it has ended. */
+/** The durations of the workflow's timers in ms, and how many of them fired, after the workflow has ended. */
 async function timersOf(handle: WorkflowHandle): Promise<{ setMs: number[]; fired: number }> {
   await handle.result();
   const events = (await handle.fetchHistory()).events ?? [];
@@ -25,18 +28,18 @@ async function timersOf(handle: WorkflowHandle): Promise<{ setMs: number[]; fire
   };
 }
 
-/** How many activities were handed out; once it has ended. */
+/** The number of scheduled activities, after the workflow has ended. */
 async function handedOver(handle: WorkflowHandle): Promise<number> {
   await handle.result();
   const events = (await handle.fetchHistory()).events ?? [];
   return events.filter(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled).length;
 }
 
-/** Activities that take these steps, one after the other. */
+/** Activities that return these steps, one after the other. */
 const taking = (...steps: CallStep[]) => ({ advanceCall: async () => steps.shift()! });
 
 describe('toolCall', () => {
-  it('of a tool that nobody has to agree to is done in the workflow’s own task', async () => {
+  it('of a tool that needs no approval completes as a local activity in the workflow’s own task', async () => {
     let timers: unknown;
     let handed: unknown;
     const { calls, result } = await tell(toolCall, [ref], taking(ended('ok')), async (handle) => {
@@ -46,7 +49,7 @@ describe('toolCall', () => {
     expect([calls, result, timers, handed]).toEqual([['advanceCall'], 'ok', { setMs: [], fired: 0 }, 0]);
   });
 
-  it('of a tool that takes long is waited for by an activity', async () => {
+  it('of a slow tool is awaited by an activity', async () => {
     let handed: unknown;
     const { calls, result } = await tell(
       toolCall,
@@ -60,7 +63,7 @@ describe('toolCall', () => {
   });
 
   it.each(['customer', 'step_up', 'member'] as const)(
-    'waits for the %s as long as they have, not longer, and then asks what came of it',
+    'waits for the %s until their deadline, and then checks the outcome',
     async (awaited) => {
       const waiting: CallStep = { kind: 'waiting', awaited, withinMs: waitMs[awaited], about };
       let timers: unknown;
@@ -71,7 +74,7 @@ describe('toolCall', () => {
     },
   );
 
-  it('goes on at once when somebody has decided, and tells operators whom it waits for until then', async () => {
+  it('continues at once after a decision, and shows operators until then whom it waits for', async () => {
     const waiting: CallStep = { kind: 'waiting', awaited: 'member', withinMs: waitMs.member, about };
     let seen = '';
     let timers: unknown;
@@ -110,7 +113,7 @@ describe('toolCall', () => {
     expect(timers).toMatchObject({ fired: 0 });
   });
 
-  it('waits for the limit of calls each time until the next minute', async () => {
+  it('waits until the next minute whenever the rate limit is reached', async () => {
     const held: CallStep = { kind: 'held_back', withinMs: minute, about };
     const steps = taking(held, held, held, ended('rate_limited'));
     let timers: unknown;
@@ -121,7 +124,7 @@ describe('toolCall', () => {
     expect(timers).toEqual({ setMs: [minute, minute, minute], fired: 3 });
   });
 
-  it('takes a step again that failed, as long as it takes', async () => {
+  it('retries a failed step until it succeeds', async () => {
     let tries = 0;
     const advanceCall = async (): Promise<CallStep> => {
       tries += 1;

@@ -1,4 +1,7 @@
-/** The story of a crawl: batch after batch, waiting for a site, cancelled, killed, and always put in order at its end. */
+/**
+ * Tests the workflow of a crawl: batch after batch, waiting for a site, cancelled, retried, and always finished in
+ * order.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
@@ -20,12 +23,12 @@ const progress = (state: CrawlProgress['state'], message?: string): CrawlProgres
 });
 const { tell } = stories();
 
-/** Waits for a state; the test's own time limit is the only clock. */
+/** Polls until the condition holds; only the test's own timeout ends it. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await delay(20);
 }
 
-/** Activities that go through these states, one a batch, and note how the crawl was ended. */
+/** Activities that return these states, one per batch, and record how the crawl was ended. */
 function scripted(states: CrawlProgress[]) {
   const endings: object[] = [];
   const activities: CrawlActivities = {
@@ -39,20 +42,20 @@ function scripted(states: CrawlProgress[]) {
 }
 
 describe('crawlSite', () => {
-  it('goes on batch by batch until nothing is left, then puts the end in order once', async () => {
+  it('runs batches until nothing is left, then finishes the crawl once', async () => {
     const { activities, endings } = scripted([progress('more'), progress('more'), progress('done')]);
     const { calls, result } = await tell(crawlSite, [ref], activities);
     expect([calls, result]).toEqual([['crawlBatch', 'crawlBatch', 'crawlBatch', 'finishCrawl'], 'completed']);
     expect(endings).toEqual([{ ending: 'completed' }]);
   });
 
-  it('ends at the limit with what was said of it', async () => {
+  it('ends at the limit with the given reason', async () => {
     const { activities, endings } = scripted([progress('limit_reached', 'No room.')]);
     expect((await tell(crawlSite, [ref], activities)).result).toBe('limit_reached');
     expect(endings).toEqual([{ ending: 'limit_reached', error: 'No room.' }]);
   });
 
-  it('waits a minute for a site that cannot answer, and gives up the fifth time', async () => {
+  it('waits a minute for an unavailable site, and fails the fifth time', async () => {
     const { activities, endings } = scripted(Array.from({ length: 5 }, () => progress('waiting', 'robots.txt: 503')));
     const { calls, skippedMs, result } = await tell(crawlSite, [ref], activities);
     expect([calls.length, result]).toEqual([6, 'failed']);
@@ -80,21 +83,21 @@ describe('crawlSite', () => {
     expect(shown).toEqual(['failed', expect.stringMatching(/^failed: The site has no page[^]*\| found \| 3 \|/)]);
   });
 
-  it('begins to count anew when the site has answered in between', async () => {
+  it('resets the count of failures when the site has answered in between', async () => {
     const away = () => Array.from({ length: 4 }, () => progress('waiting', 'robots.txt: 503'));
     const { activities } = scripted([...away(), progress('more'), ...away(), progress('done')]);
     const { calls, result } = await tell(crawlSite, [ref], activities);
     expect([calls.length, result]).toEqual([11, 'completed']);
   });
 
-  it('waits by a timer for as long as a site asks for, and then goes on', async () => {
+  it('waits with a timer for as long as a site requests, then continues', async () => {
     const { activities } = scripted([{ ...progress('more', 'Wait.'), waitMs: 590_000 }, progress('done')]);
     const { calls, skippedMs, result } = await tell(crawlSite, [ref], activities);
     expect([calls, result]).toEqual([['crawlBatch', 'crawlBatch', 'finishCrawl'], 'completed']);
     expect(skippedMs).toBeGreaterThanOrEqual(590_000);
   });
 
-  it('waits for a day in all, and then ends at this limit', async () => {
+  it('waits for at most a day in total, then ends at this limit', async () => {
     const waits = Array.from({ length: 10 }, () => ({ ...progress('more', 'Wait.'), waitMs: 8 * 3_600_000 }));
     const { activities, endings } = scripted(waits);
     const { calls, result } = await tell(crawlSite, [ref], activities);
@@ -102,7 +105,7 @@ describe('crawlSite', () => {
     expect(endings).toEqual([{ ending: 'limit_reached', error: expect.stringContaining('a day in all') }]);
   });
 
-  it('is cancelled while it waits for a site', async () => {
+  it('can be cancelled while it waits for a site', async () => {
     const { activities, endings } = scripted([{ ...progress('more', 'Wait.'), waitMs: 590_000 }]);
     const { calls, result } = await tell(crawlSite, [ref], activities, async (handle) => {
       await until(async () => {
@@ -114,7 +117,7 @@ describe('crawlSite', () => {
     expect([calls, result, endings]).toEqual([['crawlBatch', 'finishCrawl'], 'cancelled', [{ ending: 'cancelled' }]]);
   });
 
-  it('outlasts an outage: a batch is tried until it succeeds', async () => {
+  it('retries a batch through an outage until it succeeds', async () => {
     let failures = 20;
     const { activities } = scripted([progress('done')]);
     const crawlBatch = async (): Promise<CrawlProgress> => {
@@ -125,7 +128,7 @@ describe('crawlSite', () => {
     expect([calls.length, result]).toEqual([22, 'completed']);
   });
 
-  it('that is cancelled stops its batch and still puts the end in order; a second cancel is refused', async () => {
+  it('stops its batch on cancellation and still finishes the crawl; a second cancellation is refused', async () => {
     const { activities, endings } = scripted([]);
     let begun!: () => void;
     const batch = new Promise<void>((resolve) => (begun = resolve));

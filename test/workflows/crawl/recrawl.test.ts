@@ -1,4 +1,4 @@
-/** The story of a schedule's firing: it begins a crawl as every crawl is, or none, and is over. */
+/** Tests the workflow of a schedule's firing: it starts an ordinary crawl or none, and ends. */
 import { describe, expect, it } from '@jest/globals';
 import { stories } from '../story.ts';
 import type { CrawlActivities } from '../../../activities/crawl/crawl.ts';
@@ -13,7 +13,7 @@ const neverCrawls: Pick<CrawlActivities, 'crawlBatch'> = {
 };
 
 describe('recrawlSite', () => {
-  it('begins the crawl under the id of every crawl and ends before it does; the crawl goes on by itself', async () => {
+  it('starts the crawl under its ordinary workflow id and ends first; the crawl continues on its own', async () => {
     const firings: string[] = [];
     let release!: () => void;
     const held = new Promise<void>((resolve) => (release = resolve));
@@ -52,13 +52,13 @@ describe('recrawlSite', () => {
     expect(crawled).toEqual([{ orgId: 'org_1', crawlId: 'crawl_of_firing' }]);
   });
 
-  it('that is passed over crawls nothing and says why', async () => {
+  it('reports why a firing was skipped, and crawls nothing', async () => {
     const skipped = { state: 'skipped', reason: 'Another crawl was running.' } as const;
     const { calls, result } = await tell(recrawlSite, [ref], { ...neverCrawls, beginRecrawl: beginning(skipped) });
     expect([calls, result]).toEqual([['beginRecrawl'], skipped]);
   });
 
-  it('of a schedule that was removed crawls nothing and takes the Temporal Schedule away', async () => {
+  it('crawls nothing for a deleted schedule, and removes the Temporal Schedule', async () => {
     const arranged: object[] = [];
     const { calls } = await tell(recrawlSite, [ref], {
       ...neverCrawls,
@@ -70,7 +70,7 @@ describe('recrawlSite', () => {
 });
 
 describe('arrangeRecrawl', () => {
-  it('is one activity, tried until it succeeds', async () => {
+  it('runs one activity, and retries it until it succeeds', async () => {
     let failures = 3;
     const { calls } = await tell(arrangeRecrawl, [ref], {
       arrangeRecrawl: async () => {

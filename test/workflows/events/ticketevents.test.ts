@@ -1,4 +1,7 @@
-/** The story of a ticket's events: lines beside each other, none twice at a time, and over when nothing is outstanding. */
+/**
+ * Tests the workflow of a ticket's events: lines of deliveries run concurrently, each only once at a time, and the
+ * workflow ends when nothing is outstanding.
+ */
 import { describe, expect, it } from '@jest/globals';
 import proto from '@temporalio/proto';
 import { stories } from '../story.ts';
@@ -24,14 +27,14 @@ const shown = {
 } as const;
 const waiting = (waitMs: number): LineLeft => ({ kind: 'waiting', waitMs, slow: false, shown });
 
-/** A gate that is passed once it is opened. */
+/** A promise that is awaited until `open` is called. */
 function gate() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { passed: promise, open: resolve };
 }
 
 describe('ticketEvents', () => {
-  it('is one activity when everything is taken at once, and no timer', async () => {
+  it('runs one activity and no timer when every delivery succeeds at once', async () => {
     let types: unknown[] = [];
     const sendAll = { sendEvents: async () => ({ lines: [] }) };
     await tell(ticketEvents, [ref], sendAll, async (handle) => {
@@ -46,7 +49,7 @@ describe('ticketEvents', () => {
     ]);
   });
 
-  it('carries lines beside each other: one that waits for hours holds up no other', async () => {
+  it('runs lines concurrently: one that waits for hours does not delay the others', async () => {
     const done: string[] = [];
     const left = new Map<string, LineLeft[]>([
       ['a', [waiting(5 * hour), { kind: 'done' }]],
@@ -69,7 +72,7 @@ describe('ticketEvents', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(5 * hour);
   });
 
-  it('plans what comes while a line waits, and tells which lines it is at', async () => {
+  it('plans new events while a line waits, and passes on which lines are in progress', async () => {
     const [planned, again] = [gate(), gate()];
     const carried: string[][] = [];
     let tries = 0;
@@ -95,11 +98,11 @@ describe('ticketEvents', () => {
       },
     );
     expect(carried).toEqual([[], ['a']]);
-    // What was planned while it waited is found by the attempt that comes at its time.
+    // The waiting line's next attempt, at its time, finds what was planned meanwhile.
     expect(tries).toBe(1);
   });
 
-  it('looks once more where something was planned while a line was being sent', async () => {
+  it('plans once more when an event was planned while its line was being sent', async () => {
     const [sending, planned] = [gate(), gate()];
     let [plans, sent] = [0, 0];
     await tell(
@@ -108,7 +111,7 @@ describe('ticketEvents', () => {
       {
         sendEvents: async (): Promise<EventsOutcome> => {
           plans += 1;
-          // The outcome is on its way when the line's activity ends.
+          // Opens the gate late, so that planning has returned before the line's activity ends.
           if (plans === 2) setTimeout(planned.open, 500);
           return { lines: [{ line: 'a', left: more }] };
         },
@@ -129,7 +132,7 @@ describe('ticketEvents', () => {
     expect([plans, sent]).toEqual([2, 2]);
   });
 
-  it('makes the attempt that is waited for when it is told to', async () => {
+  it('makes the waiting attempt at once when an operator requests it', async () => {
     const waits = gate();
     let tries = 0;
     const tried = gate();
@@ -150,14 +153,15 @@ describe('ticketEvents', () => {
         for (let seen = ''; !seen.includes('3 of 8');) seen = await detailsOf(handle);
         waits.open();
         await handle.signal(tryNow);
-        // No time is skipped until the story's end is awaited, so it is the signal that brings the attempt.
+        // The server skips no time before the workflow's result is awaited, so the attempt can only come from the
+        // signal.
         await tried.passed;
       },
     );
     expect(tries).toBe(2);
   });
 
-  it('makes another attempt when it was told to while one was under way', async () => {
+  it('makes another attempt when an operator requests it during an attempt', async () => {
     const [sending, told, tried] = [gate(), gate(), gate()];
     let tries = 0;
     await tell(
@@ -180,14 +184,14 @@ describe('ticketEvents', () => {
         await sending.passed;
         await handle.signal(tryNow);
         told.open();
-        // No time is skipped until the story's end is awaited.
+        // The server skips no time before the workflow's result is awaited.
         await tried.passed;
       },
     );
     expect(tries).toBe(2);
   });
 
-  it('makes another attempt when it was told to while the first one was planned and made', async () => {
+  it('makes another attempt when an operator requests it during the first planning and attempt', async () => {
     const [planning, told, tried] = [gate(), gate(), gate()];
     let plans = 0;
     await tell(
@@ -216,7 +220,7 @@ describe('ticketEvents', () => {
     expect(plans).toBe(2);
   });
 
-  it('shows operators what waits, with what they can do, and at the end what was given up', async () => {
+  it('shows operators the waiting lines and their commands, and at the end the deliveries given up', async () => {
     let details = '';
     let last = '';
     const left: LineLeft[] = [waiting(hour), waiting(hour), { kind: 'done', failed: 'dlv_1' }];
@@ -227,7 +231,7 @@ describe('ticketEvents', () => {
       {
         sendEvents: async (): Promise<EventsOutcome> => {
           const lines = planned;
-          // One that was planned again while it was being sent would be looked at once more.
+          // Planned once only: a line that is planned again while it is being sent would be sent once more.
           planned = [];
           return { lines };
         },
@@ -247,7 +251,7 @@ describe('ticketEvents', () => {
     expect(last).toContain('recover');
   });
 
-  it('outlasts an outage: planning is tried until it succeeds', async () => {
+  it('retries planning through an outage until it succeeds', async () => {
     let failures = 5;
     const { calls } = await tell(ticketEvents, [ref], {
       sendEvents: async () => {
@@ -260,7 +264,7 @@ describe('ticketEvents', () => {
 });
 
 describe('sendLine', () => {
-  it('sends what is outstanding, and again what was stored meanwhile', async () => {
+  it('sends outstanding deliveries, and again those stored meanwhile', async () => {
     const [sending, told] = [gate(), gate()];
     let sent = 0;
     await tell(

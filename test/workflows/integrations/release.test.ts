@@ -1,4 +1,4 @@
-/** The story of a token that is to be revoked: it is tried through an outage of days, and not for ever. */
+/** Tests the workflow that revokes a token: it retries through an outage of days, but not for ever. */
 import { expect, it } from '@jest/globals';
 import { stories } from '../story.ts';
 import { releaseTriedForMs } from '../../../models/rules/integrations/work.ts';
@@ -8,7 +8,7 @@ const { tell, now } = stories();
 const ref = { orgId: 'org_1', releaseId: 'rel_1' };
 const dayMs = 86_400_000;
 
-it('a service that is away for two days gets the token back once it answers', async () => {
+it('a token is revoked once its service answers, even after an outage of two days', async () => {
   const begun = await now();
   let takenMs = 0;
   await tell(releaseCredential, [ref], {
@@ -17,12 +17,12 @@ it('a service that is away for two days gets the token back once it answers', as
       if (takenMs < 2 * dayMs) throw new Error('Slack could not be reached.');
     },
   });
-  // Within the hour of the longest wait.
+  // At most an hour later, because that is the longest pause between retries.
   expect(Math.floor(takenMs / dayMs)).toBe(2);
   expect(takenMs).toBeLessThan(2 * dayMs + 3_700_000);
 });
 
-it('one that never answers is given up after seven days', async () => {
+it('the revocation of a token is given up when its service has not answered for seven days', async () => {
   const begun = await now();
   let lastMs = 0;
   const giveBack = async () => {

@@ -1,4 +1,7 @@
-/** Stories of interviews, on a server that skips time: the clock, the bot that fails, drops or meets nobody, and the end. */
+/**
+ * Tests the workflow of an interview on a server that skips time: its clock, a bot that fails, drops out or meets
+ * nobody, and its end.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
@@ -28,19 +31,22 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await delay(10);
 }
 
-/** Waits until the workflow has nothing left to do at this moment of the server's clock, which does not wait for activities. */
+/**
+ * Waits until the workflow has nothing left to do at the current server time; the server's clock does not wait for
+ * activities.
+ */
 async function idle(handle: WorkflowHandle): Promise<void> {
   for (let seen = 0; seen < 2;) {
-    // Is answered after the tasks that came before it.
+    // A query is answered after the workflow tasks that came before it.
     await detailsOf(handle);
     const { pendingActivities } = (await handle.describe()).raw;
-    // One that has failed waits for the server's clock.
+    // A failed activity waits for the server's clock before its retry.
     const isBusy = pendingActivities?.some(({ lastFailure }) => lastFailure == null) ?? false;
     seen = isBusy ? 0 : seen + 1;
   }
 }
 
-/** Lets the server's clock go on, a minute at a time, until something holds. */
+/** Advances the server's clock minute by minute until the condition holds. */
 async function later(handle: WorkflowHandle, holds: () => boolean): Promise<void> {
   for (;;) {
     await idle(handle);
@@ -49,12 +55,12 @@ async function later(handle: WorkflowHandle, holds: () => boolean): Promise<void
   }
 }
 
-/** The moments of the moves, in minutes from the first one. */
+/** The times of the status changes, in minutes since the first one. */
 const minutes = (history: readonly Move[]) =>
   history.map(({ at }) => Math.round((Date.parse(at) - Date.parse(history[0]!.at)) / minute));
 
 describe('interview', () => {
-  it('has its candidate told when it has a time, when that changes, and when it is cancelled', async () => {
+  it('notifies the candidate when it is scheduled, rescheduled and cancelled', async () => {
     const { invited, activities } = world({ dueAt: new Date(Date.now() + 30 * dayMs).toISOString(), invites: true });
     await tell(interview, [ref], activities, async (handle) => {
       await until(() => invited.length === 1);
@@ -65,11 +71,11 @@ describe('interview', () => {
     expect(invited).toEqual(['draft', 'scheduled', 'cancelled']);
   });
 
-  it('goes from a draft to its scores, with every move in the history, and shows itself to operators', async () => {
+  it('goes from draft to scores, with every status change in the history, and shows its state to operators', async () => {
     const { record, activities } = world();
     const shown: unknown[] = [];
     const { result, calls } = await tell(interview, [ref], activities, async (handle) => {
-      // Whoever asks can store it at once: the answer has what the workflow itself stores after it.
+      // The caller can store the change at once: the reply contains what the workflow itself stores afterwards.
       expect(await ask(handle, 'start')).toMatchObject({
         seq: 2,
         state: { status: 'bot_deployed', seq: 2 },
@@ -109,7 +115,7 @@ describe('interview', () => {
       dueAt,
     );
     const { result, skippedMs } = await tell(interview, [ref], activities);
-    // Nobody came.
+    // Nobody joined.
     expect(result).toBe('cancelled');
     expect(moves(record.history)).toEqual([
       ['scheduled', 'bot_deployed', 'start', 'clock'],
@@ -120,7 +126,7 @@ describe('interview', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(31 * dayMs);
   });
 
-  it('follows a new time, and the clock starts it once for each time', async () => {
+  it('follows a new time, and its clock starts it once per time', async () => {
     const begun = await now();
     const { record, activities } = world({ deploy: [{ refused: 'bad_link' }, outside('bot_2')] });
     record.due = new Date(begun + 30 * dayMs).toISOString();
@@ -138,7 +144,7 @@ describe('interview', () => {
     expect(Math.abs(Date.parse(start!.at) - Date.parse(record.due))).toBeLessThan(minute);
   });
 
-  it('goes back to scheduled when no bot can join for 15 minutes, with the reason, and is not started again by itself', async () => {
+  it('returns to scheduled with the reason when no bot could join for 15 minutes, and does not start itself again', async () => {
     const dueAt = new Date((await now()) + dayMs).toISOString();
     const { record, activities } = world({ dueAt, deploy: [{ refused: 'bad_link' }] });
     record.state = { ...newState([], dueAt), status: 'scheduled' };
@@ -158,7 +164,7 @@ describe('interview', () => {
     expect(calls.filter((name) => name === 'deployBot').length).toBeGreaterThanOrEqual(6);
   });
 
-  it('sends a bot again that is thrown out before it is in, and goes on when one comes in', async () => {
+  it('sends another bot after one that failed before joining, and continues when that one joins', async () => {
     const { record, activities, dismissed, collected } = world({
       deploy: [outside('bot_1'), outside('bot_2')],
       looks: [
@@ -186,7 +192,7 @@ describe('interview', () => {
   it.each<['come in' | 'left', BotState[]]>([
     ['come in', [{ phase: 'waiting' }, { phase: 'recording' }]],
     ['left', [{ phase: 'recording' }, { phase: 'recording' }, { phase: 'done', reason: 'ended' }]],
-  ])('takes at once what is reported while it looks: that its bot has %s', async (what, looks) => {
+  ])('handles a report at once that arrives during a poll: its bot has %s', async (what, looks) => {
     const held = Promise.withResolvers<void>();
     let asked = 0;
     const { record, activities } = world({ deploy: [outside('bot_1')], looks });
@@ -210,17 +216,17 @@ describe('interview', () => {
       }
       await until(() => asked === (what === 'come in' ? 1 : 2));
       const before = await now();
-      // The service moves the bot after it was asked, and says so.
+      // The bot's state changes after the poll, and the report arrives during it.
       await handle.signal(botReported);
       held.resolve();
       await until(() => record.state.status === (what === 'come in' ? 'in_progress' : 'evaluating'));
-      // Without the report the next look is due after a minute.
+      // Without the report, the next poll would be due a minute later.
       expect((await now()) - before).toBeLessThan(minute);
       await ask(handle, 'cancel');
     });
   });
 
-  it('takes a transcript at once that is reported while it is asked for', async () => {
+  it('collects a transcript at once when its completion is reported during a poll', async () => {
     const held = Promise.withResolvers<void>();
     const { record, activities, collected } = world({ transcripts: [false, false, false, false, true] });
     record.state = { ...newState([], undefined), status: 'evaluating', bot: { kind: 'recall', id: 'bot_1' } };
@@ -234,8 +240,8 @@ describe('interview', () => {
       },
     };
     await tell(interview, [ref], slow, async (handle) => {
-      // After 5, 15 and 30 s it is asked for the fourth time; the next time would be a minute later. While that activity is held
-      // the server's clock does not jump.
+      // The fourth poll comes after 5, 15 and 30 s, and the next would come a minute later. While an activity runs, the
+      // server's clock does not jump.
       await until(() => collected.length === 1);
       await pass(48_000);
       await until(() => collected.length === 4);
@@ -248,7 +254,7 @@ describe('interview', () => {
     });
   });
 
-  it('waits for a transcript that its service is still writing', async () => {
+  it('waits for a transcript that the service is still writing', async () => {
     const { record, activities, collected } = world({
       deploy: [outside('bot_1')],
       looks: [{ phase: 'recording' }, { phase: 'processing' }],
@@ -262,7 +268,7 @@ describe('interview', () => {
     expect(collected).toEqual(['bot_1', 'bot_1', 'bot_1']);
   });
 
-  it('that loses its bot stays in progress until it is sent again; both transcripts count', async () => {
+  it('stays in progress when its bot is lost, until another is sent; both transcripts count', async () => {
     const { record, activities, dismissed, collected } = world({
       deploy: [outside('bot_1'), { refused: 'service' }, outside('bot_2')],
       looks: [{ phase: 'recording' }, { phase: 'failed', reason: 'service' }, { phase: 'recording' }],
@@ -291,7 +297,7 @@ describe('interview', () => {
     expect([dismissed, collected]).toEqual([['bot_2'], ['bot_1', 'bot_2']]);
   });
 
-  it('is cancelled when a bot in a call meets nobody', async () => {
+  it('is cancelled as a no-show when a bot in a call meets nobody', async () => {
     const { record, activities } = world({
       deploy: [outside('bot_1')],
       looks: [{ phase: 'recording' }, { phase: 'done', reason: 'nobody_came' }],
@@ -302,14 +308,14 @@ describe('interview', () => {
     expect(moves(record.history).at(-1)).toEqual(['in_progress', 'cancelled', 'no_show', 'bot', 'candidate_no_show']);
   });
 
-  it('is cancelled after 10 minutes of a bot in a waiting room, which leaves', async () => {
+  it('is cancelled when its bot has been in a waiting room for 10 minutes, and the bot leaves', async () => {
     const { record, activities, dismissed } = world({ deploy: [outside('bot_1')], looks: [{ phase: 'waiting' }] });
     await tell(interview, [ref], activities, async (handle) => void (await ask(handle, 'start')));
     expect(minutes(record.history)).toEqual([0, 0, 10]);
     expect([record.history.at(-1)!.operation, dismissed]).toEqual(['no_show', ['bot_1']]);
   });
 
-  it('ends after four hours at the latest', async () => {
+  it('ends after at most four hours', async () => {
     const { record, activities } = world();
     await tell(interview, [ref], activities, async (handle) => {
       await ask(handle, 'start');
@@ -323,7 +329,7 @@ describe('interview', () => {
     expect(minutes(record.history)[3]).toBe(240);
   });
 
-  it('that is refused by the candidate is cancelled for that reason', async () => {
+  it('is cancelled with the reason when the candidate refuses', async () => {
     const { record, activities } = world();
     await tell(interview, [ref], activities, async (handle) => {
       await ask(handle, 'start');
@@ -344,7 +350,7 @@ describe('interview', () => {
     ],
     ['refused', [refuseMove], 'cancelled', [['refuse', 'candidate', 'consent_refused']]],
   ])(
-    'makes the moves of people in the room who %s and could not ask for them, each once',
+    'makes the status changes of participants who %s but could not request them, each once',
     async (_, room, status, made) => {
       const { record, activities } = world({ room });
       await tell(interview, [ref], activities, async (handle) => {
@@ -365,7 +371,7 @@ describe('interview', () => {
     },
   );
 
-  it('refuses what its state does not allow, before and after, in the words of the table', async () => {
+  it('refuses what its state does not allow, with the reason from the transition table', async () => {
     const { activities } = world();
     await tell(interview, [ref], activities, async (handle) => {
       const refused = await ask(handle, 'end').catch((error: unknown) => error);
@@ -379,7 +385,7 @@ describe('interview', () => {
     });
   });
 
-  it('that is cancelled while it is scored keeps no score, and the score is refused', async () => {
+  it('stores no score when it is cancelled during scoring, and refuses the request for the score', async () => {
     let release!: () => void;
     const held = new Promise<void>((resolve) => (release = resolve));
     let begun = false;
@@ -405,7 +411,7 @@ describe('interview', () => {
     expect(outcomes).not.toContain(undefined);
   });
 
-  it('stays where it is when there is nothing to score', async () => {
+  it('keeps its status when there is nothing to score', async () => {
     const { record, activities } = world({ score: async () => 'silent' });
     await tell(interview, [ref], activities, async (handle) => {
       for (const command of ['start', 'join', 'end'] as const) await ask(handle, command);
@@ -416,14 +422,14 @@ describe('interview', () => {
     });
   });
 
-  it('whose bot is in the call goes on, although nobody looked at it until the time for a no-show', async () => {
+  it('continues when its bot is in the call, although no poll noticed before the no-show deadline', async () => {
     const waiting = { phase: 'waiting' } as const;
     const looks: BotState[] = [waiting, waiting, waiting, { phase: 'recording' }];
     const { record, activities } = world({ deploy: [outside('bot_1')], looks });
     await tell(interview, [ref], activities, async (handle) => {
       await ask(handle, 'start');
       await until(() => record.state.bot !== undefined);
-      // The looks after 1, 3 and 7 minutes find it waiting; the next one would be due after 15.
+      // The polls after 1, 3 and 7 minutes find the bot waiting; the next one would be due after 15.
       await pass(12 * minute);
       await until(() => record.state.status !== 'bot_deployed');
       expect(record.state.status).toBe('in_progress');
@@ -431,7 +437,7 @@ describe('interview', () => {
     });
   });
 
-  it('that is deleted in a call has its bot leave, and is looked at again when all requests have ended', async () => {
+  it('makes its bot leave when it is deleted, and deletes again once all requests have ended', async () => {
     const { record, activities, dismissed } = world({ deploy: [outside('bot_1')] });
     const { calls, skippedMs } = await tell(interview, [ref], activities, async (handle) => {
       await ask(handle, 'start');
@@ -444,7 +450,7 @@ describe('interview', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(5 * minute);
   });
 
-  it('that is deleted keeps its record until the service has deleted the recordings, which it asks for again', async () => {
+  it('keeps the record of a deleted interview until the service has deleted the recordings, and retries that', async () => {
     const { record, activities } = world({ deploy: [outside('bot_1')] });
     const asked: unknown[] = [];
     activities.eraseRecordings = async ({ known }) => asked.push(known) > 5;
@@ -461,7 +467,7 @@ describe('interview', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(2 * 60 * minute);
   });
 
-  it('that is deleted while its last move is being stored leaves nothing', async () => {
+  it('leaves nothing when it is deleted while its last status change is being stored', async () => {
     const { activities } = world();
     const stored = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
@@ -483,7 +489,7 @@ describe('interview', () => {
     expect(calls.filter((name) => removals.includes(name))).toEqual([...removals, 'removeInterview']);
   });
 
-  it('outlasts outages: every step is tried until it succeeds', async () => {
+  it('retries every step through outages until it succeeds', async () => {
     const { record, activities } = world();
     let calls = 0;
     const flaky = Object.fromEntries(
@@ -501,7 +507,7 @@ describe('interview', () => {
     expect([result, record.history.map(({ seq }) => seq)]).toEqual(['completed', [1, 2, 3, 4, 5]]);
   });
 
-  it('goes on from the record when its workflow was lost', async () => {
+  it('continues from the record when its workflow was lost', async () => {
     const { record, activities } = world();
     record.state = {
       ...newState([], undefined),

@@ -1,4 +1,7 @@
-/** The world of an interview's workflow in tests: its record in memory, bots that do as they are told, and who asks for moves. */
+/**
+ * A test environment for an interview's workflow: its record in memory, bots with scripted behaviour, and helpers that
+ * request status changes.
+ */
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Deployed, InterviewActivities } from '../../../activities/interviews/interview.ts';
 import type { InvitationActivities } from '../../../activities/interviews/invitation.ts';
@@ -7,7 +10,10 @@ import type { RoomMove } from '../../../models/rules/interviews/room.ts';
 import { newState, type InterviewState, type Move } from '../../../models/rules/interviews/interview.ts';
 import { interviewUpdates, type InterviewCommand } from '../../../workflows/interviews/interview.ts';
 
-/** A record, and bots that do as they are told: `deploy` and `looks` are used up one by one, the last one stays. */
+/**
+ * Creates the record and scripted bots. The outcomes in `deploy` and `looks` are used one by one; the last one is
+ * repeated.
+ */
 export function world({
   dueAt,
   deploy = [{ bot: { kind: 'room', id: 'room_1' } }],
@@ -22,9 +28,9 @@ export function world({
   looks?: BotState[];
   score?: () => Promise<'scored' | 'silent'>;
   transcripts?: boolean[];
-  /** What people in the room have asked for. */
+  /** The status changes that people in the room have requested. */
   room?: RoomMove[];
-  /** Whether its candidate has an address. */
+  /** Whether the candidate has an e-mail address. */
   invites?: boolean;
 } = {}) {
   const record: { state: InterviewState; due: string | undefined; history: Move[]; gone: boolean } = {
@@ -35,10 +41,10 @@ export function world({
   };
   const dismissed: string[] = [];
   const collected: string[] = [];
-  /** The states in which the candidate was told what holds. */
+  /** The statuses about which the candidate was notified. */
   const invited: string[] = [];
   const shift = <T>(list: T[]): T => (list.length > 1 ? list.shift()! : list[0]!);
-  /** Each move once, by its number. */
+  /** Stores each status change once, identified by its number. */
   const store = ({ state, moves }: { state: InterviewState; moves: readonly Move[] }): void => {
     record.history.push(...moves.filter(({ seq }) => seq > record.state.seq));
     record.state = state;

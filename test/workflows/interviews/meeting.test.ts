@@ -1,4 +1,7 @@
-/** The story of a meeting's data: kept until its day, or until its owner deletes it; then removed, and looked at again. */
+/**
+ * Tests the workflow of a meeting's data: kept until the retention period ends or the owner deletes it, then deleted,
+ * and deleted again later.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { stories } from '../story.ts';
 import { meeting, removeNow, type MeetingRef } from '../../../workflows/interviews/meeting.ts';
@@ -14,8 +17,8 @@ const removal = ['removeMeeting', 'removeMeetingTasks', 'forgetMeeting', 'remove
 const nothing = async () => undefined;
 
 describe('meeting', () => {
-  // This server ends every workflow after 3650 days; a real one does not.
-  it.each([1, 365, 3600])('is removed after %i days and not before', async (days) => {
+  // The test server ends every workflow after 3650 days; a real one does not.
+  it.each([1, 365, 3600])('deletes the data after %i days and not before', async (days) => {
     const begun = await now();
     const removedAt: number[] = [];
     const { calls } = await tell(meeting, [await ref(days)], {
@@ -28,7 +31,7 @@ describe('meeting', () => {
     expect(late).toEqual([0, 5]);
   });
 
-  it('is removed at once when its owner deletes it', async () => {
+  it('deletes the data at once when the owner deletes the meeting', async () => {
     const begun = await now();
     const removedAt: number[] = [];
     const { calls } = await tell(
@@ -45,7 +48,7 @@ describe('meeting', () => {
     expect(removedAt[0]! - begun).toBeLessThan(dayMs);
   });
 
-  it('is removed at once when its day passed while nothing ran', async () => {
+  it('deletes the data at once when the retention period ended while the workflow was not running', async () => {
     const { calls } = await tell(meeting, [await ref(-3)], {
       removeMeeting: nothing,
       forgetMeeting: nothing,

@@ -1,4 +1,4 @@
-/** The story of a document, with stub activities and skipped time. */
+/** Tests the workflow of a document, with stub activities and skipped time. */
 import { describe, expect, it } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
 import { stories } from '../story.ts';
@@ -12,7 +12,7 @@ const ref: DocumentRef = { orgId: 'org_1', docId: 'doc_1', generation: 1 };
 const { tell } = stories();
 
 describe('processDocument', () => {
-  it('reads, then indexes', async () => {
+  it('reads the document, then indexes it', async () => {
     const { calls, result } = await tell(processDocument, [ref], {
       readDocument: async () => 'read',
       indexDocument: async () => 'indexed',
@@ -20,7 +20,7 @@ describe('processDocument', () => {
     expect([calls, result]).toEqual([['readDocument', 'indexDocument'], 'indexed']);
   });
 
-  it.each(['indexed', 'gone'] as const)('a document that is %s after reading is not indexed again', async (outcome) => {
+  it.each(['indexed', 'gone'] as const)('does not index a document that is %s after reading', async (outcome) => {
     const { calls, result } = await tell(processDocument, [ref], {
       readDocument: async () => outcome,
       indexDocument: async () => 'indexed',
@@ -28,7 +28,7 @@ describe('processDocument', () => {
     expect([calls, result]).toEqual([['readDocument'], outcome]);
   });
 
-  it('a document that finds others of its organization is read in the backlog, and indexed from there', async () => {
+  it('reads a document in the backlog when others of its organization are being processed, and indexes it from there', async () => {
     const outcomes: ReadOutcome[] = ['crowded', 'read'];
     const { calls, result } = await tell(processDocument, [ref], {
       readDocument: async () => outcomes.shift()!,
@@ -37,7 +37,7 @@ describe('processDocument', () => {
     expect([calls, result]).toEqual([['readDocument', 'readDocument', 'indexDocument'], 'indexed']);
   });
 
-  it('a document that was stored beside others waits in the backlog from the beginning', async () => {
+  it('starts in the backlog when the document was stored beside others', async () => {
     const { calls, result } = await tell(processDocument, [{ ...ref, crowded: true }], {
       readDocument: async () => 'read',
       indexDocument: async () => 'indexed',
@@ -45,7 +45,7 @@ describe('processDocument', () => {
     expect([calls, result]).toEqual([['readDocument', 'indexDocument'], 'indexed']);
   });
 
-  it('a failed document shows its status and its reason to operators, and no other one costs an action for it', async () => {
+  it('shows operators the status and reason of a failed document, at no cost for other documents', async () => {
     const story = async (outcome: 'indexed' | { failed: string }) => {
       const shown: { status?: unknown; details?: string; upserts?: number } = {};
       const { result } = await tell(processDocument, [ref], { readDocument: async () => outcome }, async (handle) => {
@@ -64,7 +64,7 @@ describe('processDocument', () => {
     expect(await story('indexed')).toEqual({ result: 'indexed', status: undefined, details: '', upserts: 0 });
   });
 
-  it('a document that is deleted before it is indexed ends gone', async () => {
+  it('ends as gone when the document is deleted before it is indexed', async () => {
     const { result } = await tell(processDocument, [ref], {
       readDocument: async () => 'read',
       indexDocument: async () => 'gone',
@@ -72,7 +72,7 @@ describe('processDocument', () => {
     expect(result).toBe('gone');
   });
 
-  it('outlasts an outage of hours: both steps are tried until they succeed', async () => {
+  it('retries both steps through an outage of hours until they succeed', async () => {
     let outage = 120;
     const failing = async () => {
       if (outage-- > 0) throw new Error('MongoDB is away');
@@ -85,7 +85,7 @@ describe('processDocument', () => {
     expect(skippedMs).toBeGreaterThan(3_600_000);
   });
 
-  it('hands both steps the same document and generation', async () => {
+  it('passes the same document and generation to both steps', async () => {
     const seen: unknown[] = [];
     await tell(processDocument, [ref], {
       readDocument: async (given) => (seen.push(given), 'read'),
@@ -98,8 +98,8 @@ describe('processDocument', () => {
 describe.each([
   ['retagSource', retagSource],
   ['eraseSource', eraseSource],
-] as const)('%s', (name, workflow) => {
-  it('tries its activity until it succeeds', async () => {
+] as const)('the workflow %s', (name, workflow) => {
+  it('retries its activity until it succeeds', async () => {
     let failures = 3;
     const { calls } = await tell(workflow, [{ orgId: 'org_1', sourceId: 'doc_1' }], {
       [name]: async () => {
@@ -108,7 +108,7 @@ describe.each([
       eraseCopies: async () => undefined,
     });
     expect(calls.filter((one) => one === name)).toHaveLength(4);
-    // Answers that tell about a document may be stored for a while after it is gone.
+    // `eraseCopies` follows, because stored responses may still describe the document for a while.
     expect(calls.slice(4)).toEqual(name === 'eraseSource' ? ['eraseCopies'] : []);
   });
 });

@@ -1,4 +1,7 @@
-/** The story of embedding: in portions until nothing is left, again at each publication, and over when none comes. */
+/**
+ * Tests the workflow that creates embeddings: in batches until nothing is left, again after each publication, and ended
+ * when none comes.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { stories } from '../story.ts';
 import { embedPassages, wake } from '../../../workflows/knowledge/embed.ts';
@@ -7,7 +10,7 @@ const ref = { orgId: 'org_1', mode: 'test' as const };
 const { tell } = stories();
 
 describe('embedPassages', () => {
-  it('goes on until nothing is left, and ends when nothing is published for a while', async () => {
+  it('runs until nothing is left, and ends when nothing is published for a while', async () => {
     let left = 3;
     const { calls, skippedMs } = await tell(embedPassages, [ref], {
       embedSome: async (given) => {
@@ -19,7 +22,7 @@ describe('embedPassages', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(10_000);
   });
 
-  it('looks again after what was published while it looked, once for all of it, and never twice at a time', async () => {
+  it('runs again for sources published meanwhile, once for all of them, and never concurrently', async () => {
     const [first, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let [running, most] = [0, 0];
     const embedSome = async () => {
@@ -37,7 +40,7 @@ describe('embedPassages', () => {
     expect([calls.length, most]).toEqual([2, 1]);
   });
 
-  it('outlasts an outage of the models: it is tried with growing pauses, without an end', async () => {
+  it('retries with growing pauses through an outage of the models, without an end', async () => {
     let failures = 12;
     const { calls, skippedMs } = await tell(embedPassages, [ref], {
       embedSome: async () => {

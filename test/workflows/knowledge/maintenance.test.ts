@@ -1,4 +1,4 @@
-/** The story of an hour of maintenance, with stub activities and skipped time. */
+/** Tests an hourly run of maintenance, with stub activities and skipped time. */
 import { describe, expect, it, jest } from '@jest/globals';
 import { Runtime } from '@temporalio/worker';
 import { stories } from '../story.ts';
@@ -7,7 +7,7 @@ import { maintainStores } from '../../../workflows/knowledge/maintenance.ts';
 const { tell } = stories();
 
 describe('maintainStores', () => {
-  it('goes on after a step that failed, and logs why and when it is tried again', async () => {
+  it('continues after a failed step, and logs the reason and the time of the retry', async () => {
     const said: unknown[] = [];
     const note = (...line: unknown[]) => void said.push(line);
     const { logger } = Runtime.instance();

@@ -1,4 +1,6 @@
-/** The stories of erasures: copies go at once, and once more when whatever was at work has ended. */
+/**
+ * Tests the workflows of deletions: copies are deleted at once, and again when everything that was in flight has ended.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { stories } from '../story.ts';
 import { eraseSource } from '../../../workflows/knowledge/source.ts';
@@ -7,7 +9,7 @@ import { eraseTask } from '../../../workflows/tasks/taskerasure.ts';
 const { tell, now } = stories();
 
 describe('eraseTask', () => {
-  it('removes copies at once, and again when no step of an execution can still be under way', async () => {
+  it('deletes copies at once, and again when no step of an execution can still be in flight', async () => {
     const begun = await now();
     const erased: [string, number][] = [];
     const { calls } = await tell(eraseTask, [{ taskId: 'task_1' }], {
@@ -25,7 +27,7 @@ describe('eraseSource', () => {
   it.each([
     ['doc_1', ['eraseSource', 'eraseCopies']],
     ['page_1', ['eraseSource']],
-  ])('of %s does %j', async (sourceId, expected) => {
+  ])('runs for %s the activities %j', async (sourceId, expected) => {
     const nothing = async () => undefined;
     const ref = { orgId: 'org_1', sourceId };
     const { calls } = await tell(eraseSource, [ref], { eraseSource: nothing, eraseCopies: nothing });

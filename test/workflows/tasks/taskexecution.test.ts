@@ -1,4 +1,4 @@
-/** The stories of executing a task, and of telling its issues what changed. */
+/** Tests the workflows that execute a task, and that update its linked issues. */
 import { describe, expect, it } from '@jest/globals';
 import { stories } from '../story.ts';
 import { detailsOf } from '../storyserver.ts';
@@ -20,7 +20,7 @@ const waiting = (waitMs: number): StepLeft => ({
 const done: StepLeft = { kind: 'done' };
 
 describe('taskExecution', () => {
-  it('takes the steps beside each other, each with its own waits, and ends when all are settled', async () => {
+  it('runs the steps concurrently, each with its own pauses, and ends when all are settled', async () => {
     const left: Record<string, StepLeft[]> = {
       linear: [done],
       github: [waiting(minute), waiting(15 * minute), done],
@@ -41,7 +41,7 @@ describe('taskExecution', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(16 * minute);
   });
 
-  it('ends at once where there is nothing to take, as of a task that was deleted', async () => {
+  it('ends at once when there are no steps, for example of a deleted task', async () => {
     const { calls } = await tell(taskExecution, [ref], {
       listSteps: async () => [],
       endExecution: async () => undefined,
@@ -49,7 +49,7 @@ describe('taskExecution', () => {
     expect(calls).toEqual(['listSteps', 'endExecution']);
   });
 
-  it('outlasts an outage of the database in every activity', async () => {
+  it('retries every activity through an outage of the database', async () => {
     const failures = { listSteps: 2, advanceStep: 3, endExecution: 2 };
     const once = (name: keyof typeof failures) => {
       if (failures[name]-- > 0) throw new Error('MongoDB is away');
@@ -62,7 +62,7 @@ describe('taskExecution', () => {
     expect(calls).toHaveLength(10);
   });
 
-  it('shows operators what waits, where they read why, and at the end what was given up', async () => {
+  it('shows operators the waiting steps, where to read the reason, and at the end the steps given up', async () => {
     const gate = Promise.withResolvers<void>();
     let details = '';
     let last = '';
@@ -92,14 +92,14 @@ describe('taskExecution', () => {
 });
 
 describe('taskIssues', () => {
-  it('waits longer after each failure, and gives up', async () => {
+  it('waits longer after each failure, and finally gives up', async () => {
     const failed: IssuesLeft = { again: true, error: 'linear' };
     const { calls, skippedMs } = await tell(taskIssues, [ref], { carryToIssues: async () => failed });
     expect(calls).toHaveLength(7);
     expect(skippedMs).toBeGreaterThanOrEqual(155 * minute);
   });
 
-  it('a change that comes meanwhile is told at once, and begins the waits anew', async () => {
+  it('sends a change that comes meanwhile at once, and restarts the pauses', async () => {
     const waits = Promise.withResolvers<void>();
     const left: IssuesLeft[] = [{ again: true, error: 'linear', retryAfterMs: 50 * minute }, { again: false }];
     const { calls } = await tell(
@@ -119,7 +119,7 @@ describe('taskIssues', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('ends when what is left cannot be told', async () => {
+  it('ends when the remaining error cannot be retried', async () => {
     const { calls } = await tell(taskIssues, [ref], { carryToIssues: async () => ({ again: false, error: 'github' }) });
     expect(calls).toEqual(['carryToIssues']);
   });
