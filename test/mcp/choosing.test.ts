@@ -1,6 +1,6 @@
 /**
- * Which tool a message means, without a language model: on organizations that the numbers were not made from
- * (test/fixtures/tools.json), by the embedded model and by words alone.
+ * Choosing a tool for a message without a language model, by embeddings and by words alone.
+ * The organizations in test/fixtures/tools.json were not used to develop the thresholds.
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -18,7 +18,10 @@ beforeAll(() => {
 afterAll(() => embedder.close());
 
 type Sentences = (texts: readonly string[]) => Promise<Float32Array[]>;
-/** What the agent does with a message: the name of the tool it calls, `?` when it asks back, null for nothing. */
+/**
+ * What the agent does with a message: the name of the tool it calls, `?` when it asks for an argument, or null for
+ * neither.
+ */
 async function chosen(tools: object[], message: string, sentences: Sentences | undefined): Promise<string | null> {
   const deps = { embedding: { local: sentences && { sentences } } } as unknown as AgentDeps;
   const toolbox = { offered: tools, email: undefined, made: [] } as unknown as Toolbox;
@@ -27,7 +30,10 @@ async function chosen(tools: object[], message: string, sentences: Sentences | u
   return 'call' in choice ? choice.call.tool.tool_name : '?';
 }
 
-/** `meant`: messages for which a call or a question back is right. `wrong`: another call than was meant, or one that was not. */
+/**
+ * `meant`: messages for which a call or a question for an argument is right. `wrong`: calls of another tool than meant,
+ * or without need.
+ */
 async function judged(sentences: Sentences | undefined) {
   const found = { meant: 0, right: 0, wrong: 0, others: 0, asked: 0 };
   const failures: string[] = [];
@@ -47,22 +53,22 @@ async function judged(sentences: Sentences | undefined) {
   return { ...found, failures };
 }
 
-describe('a tool is chosen', () => {
-  // Of 36 messages that mean a tool and 42 that mean none; what was measured is in docs/mcp.md.
-  it('by meaning: hardly ever a wrong one, and mostly the right one', async () => {
+describe('choosing a tool', () => {
+  // 36 messages mean a tool and 42 mean none; docs/mcp.md has the measurements.
+  it('by embeddings chooses at most one wrong tool, and mostly the right one', async () => {
     const { meant, right, wrong, others, asked, failures } = await judged(sentencesBy(embedder));
     expect([meant, others]).toEqual([36, 42]);
     const told = failures.join(' | ');
     expect([wrong <= 1, asked <= 1, right >= 27, told]).toEqual([true, true, true, told]);
   });
 
-  it('by words alone: never a wrong one, and mostly the right one', async () => {
+  it('by words alone chooses no wrong tool, and mostly the right one', async () => {
     const { right, wrong, asked, failures } = await judged(undefined);
     const told = failures.join(' | ');
     expect([wrong, asked <= 1, right >= 30, told]).toEqual([0, true, true, told]);
   });
 
-  it('by words where vectors cannot be had', async () => {
+  it('falls back to words when embeddings are unavailable', async () => {
     const [{ tools, messages }] = Object.values(sets) as [ToolSet[string]];
     const away: Sentences = () => Promise.reject(new Error('There is no process.'));
     for (const [message] of messages.slice(0, 5))
@@ -70,7 +76,7 @@ describe('a tool is chosen', () => {
   });
 });
 
-describe('a question back', () => {
+describe('a question for a missing argument', () => {
   const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
   const about = {
     tool_name: 'branch_hours',
@@ -85,11 +91,11 @@ describe('a question back', () => {
   };
 
   it.each(['read_public', 'customer_confirm'])(
-    'is answered in the customer’s own words, for a tool of %s',
+    'takes the customer’s own words as the answer, for a tool of tier %s',
     async (tier) =>
       expect(await answeredWith(tier, 'Hamburg')).toMatchObject({ call: { arguments: { city: 'Hamburg' } } }),
   );
 
-  it('is not answered by any words where something would be done at once', async () =>
+  it('does not take free words as the answer when the tool would act without confirmation', async () =>
     expect(await answeredWith('safe_write', 'Hamburg')).toBeUndefined());
 });

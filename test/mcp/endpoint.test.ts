@@ -1,4 +1,7 @@
-/** `/v1/mcp`: the knowledge as a tool server, asked by the official client in both revisions and by our own. */
+/**
+ * `/v1/mcp`: the knowledge base as an MCP server, used by the official client in both protocol revisions and by our own
+ * client.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   Client,
@@ -51,7 +54,7 @@ async function connect(token = key, mode: 'auto' | 'legacy' = 'auto'): Promise<C
 }
 const call = (client: Client, name: string, given: Record<string, unknown>) =>
   client.callTool({ name, arguments: given });
-/** A request as an old client makes it, without the handshake. */
+/** A request as an older client sends it, without the handshake. */
 const post = (body: unknown, headers: Record<string, string> = {}) =>
   fetch(`${api.url}/v1/mcp`, {
     method: 'POST',
@@ -64,8 +67,8 @@ const post = (body: unknown, headers: Record<string, string> = {}) =>
     body: JSON.stringify(body),
   });
 
-describe.each(['auto', 'legacy'] as const)('the official client, %s', (mode) => {
-  it('lists the tools with schemas for both ways, and asks with structured answers', async () => {
+describe.each(['auto', 'legacy'] as const)('the official client in mode %s', (mode) => {
+  it('lists the tools with their schemas, and gets structured results', async () => {
     const client = await connect(key, mode);
     const { tools } = await client.listTools();
     expect(tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint])).toEqual([
@@ -91,7 +94,7 @@ describe.each(['auto', 'legacy'] as const)('the official client, %s', (mode) => 
 });
 
 describe('our own client', () => {
-  it('discovers and calls it as any tool server', async () => {
+  it('discovers and calls our server like any tool server', async () => {
     const http = createHttp({ userAgent: 'test', egressAllow: ['127.0.0.1'] });
     const mcp = createMcp({ http, egressAllow: ['127.0.0.1'] });
     const address = { key: 'own', url: `${api.url}/v1/mcp`, auth: { token: async () => key } };
@@ -104,8 +107,8 @@ describe('our own client', () => {
   });
 });
 
-describe('tools', () => {
-  it('answer nothing that is not there, and what belongs to another product only where that is named', async () => {
+describe('the tools of /v1/mcp', () => {
+  it('return no answer to an unanswerable question, and content of a product only when it is named', async () => {
     const client = await connect();
     const nothing = await call(client, 'ask', { question: 'Do you sell hovercraft?' });
     expect(nothing.structuredContent).toMatchObject({ has_context: false, sources: [] });
@@ -118,7 +121,7 @@ describe('tools', () => {
     expect(gaps.body.gaps.map((gap: { question: string }) => gap.question)).toContain('Do you sell hovercraft?');
   });
 
-  it('see the organization of the key, and no other', async () => {
+  it('return content of the key’s organization only', async () => {
     const stranger = await connect(foreign);
     const answer = await call(stranger, 'search', { query: 'What does the gannet card cost?' });
     expect(answer.structuredContent).toMatchObject({ confidence: 'none', passages: [] });
@@ -130,7 +133,7 @@ describe('tools', () => {
     ['a long question', 'ask', { question: 'x'.repeat(2_001) }],
     ['something else', 'ask', { question: 'What?', org_id: 'org_other' }],
     ['too many passages', 'search', { query: 'cards', limit: 1_000 }],
-  ])('refuse arguments that do not fit: %s', async (_, name, given) => {
+  ])('refuse invalid arguments: %s', async (_, name, given) => {
     const reply = await post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } });
     const text = await reply.text();
     expect(text).toMatch(/"isError":true|"error":/);
@@ -151,14 +154,14 @@ describe('POST /v1/mcp', () => {
         return `Bearer ${(await api.newKey(org, { scopes })).token}`;
       },
     ],
-  ])('with %s is refused: %i', async (_, status, authorization) => {
+  ])('with %s is refused with %i', async (_, status, authorization) => {
     const reply = await post({ jsonrpc: '2.0', id: 1, method: 'tools/list' }, { authorization: await authorization() });
     const told = reply.headers.get('www-authenticate');
     expect([reply.status, told]).toEqual([status, status === 401 ? expect.stringMatching(/^Bearer resource_/) : null]);
     expect(await reply.json()).toMatchObject({ code: status === 401 ? expect.any(String) : 'MISSING_SCOPE' });
   });
 
-  it('says in its metadata that keys alone are taken: it names no authorization server', async () => {
+  it('names no authorization server in its metadata, because only API keys are accepted', async () => {
     const reply = await post({ jsonrpc: '2.0', id: 1, method: 'tools/list' }, { authorization: '' });
     const { resourceMetadataUrl } = extractWWWAuthenticateParams(reply);
     expect(resourceMetadataUrl?.pathname).toBe('/.well-known/oauth-protected-resource/v1/mcp');
@@ -172,7 +175,7 @@ describe('POST /v1/mcp', () => {
     });
   });
 
-  it('is refused to pages of other origins', async () => {
+  it('is refused for web pages of other origins', async () => {
     const reply = await post({ jsonrpc: '2.0', id: 1, method: 'tools/list' }, { origin: 'https://evil.example' });
     expect(reply.status).toBe(403);
     expect(reply.headers.get('access-control-allow-origin')).toBeNull();
@@ -183,20 +186,20 @@ describe('POST /v1/mcp', () => {
     ['an empty batch', 400, []],
     ['a long batch', 400, Array.from({ length: 51 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'tools/list' }))],
     ['what asks for two answers at once that are none', 400, [1, 2]],
-  ])('with %s: %i', async (_, status, body) => {
+  ])('with %s gets %i', async (_, status, body) => {
     const reply = await post(body);
     expect(reply.status).toBe(status);
     expect((await reply.json()) as object).toHaveProperty('error');
   });
 
-  it('takes only POST, JSON, and no more than fits', async () => {
+  it('accepts only POST with JSON up to the size limit', async () => {
     const get = await fetch(`${api.url}/v1/mcp`, { headers: { authorization: `Bearer ${key}` } });
     expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST']);
     expect((await post({}, { 'content-type': 'text/plain' })).status).toBe(415);
     expect((await post({ jsonrpc: '2.0', id: 1, method: 'x'.repeat(1024 * 1024) })).status).toBe(413);
   });
 
-  it('opens no stream for changes, since there are none', async () => {
+  it('opens no stream for change notifications, because there are none', async () => {
     const meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
@@ -210,9 +213,9 @@ describe('POST /v1/mcp', () => {
     expect([reply.status, await reply.json()]).toMatchObject([404, { id: 1, error: { code: -32_601 } }]);
   });
 
-  it('counts each call of a batch', async () => {
+  it('counts every call of a batch towards the rate limit', async () => {
     const asking = { jsonrpc: '2.0', method: 'tools/call', params: { name: 'nothing', arguments: {} } };
-    // A key of its own, whose minute begins with the first request.
+    // A new key, so that its minute starts with the first request.
     const { token } = await api.newKey(org);
     const left = async (body: unknown) => {
       const reply = await post(body, { authorization: `Bearer ${token}` });

@@ -1,6 +1,7 @@
 /**
- * What MongoDB keeps of tools, for writers of several processes at once: one chain of audit events, one decision on a call, one
- * sender of it, one who renews tokens. And that a chain which somebody tampered with is found out.
+ * MongoDB records about tools under concurrent writes of several processes: one chain of audit events, one decision per
+ * call, one sender, one renewal of tokens.
+ * Also: tampering with the audit chain is detected.
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
@@ -49,14 +50,14 @@ let orgId: string;
 beforeEach(() => {
   orgId = newId('org');
 });
-/** How often each answer was given. */
+/** Counts the truthy values. */
 const tally = (given: readonly unknown[]) => given.filter(Boolean).length;
 const times = <T>(count: number, what: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => what(at));
 
 const oldKey = Buffer.alloc(32, 3);
 const secrets = createSecretBox([oldKey]);
 
-describe('the audit', () => {
+describe('the audit log', () => {
   const entry = (index: number): AuditEntry => ({
     org_id: orgId,
     mode: index % 2 === 0 ? 'test' : 'live',
@@ -69,7 +70,7 @@ describe('the audit', () => {
   });
   const row = (seq: number) => ({ org_id: orgId, seq });
 
-  it('is one chain, whichever processes write at once', async () => {
+  it('is one chain, even when several processes write concurrently', async () => {
     const writers = times(4, () => auditWriter({ clock: () => now, secrets }));
     await Promise.all(times(80, (index) => writers[index % 4]!(entry(index))));
     expect(await verifyAudit(orgId, secrets)).toEqual({ intact: true, checked: 80, read: 80 });
@@ -77,14 +78,14 @@ describe('the audit', () => {
     expect(new Set(listed.map(({ tool }) => tool)).size).toBe(80);
   });
 
-  it('has an event that is reported again once, by whichever process', async () => {
+  it('stores a repeated event once, whichever process reports it', async () => {
     const writers = times(3, () => auditWriter({ clock: () => now, secrets }));
     const _id = `aud_${randomUUID()}`;
     const all = await Promise.all(times(9, (index) => writers[index % 3]!({ ...entry(0), _id })));
     expect([new Set(all.map(({ seq }) => seq)).size, (await verifyAudit(orgId, secrets)).checked]).toEqual([1, 1]);
   });
 
-  it('of one organization does not hold up another’s', async () => {
+  it('of one organization does not delay that of another', async () => {
     const write = auditWriter({ clock: () => now, secrets });
     const other = newId('org');
     await Promise.all([write(entry(0)), write({ ...entry(1), org_id: other }), write(entry(2))]);
@@ -106,7 +107,7 @@ describe('the audit', () => {
     ['when', { $set: { ts: new Date(0) } }],
     ['the hash of its arguments', { $set: { arguments_sha256: sha256('others') } }],
     ['a field that is gone', { $unset: { tool: 1 as const } }],
-  ])('names the event of which somebody has altered %s', async (_what, change) => {
+  ])('reveals an event with this altered: %s', async (_what, change) => {
     const rows = await chain();
     await rows.updateOne(row(3), change);
     expect(await verifyAudit(orgId, secrets)).toEqual({
@@ -117,7 +118,7 @@ describe('the audit', () => {
     });
   });
 
-  it('names one that was altered and hashed anew, because nobody else can sign it', async () => {
+  it('reveals an event that was altered and hashed again, because only the system can sign it', async () => {
     const rows = await chain();
     const third = (await rows.findOne(row(3)))!;
     const forged = { ...third, outcome: 'denied' as const };
@@ -126,7 +127,7 @@ describe('the audit', () => {
     expect((await verifyAudit(orgId, secrets)).first_broken).toEqual({ seq: 3, reason: 'unsigned' });
   });
 
-  it('names one that somebody appended', async () => {
+  it('reveals an event that somebody appended', async () => {
     const rows = await chain();
     const last = (await rows.findOne(row(6)))!;
     const forged = { ...last, _id: 'aud_forged', seq: 7, prev: last.hash, outcome: 'denied' as const };
@@ -136,12 +137,12 @@ describe('the audit', () => {
       intact: false,
       first_broken: { seq: 7, reason: 'unsigned' },
     });
-    // Nor does it become genuine by what is appended to it.
+    // Events appended by the system afterwards do not make it valid.
     await auditWriter({ clock: () => now, secrets })(entry(7));
     expect((await verifyAudit(orgId, secrets)).first_broken).toEqual({ seq: 7, reason: 'unsigned' });
   });
 
-  it('is read from where the last check ended, unless all of it is asked for', async () => {
+  it('is verified from the end of the last check, or completely on request', async () => {
     const rows = await chain();
     expect(await verifyAudit(orgId, secrets)).toEqual({ intact: true, checked: 6, read: 6 });
     const write = auditWriter({ clock: () => now, secrets });
@@ -160,13 +161,13 @@ describe('the audit', () => {
   it.each([
     ['before any check', 0],
     ['after a check', 6],
-  ])('misses an end that was cut off %s, also after more was appended', async (_when, checked) => {
+  ])('reveals events that were cut off its end %s, even after more were appended', async (_when, checked) => {
     const rows = await chain();
     if (checked > 0) await verifyAudit(orgId, secrets);
     await rows.deleteMany({ org_id: orgId, seq: { $gt: 4 } });
     const found = { intact: false, first_broken: { seq: checked > 0 ? 6 : 5, reason: 'missing' } };
     expect(await verifyAudit(orgId, secrets)).toMatchObject(found);
-    // A process that has just started reads where the chain ends.
+    // A new process reads where the chain ends.
     for (const index of times(4, (at) => at)) await auditWriter({ clock: () => now, secrets })(entry(index));
     expect((await rows.find({ org_id: orgId, seq: { $gt: 4 } }).toArray()).map(({ seq }) => seq)).toEqual([
       7, 8, 9, 10,
@@ -174,7 +175,7 @@ describe('the audit', () => {
     for (const whole of [false, true]) expect((await verifyAudit(orgId, secrets, { whole })).intact).toBe(false);
   });
 
-  it('without its checkpoint, or with one of another organization, is not intact', async () => {
+  it('is not intact without its checkpoint, or with that of another organization', async () => {
     await chain();
     const marks = mongoose.connection.collection<{ _id: string }>('tool_audit_checkpoints');
     const unsigned = { intact: false, checked: 0, read: 0, first_broken: { seq: 0, reason: 'unsigned' } };
@@ -189,7 +190,7 @@ describe('the audit', () => {
     expect(await verifyAudit(other, secrets)).toEqual(unsigned);
   });
 
-  it('needs the key that signed it no longer once the checkpoint is signed with another one', async () => {
+  it('stays verifiable without its old key once its checkpoint is signed with a new one', async () => {
     const rows = await chain();
     const newKey = Buffer.alloc(32, 9);
     const [both, only] = [createSecretBox([newKey, oldKey]), createSecretBox([newKey])];
@@ -202,13 +203,13 @@ describe('the audit', () => {
     expect((await verifyAudit(orgId, only, { whole: true })).first_broken).toEqual({ seq: 2, reason: 'altered' });
   });
 
-  it.each([1, 3])('names the place of event %i, which was removed', async (seq) => {
+  it.each([1, 3])('reveals where event %i was removed', async (seq) => {
     const rows = await chain();
     await rows.deleteOne(row(seq));
     expect((await verifyAudit(orgId, secrets)).first_broken).toEqual({ seq, reason: 'missing' });
   });
 
-  it('names the first of two that changed places', async () => {
+  it('reveals the first of two swapped events', async () => {
     const rows = await chain();
     await rows.updateOne(row(2), { $set: { seq: 100 } });
     await rows.updateOne(row(3), { $set: { seq: 2 } });
@@ -217,7 +218,7 @@ describe('the audit', () => {
   });
 });
 
-describe('a call', () => {
+describe('a tool call', () => {
   const stored = async (fields: Partial<ToolCall> = {}): Promise<ToolCall> => {
     const call: ToolCall = {
       _id: newId('toolCall'),
@@ -243,7 +244,7 @@ describe('a call', () => {
     return (await createToolCall(call))!;
   };
 
-  it('for the same message and number is stored once', async () => {
+  it('is stored once per message and call number', async () => {
     const message_id = randomUUID();
     const all = await Promise.all(
       times(5, () =>
@@ -256,7 +257,7 @@ describe('a call', () => {
     expect(tally(all)).toBe(1);
   });
 
-  it('takes one decision of all that are made at once, in its time', async () => {
+  it('takes the first of concurrent decisions, and none after the deadline', async () => {
     const call = await stored();
     const decide = (index: number, at = now) =>
       decideCall(call, { by: 'member', approved: index % 2 === 0, actor: `usr_${index}`, at }, []);
@@ -271,7 +272,7 @@ describe('a call', () => {
     });
   });
 
-  it('has one sender of all that claim it; a read is taken over by one', async () => {
+  it('is claimed by one sender; a read can be taken over by one other after its time limit', async () => {
     const call = await stored({ state: 'agreed', risk_tier: 'read_private' });
     const claims = await Promise.all(
       times(6, (index) => moveCall(orgId, call._id, 'send', { attempt: `attempt_${index}` })),
@@ -281,28 +282,28 @@ describe('a call', () => {
     const later = (ms: number) => new Date(now.getTime() + ms);
     const again = (attempt: string, at: Date) => resend(claimed, { attempt, sending_until: later(99_000) }, at);
     await keepSending(claimed, claimed.attempt!, later(6_000));
-    // As long as its sender lives, nobody takes it over.
+    // Before the sender's time limit, the call cannot be taken over.
     expect(await again('early', later(5_999))).toBe(false);
     const taken = await Promise.all(times(6, (index) => again(`again_${index}`, later(6_000))));
     expect(tally(taken)).toBe(1);
     await keepSending(claimed, claimed.attempt!, now);
     expect((await findToolCall(orgId, call._id))?.sending_until).toEqual(later(99_000));
-    // The sender of before finds that its outcome counts no more.
+    // The previous sender can no longer store an outcome.
     const finish = (attempt: string) =>
       moveCall(orgId, call._id, 'finish', { outcome: 'ok', ended_at: now }, { only: { attempt } });
     const standing = await findToolCall(orgId, call._id);
     expect([await finish(claimed.attempt!), (await finish(standing!.attempt!))?.state]).toEqual([null, 'ended']);
   });
 
-  it('of another organization is not found', async () => {
+  it('is not found in another organization', async () => {
     const call = await stored();
     expect(await findToolCall(newId('org'), call._id)).toBeNull();
     expect(await moveCall(newId('org'), call._id, 'agree')).toBeNull();
   });
 });
 
-describe('the limit of calls', () => {
-  it('is the same for all processes together, and anew each minute', async () => {
+describe('the rate limit of tool calls', () => {
+  it('applies to all processes together, and starts again every minute', async () => {
     const taken = await Promise.all(times(12, () => takeCall(orgId, 5, now)));
     expect(tally(taken.map(({ waitMs }) => waitMs === undefined))).toBe(5);
     // Five seconds of this minute have passed.
@@ -311,7 +312,7 @@ describe('the limit of calls', () => {
   });
 });
 
-describe('the tool server', () => {
+describe('the record of a tool server', () => {
   const listed = { name: 'cancel', description: 'Cancels.', input_schema: { $ref: '#/$defs/x', 'a.b': 1 } };
   const tool: ApprovedTool = {
     source_name: 'cancel',
@@ -340,7 +341,7 @@ describe('the tool server', () => {
     updated_at: now,
   });
 
-  it('keeps schemas as they are, and takes one of two changes made at once', async () => {
+  it('keeps schemas unchanged, and accepts one of several concurrent changes (optimistic locking)', async () => {
     const saved = await Promise.all(
       times(4, (index) => saveToolServer({ ...server(), server_label: String(index) }, 0)),
     );
@@ -351,7 +352,7 @@ describe('the tool server', () => {
     expect(tally(again)).toBe(1);
   });
 
-  it('suspends a tool once; one that was approved anew meanwhile is left alone', async () => {
+  it('suspends a tool once, but not when it has since been approved again', async () => {
     await saveToolServer(server(), 0);
     const all = await Promise.all(times(5, () => suspendTool(orgId, 'cancel_order', tool.pin, now)));
     expect(tally(all)).toBe(1);
@@ -359,7 +360,7 @@ describe('the tool server', () => {
     expect(await suspendTool(orgId, 'cancel_order', 'another-pin', now)).toBe(false);
   });
 
-  it('has its tokens renewed by one process; who dies meanwhile holds up the others for its time only', async () => {
+  it('has its tokens renewed by one process at a time; after a crash, others may renew once the claim expires', async () => {
     await saveToolServer(server(), 0);
     const claim = (at: Date) => toolServerTurns(orgId, 7, () => at).claim();
     expect(tally(await Promise.all(times(6, () => claim(now))))).toBe(1);
@@ -369,13 +370,13 @@ describe('the tool server', () => {
     expect(await claim(now)).toBe(true);
   });
 
-  it('is not given back older tokens by who changes something else', async () => {
+  it('does not get older tokens back when another field is changed', async () => {
     await saveToolServer({ ...server(), oauth_state: 'old' }, 0);
     const read = (await findToolServer(orgId))!;
     await keepOAuthState(orgId, 7, 'new');
     expect(await saveToolServer({ ...read, enabled: false }, read.version)).toBe(false);
     expect((await findToolServer(orgId))!.oauth_state).toBe('new');
-    // Nor is a newer sign-in forgotten because an older one was refused, or kept for another connection.
+    // A newer sign-in is not deleted because an older one was refused, and none is stored for another connection.
     expect(await forgetOAuthState(orgId, 7, 'old')).toBe(false);
     await keepOAuthState(orgId, 6, 'foreign');
     expect((await findToolServer(orgId))!.oauth_state).toBe('new');
@@ -385,7 +386,7 @@ describe('the tool server', () => {
 });
 
 describe('a sign-in in progress', () => {
-  it('is come back from once, in its time, and finished once', async () => {
+  it('can be returned from once, before its deadline, and its grant can be taken once', async () => {
     const server = { _id: orgId, connection: 1, endpoint_url: 'https://tools.example/', auth_type: 'oauth2' } as const;
     const content = { server, state: 's', actor: 'usr_1', mode: 'test' } as const;
     const grant = {

@@ -1,4 +1,7 @@
-/** The sign-in at a tool server's authorization server, against a real one: by the client itself, and by a person. */
+/**
+ * The OAuth sign-in to a tool server, against a real authorization server: by the client itself, and by a person in the
+ * browser.
+ */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,12 +23,12 @@ const db = sharedDatabase();
 const comesBack = 'http://127.0.0.1:3000/v1/support/mcp/oauth/callback';
 let authority: Authority;
 let mcp: TestMcp;
-/** The client of each request that the tool server has accepted. */
+/** The client ids of the requests that the tool server accepted. */
 let accepted: string[];
-/** Access tokens that the tool server does not accept any more. */
+/** Access tokens that the tool server no longer accepts. */
 const ended = new Set<string>();
 let latest = '';
-/** How the tool server answers who has no token, or another one. */
+/** The tool server's answer to requests without a valid token. */
 let guarded: TestMcp['intercept'];
 const opened: { close(): Promise<void> }[] = [];
 
@@ -54,7 +57,7 @@ async function organization() {
   return { org, keyId, call };
 }
 
-/** What a person reads at the end, in the browser. */
+/** The outcome and text of the page on which the sign-in ends in the browser. */
 async function pageAfter(
   search: string,
   headers: Record<string, string> = {},
@@ -66,7 +69,7 @@ async function pageAfter(
   return { outcome: new URL(location, api.url).searchParams.get('outcome'), text: await page.text() };
 }
 
-/** Has a person sign in, and gives the query with which their browser comes back. */
+/** Signs a person in; returns the query with which the browser is redirected back. */
 async function agree(authorizationUrl: string): Promise<string> {
   return (await browse(authorizationUrl, comesBack)).search;
 }
@@ -75,7 +78,7 @@ const byPerson = { auth_type: 'oauth2' };
 const cookieOf = ({ headers }: Reply) => headers.getSetCookie()[0]!;
 
 describe('with a client secret', () => {
-  it('signs in by itself; the secret and the tokens stay inside', async () => {
+  it('the client signs in by itself, and neither the secret nor the tokens can be read anywhere', async () => {
     const { call, org } = await organization();
     const put = await call('PUT', '/server', { endpoint_url: mcp.url, auth_type: 'oauth2', oauth: machine });
     expect([put.status, put.body.server?.signed_in, put.body.authorization_url]).toEqual([200, true, undefined]);
@@ -83,7 +86,7 @@ describe('with a client secret', () => {
     expect(JSON.stringify(put.body)).not.toContain(machine.client_secret);
     expect((await call('POST', '/discover')).body.tools).toMatchObject([{ source_name: 'ping' }]);
     expect(accepted).toContain('machine');
-    // What operators see of it holds neither.
+    // Neither appears in the workflow histories, which operators can see.
     const connection = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS']! });
     const temporal = new Client({ connection });
     const histories = await until(async () => {
@@ -99,7 +102,7 @@ describe('with a client secret', () => {
       for (const hidden of [machine.client_secret, latest]) expect(text).not.toContain(hidden);
   });
 
-  it('goes to no other server than the one that it was given for', async () => {
+  it('the secret and the tokens are sent only to the server for which they were given', async () => {
     const { call } = await organization();
     await call('PUT', '/server', { endpoint_url: mcp.url, auth_type: 'oauth2', oauth: machine });
     const sent: string[] = [];
@@ -121,7 +124,7 @@ describe('with a client secret', () => {
     expect((await call('POST', '/discover')).status).toBe(200);
   });
 
-  it('that is wrong says so without repeating it, and leaves what was stored as it was', async () => {
+  it('a wrong secret causes an error that does not repeat it, and the stored settings stay', async () => {
     const { call } = await organization();
     const wrong = { client_id: 'machine', client_secret: 'wrong-secret-words' };
     const put = await call('PUT', '/server', { endpoint_url: mcp.url, auth_type: 'oauth2', oauth: wrong });
@@ -136,8 +139,8 @@ describe('with a client secret', () => {
   });
 });
 
-describe('without one', () => {
-  it('registers, has a person agree, once, and then reaches the tools', async () => {
+describe('without a client secret', () => {
+  it('the client registers, a person agrees once, and then the tools can be listed', async () => {
     const { call, keyId } = await organization();
     const put = await call('PUT', '/server', { endpoint_url: mcp.url, ...byPerson });
     expect([put.status, put.body.server.signed_in]).toEqual([200, false]);
@@ -161,7 +164,7 @@ describe('without one', () => {
     expect(events.find(({ action }: { action: string }) => action === 'signed_in')).toMatchObject({ actor: keyId });
   });
 
-  it('ends on a page that says why, and can be tried again, when the person does not agree', async () => {
+  it('the sign-in ends on a page with the reason when the person declines, and can be repeated', async () => {
     const { call } = await organization();
     const put = await call('PUT', '/server', { endpoint_url: mcp.url, ...byPerson });
     authority.agrees = false;
@@ -172,21 +175,21 @@ describe('without one', () => {
     authority.agrees = true;
     const again = await call('PUT', '/server', byPerson);
     expect((await pageAfter(await agree(again.body.authorization_url))).outcome).toBe('connected');
-    // Whoever is signed in need not do it again to change something else.
+    // A signed-in organization can change other settings without signing in again.
     expect(
       (await call('PUT', '/server', { ...byPerson, server_label: 'Shop' })).body.authorization_url,
     ).toBeUndefined();
   });
 
   it.each(['', '?state=unknown&code=x', '?code=x', '?state=unknown&error=%3Cscript%3E'])(
-    'a browser that comes back with %j ends on a page',
+    'a browser that returns with %j gets an error page',
     async (search) => {
       const { outcome, text } = await pageAfter(search);
       expect([outcome, text]).toEqual(['unknown_state', expect.stringContaining('Connect it again')]);
     },
   );
 
-  it('a sign-in for a server that was replaced meanwhile gives its tokens to nobody', async () => {
+  it('a sign-in for a server that was replaced meanwhile stores no tokens', async () => {
     const { call } = await organization();
     const put = await call('PUT', '/server', { endpoint_url: mcp.url, ...byPerson });
     const search = await agree(put.body.authorization_url);
@@ -201,7 +204,7 @@ describe('without one', () => {
     expect(heads.every(({ authorization }) => authorization === undefined)).toBe(true);
   });
 
-  it('that a member’s browser began is finished by that browser only', async () => {
+  it('a sign-in started in a member’s browser can only be finished in that browser', async () => {
     const { call, org } = await organization();
     const begin = () =>
       api.request('PUT', `/support/mcp/orgs/${org.orgId}/server`, {
@@ -212,7 +215,7 @@ describe('without one', () => {
     expect(cookieOf(begun)).toMatch(/^connect_.*; httponly/i);
     const search = await agree(begun.body.authorization_url);
     const cookie = cookieOf(begun).split(';', 1)[0]!;
-    // Of another tab, of an attacker who has sent the address to somebody else, and made up.
+    // Cookies of another tab, of an attacker who sent the URL to somebody else, and an invented one.
     const [name] = cookie.split('=');
     for (const foreign of ['', cookieOf(other).split(';', 1)[0]!, `${name}=${'x'.repeat(43)}`])
       expect((await pageAfter(search, { cookie: foreign })).outcome).toBe('unknown_state');
@@ -222,7 +225,7 @@ describe('without one', () => {
     expect((await call('GET', '/server')).body.server.signed_in).toBe(true);
   });
 
-  it('is over when the key that began it is, or the member who did', async () => {
+  it('a sign-in is invalid once the key or the membership that started it has ended', async () => {
     const { org, call, keyId } = await organization();
     const begun = await call('PUT', '/server', { endpoint_url: mcp.url, ...byPerson });
     const search = await agree(begun.body.authorization_url);
@@ -249,7 +252,7 @@ describe('without one', () => {
     });
   });
 
-  it('finds where a person agrees by the metadata of whose token endpoint is given', async () => {
+  it('the authorization URL is taken from the metadata that belongs to the given token endpoint', async () => {
     const { call } = await organization();
     const oauth = { ...known, token_url: `${authority.issuer}/token` };
     const put = await call('PUT', '/server', { endpoint_url: mcp.url, ...byPerson, oauth });
@@ -263,7 +266,7 @@ describe('without one', () => {
   });
 });
 
-describe('when an access token has run out', () => {
+describe('when an access token has expired', () => {
   async function signedIn() {
     const made = await organization();
     const put = await made.call('PUT', '/server', { endpoint_url: mcp.url, ...byPerson });
@@ -274,7 +277,7 @@ describe('when an access token has run out', () => {
     return made;
   }
 
-  it('it is refreshed once, whoever asks at the same time; nobody has to agree again', async () => {
+  it('it is refreshed once for concurrent requests, and nobody has to agree again', async () => {
     const { call } = await signedIn();
     const replies = await Promise.all(Array.from({ length: 4 }, () => call('POST', '/discover')));
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
@@ -284,7 +287,7 @@ describe('when an access token has run out', () => {
     expect(authority.granted).toEqual(['refresh_token', 'refresh_token']);
   });
 
-  it('and one is refused only after another has refreshed it, it goes on with what that one got', async () => {
+  it('a request that is refused only after another one’s refresh uses the refreshed token', async () => {
     const { call } = await signedIn();
     const serve = mcp.intercept!;
     const before = accepted.length;
@@ -302,7 +305,7 @@ describe('when an access token has run out', () => {
     expect([held, authority.granted]).toEqual([true, ['refresh_token']]);
   });
 
-  it('and the grant was ended, the server is signed out, and members are told once', async () => {
+  it('and its grant was revoked, the server is signed out, and members are notified once', async () => {
     const { call, org } = await signedIn();
     await authority.revoke();
     for (let times = 0; times < 2; times += 1)
@@ -316,7 +319,7 @@ describe('when an access token has run out', () => {
   });
 });
 
-describe('when a sign-in has come to its end', () => {
+describe('when a sign-in has ended', () => {
   type Made = Awaited<ReturnType<typeof organization>>;
   async function signedIn(settings: object = {}): Promise<Made> {
     const made = await organization();
@@ -329,7 +332,7 @@ describe('when a sign-in has come to its end', () => {
     const found = await db().collection('notifications').find({ org_id: org.orgId }).sort({ _id: 1 }).toArray();
     return found.map(({ body }) => String(body));
   };
-  /** Nobody can use it any more, and members were told so once, however often it was tried. */
+  /** Expects that the sign-in is unusable, and that members were notified only once, however often it was tried. */
   async function expectSignedOut(made: Made, times: number, sentence: string) {
     for (let tries = 0; tries < 2; tries += 1)
       expect((await made.call('POST', '/discover')).body).toMatchObject({ code: 'TOOL_SERVER_FAILED' });
@@ -337,7 +340,7 @@ describe('when a sign-in has come to its end', () => {
     const bodies = await told(made);
     expect([bodies.length, bodies.at(-1)]).toEqual([times, expect.stringContaining(sentence)]);
   }
-  /** Naming `auth_type` gives a new address, and what comes of it works. */
+  /** Saves the server with its `auth_type`, which returns a new authorization URL, and completes the sign-in. */
   async function signInAgain({ call }: Made): Promise<URL> {
     const { body } = await call('PUT', '/server', byPerson);
     const address = new URL(body.authorization_url);
@@ -346,7 +349,7 @@ describe('when a sign-in has come to its end', () => {
     return address;
   }
 
-  it('because a token that cannot be refreshed was revoked, members are told each time it happens, and sign in again', async () => {
+  it('because a token without refresh was revoked, members are notified each time, and can sign in again', async () => {
     authority.refreshes = false;
     const made = await signedIn();
     for (const times of [1, 2]) {
@@ -356,7 +359,7 @@ describe('when a sign-in has come to its end', () => {
     }
   });
 
-  it('because even a token that was just given is refused', async () => {
+  it('because even a new token is refused, members can sign in again', async () => {
     const made = await signedIn();
     const serve = mcp.intercept!;
     mcp.intercept = (request, response) => {
@@ -369,7 +372,7 @@ describe('when a sign-in has come to its end', () => {
     await signInAgain(made);
   });
 
-  it('because the tool server asks for more than was agreed to, the next one asks for that, too', async () => {
+  it('because the tool server needs another scope, the next sign-in requests that scope too', async () => {
     const made = await signedIn();
     const serve = mcp.intercept!;
     mcp.intercept = async (request, response, body) => {
@@ -387,7 +390,7 @@ describe('when a sign-in has come to its end', () => {
     expect(searchParams.get('scope')!.split(' ')).toEqual(expect.arrayContaining(['tools', 'orders']));
   });
 
-  it('because the tool server has moved to another authorization server, a person agrees there', async () => {
+  it('because the tool server moved to another authorization server, a person signs in there', async () => {
     const made = await signedIn();
     const machines = await signedIn({ oauth: machine });
     const other = await startAuthority(mcp.url, comesBack);
@@ -395,10 +398,10 @@ describe('when a sign-in has come to its end', () => {
     guard(mcp, other.issuer);
     authority.granted.length = 0;
     await expectSignedOut(made, 1, 'moved to another authorization server');
-    // The one before is not asked for tokens that nobody takes.
+    // The old authorization server is not asked for tokens that would be refused.
     expect(authority.granted).toEqual([]);
     expect((await signInAgain(made)).origin).toBe(other.issuer);
-    // A secret that the first one was given is not told to the second.
+    // A client secret for the old authorization server is not sent to the new one.
     await expectSignedOut(machines, 1, 'client secret');
     const without = await machines.call('PUT', '/server', byPerson);
     expect([without.status, JSON.stringify(without.body.details)]).toEqual([
@@ -410,8 +413,8 @@ describe('when a sign-in has come to its end', () => {
   });
 });
 
-describe('this system’s own metadata', () => {
-  it('are found where its client id says', async () => {
+describe('the metadata of this system as an OAuth client', () => {
+  it('is served at the URL that is the client id', async () => {
     const reply = await fetch(`${api.url}/.well-known/tool-client.json`);
     expect(await reply.json()).toMatchObject({
       client_id: 'http://127.0.0.1:3000/.well-known/tool-client.json',
@@ -420,7 +423,7 @@ describe('this system’s own metadata', () => {
     });
   });
 
-  it('make it known to authorization servers that read them, so that it need not register', async () => {
+  it('identifies the client to authorization servers that read it, without registration', async () => {
     const publicUrl = 'https://support.example';
     const redirectUrl = `${publicUrl}/v1/support/mcp/oauth/callback`;
     const clientId = `${publicUrl}${clientMetadataPath}`;

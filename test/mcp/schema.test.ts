@@ -1,4 +1,4 @@
-/** Values against schemas that others wrote, of which some mean no good. */
+/** Validation of values against foreign JSON schemas, some of them malicious. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,12 +28,12 @@ describe('schemaCheck', () => {
     [{ order: 'A1', count: 0 }, 'count must be >= 1'],
     [{ order: 'A1', other: 1 }, 'must NOT have unevaluated properties'],
     ['A1', 'must be object'],
-  ])('%j: %s', (value, problem) => {
+  ])('validates %j: %s', (value, problem) => {
     const fit = schemaCheck(order)(value);
     expect(fit.fits ? undefined : fit.problem).toEqual(problem && expect.stringContaining(problem));
   });
 
-  it('does not repeat the value, which may be a secret', () => {
+  it('does not repeat the value, which may be a secret, in the problem', () => {
     const fit = schemaCheck({ type: 'object', properties: { pin: { type: 'integer' } } })({ pin: 'hunter2' });
     expect(JSON.stringify(fit)).not.toContain('hunter2');
   });
@@ -64,14 +64,14 @@ describe('schemaCheck', () => {
     expect([check(good).fits, check(bad).fits]).toEqual([true, false]);
   });
 
-  it('does not enforce an expression of another language, and says where it stands', () => {
+  it('does not enforce a pattern of another regular expression dialect, and notes where it is', () => {
     const schema = {
       type: 'object',
       properties: {
         code: { type: 'string', pattern: String.raw`\A(?P<letter>[a-z])\Z` },
         until: { type: 'string', pattern: String.raw`^A\Z` },
         slug: { type: 'string', pattern: String.raw`^[\w-.]+\-$` },
-        // A property of this name is no expression.
+        // A property that is named "pattern" is not an expression.
         pattern: { type: 'string' },
       },
       patternProperties: { '(?i)^x-': { type: 'string' }, '^n-': { type: 'integer' } },
@@ -91,13 +91,13 @@ describe('schemaCheck', () => {
     });
   });
 
-  it('gives up an expression that would run for years', () => {
+  it('gives up on an expression with catastrophic backtracking', () => {
     const check = schemaCheck({ type: 'string', pattern: '^(a+)+$' });
     expect(check(`${'a'.repeat(60)}!`)).toEqual({ fits: false, problem: 'cannot be checked by this schema' });
     expect(check('aaa')).toEqual({ fits: true });
   });
 
-  it('takes no time for its own in which its process was held up', async () => {
+  it('does not count the time in which the process was suspended', async () => {
     const program = `
       import { schemaCheck } from ${JSON.stringify(new URL('../../clients/schema/schema.ts', import.meta.url).href)};
       const check = schemaCheck({ type: 'string', pattern: '^a+$' });
@@ -129,11 +129,11 @@ describe('schemaCheck', () => {
     expect(await told).toEqual([{ refused: [] }, undefined]);
   });
 
-  it('gives up a reference to itself', () => {
+  it('gives up on a schema that only refers to itself', () => {
     expect(schemaCheck({ $ref: '#' })({})).toMatchObject({ fits: false });
   });
 
-  it('takes two schemas with the same name', () => {
+  it('accepts two schemas with the same `$id`', () => {
     expect(schemaCheck({ $id: 'https://x.example/a', type: 'string' })('x')).toEqual({ fits: true });
     expect(schemaCheck({ $id: 'https://x.example/a', type: 'number' })(1)).toEqual({ fits: true });
   });

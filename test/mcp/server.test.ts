@@ -1,4 +1,4 @@
-/** PUT, GET and DELETE of the tool server, POST discover, the audit: what an organization connects, sees and approves. */
+/** The routes of the tool server: connecting, discovering, approving tools, disconnecting, and the audit log. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { system, type TestOrg } from '../kit/harness.ts';
 import { startEverything, startTestMcp, type TestMcp } from '../kit/mcp-server.ts';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => mcp.close());
 
-/** An organization with a key; `put`, `get` and so on speak of its server. */
+/** An organization with a key, and functions that request its tool server routes. */
 async function organization(given?: TestOrg) {
   const org = given ?? (await api.newOrg());
   const { token } = await api.newKey(org);
@@ -38,7 +38,7 @@ async function organization(given?: TestOrg) {
 }
 
 describe('PUT /support/mcp/orgs/{orgId}/server', () => {
-  it('connects a server; credentials go in and never come out', async () => {
+  it('connects a server, and never returns its credentials', async () => {
     const { put, get } = await organization();
     expect((await get()).body).toEqual({ server: null });
     const { status: code, body } = await put({
@@ -58,7 +58,7 @@ describe('PUT /support/mcp/orgs/{orgId}/server', () => {
     expect(JSON.stringify([body, (await get()).body])).not.toContain('tok-very-secret');
   });
 
-  it('changes only what is named', async () => {
+  it('changes only the given fields', async () => {
     const { put, get } = await organization();
     await put({ server_label: 'Shop', endpoint_url: mcp.url, auth_type: 'bearer', access_token: 'tok' });
     await put({ enabled: false });
@@ -112,17 +112,17 @@ describe('PUT /support/mcp/orgs/{orgId}/server', () => {
     expect((await get()).body).toEqual({ server: null });
   });
 
-  it('does not send a token to another host because the address was changed', async () => {
+  it('refuses a new host without a new access token, so that the token is not sent there', async () => {
     const { put } = await organization();
     await put({ endpoint_url: mcp.url, auth_type: 'bearer', access_token: 'tok' });
     const reply = await put({ endpoint_url: 'https://other.example.com/mcp' });
     expect([reply.status, JSON.stringify(reply.body.details)]).toEqual([400, expect.stringContaining('access_token')]);
   });
 
-  it('asks for the client secret again when the server, or the address that gives tokens, is another one', async () => {
+  it('requires the client secret again when the server or the token URL changes', async () => {
     const { put, get } = await organization();
     await put({ endpoint_url: mcp.url });
-    // Nobody has to sign in with them: the server is stored with another kind of credential.
+    // No sign-in happens here, because the server is stored with another kind of credential.
     const oauth = { token_url: `${mcp.url}/token`, client_id: 'shop', client_secret: 'word' };
     expect((await put({ oauth })).body.server).toMatchObject({ auth_type: 'none', has_client_secret: true });
     for (const moved of [
@@ -134,12 +134,12 @@ describe('PUT /support/mcp/orgs/{orgId}/server', () => {
       expect(JSON.stringify(body.details)).toContain('required again');
     }
     expect((await get()).body.server).toMatchObject({ has_client_secret: true, endpoint_url: mcp.url });
-    // A secret that nothing uses at the moment is forgotten, and cannot come along later.
+    // An unused secret is deleted, so that it cannot be sent to the new server later.
     const gone = await put({ endpoint_url: 'https://collector.example/mcp' });
     expect([gone.status, gone.body.server.has_client_secret]).toEqual([200, false]);
   });
 
-  it('is for keys with mcp:write, and of this organization', async () => {
+  it('requires a key with mcp:write of the same organization', async () => {
     const { org } = await organization();
     const other = await organization();
     const reader = await api.newKey(org, { scopes: ['mcp:read'] });
@@ -150,8 +150,8 @@ describe('PUT /support/mcp/orgs/{orgId}/server', () => {
   });
 });
 
-describe('the protocol’s own example server', () => {
-  it('has its tools approved one after the other, from what was discovered, and a customer uses one', async () => {
+describe('the protocol’s example server', () => {
+  it('has discovered tools approved one after the other, and a customer uses one', async () => {
     const everything = await startEverything();
     const { put, discover, get, org, token } = await organization();
     const connect = { endpoint_url: everything.url, server_label: 'Everything' };
@@ -165,7 +165,7 @@ describe('the protocol’s own example server', () => {
     };
     const found: Found[] = (await discover()).body.tools;
     expect(found.every(({ input_schema }) => input_schema.$schema?.includes('draft-07'))).toBe(true);
-    // All that was approved, as it is shown, and one more, of which the answer's schema is left out.
+    // All approved tools as they are shown, plus one more without its output schema.
     for (const { output_schema: _left, ...tool } of found) {
       const { source_name, description, input_schema } = tool;
       const standing = (await get()).body.server.approved_tools;
@@ -186,7 +186,7 @@ describe('the protocol’s own example server', () => {
 });
 
 describe('POST /support/mcp/orgs/{orgId}/discover', () => {
-  it('lists what the server offers beside what was approved, field by field, and approves nothing', async () => {
+  it('lists offered and approved tools field by field, and approves nothing itself', async () => {
     const own = await startTestMcp(structuredClone(status));
     const { put, discover, get } = await organization();
     await put({ endpoint_url: own.url });
@@ -206,7 +206,7 @@ describe('POST /support/mcp/orgs/{orgId}/discover', () => {
       approved_tools: [],
       last_discovered_at: first.body.discovered_at,
     });
-    // Approved by its name: what it is was discovered.
+    // Approved by its name; its definition is the discovered one.
     const approved = await put({
       approved_tools: [{ source_name: 'orderStatus', risk_tier: 'read_public', auth_scope: 'public' }],
     });
@@ -233,7 +233,7 @@ describe('POST /support/mcp/orgs/{orgId}/discover', () => {
     await own.close();
   });
 
-  it('and a schema that cannot be used keeps its own tool back, not the others', async () => {
+  it('lists a tool with an unusable schema as unusable, and the others normally', async () => {
     const own = await startTestMcp(structuredClone(status));
     own.intercept = (_request, response, body) => {
       if (!body.includes('"tools/list"')) return false;
@@ -257,7 +257,7 @@ describe('POST /support/mcp/orgs/{orgId}/discover', () => {
     const terms = { risk_tier: 'read_public', auth_scope: 'public' };
     const approved_tools = ['broken', 'orderStatus'].map((source_name) => ({ source_name, ...terms }));
     expect((await put({ approved_tools })).body.server.approved_tools).toMatchObject([{ problem }, { notes }]);
-    // What was shown may be sent back; a schema of one's own has to be one.
+    // A shown definition may be sent back unchanged; a schema written by the caller must be valid.
     const shown = (await get()).body.server.approved_tools;
     expect((await put({ approved_tools: shown })).body.server.approved_tools).toEqual(shown);
     const wrong = await put({ approved_tools: [{ ...shown[0], input_schema: { type: 'nonsense' } }] });
@@ -265,7 +265,7 @@ describe('POST /support/mcp/orgs/{orgId}/discover', () => {
     await own.close();
   });
 
-  it('without a server is 409, and a server that fails is told in our words', async () => {
+  it('gets 409 without a server, and a failing server is reported without its own text', async () => {
     const { discover, put, audit } = await organization();
     expect((await discover()).status).toBe(409);
     const own = await startTestMcp();
@@ -281,11 +281,11 @@ describe('POST /support/mcp/orgs/{orgId}/discover', () => {
     await own.close();
   });
 
-  it('counts towards the limit of calls: 429 with Retry-After', async () => {
+  it('counts towards the rate limit of calls: 429 with Retry-After', async () => {
     const { discover, put } = await organization();
     await put({ endpoint_url: mcp.url, rate_limit_per_min: 1 });
     const statuses = [];
-    // A minute may end between two of them.
+    // The minute of the limit may end between two requests.
     for (let times = 0; times < 3; times += 1) statuses.push(await discover());
     const refused = statuses.find(({ status: code }) => code === 429);
     expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -294,7 +294,7 @@ describe('POST /support/mcp/orgs/{orgId}/discover', () => {
 });
 
 describe('DELETE /support/mcp/orgs/{orgId}/server', () => {
-  it('disconnects; the audit stays', async () => {
+  it('disconnects the server and keeps the audit log', async () => {
     const { put, remove, get, discover, audit, verify } = await organization();
     await put({ endpoint_url: mcp.url });
     expect([(await remove()).body, (await get()).body]).toEqual([{ server: null }, { server: null }]);
@@ -306,7 +306,7 @@ describe('DELETE /support/mcp/orgs/{orgId}/server', () => {
 });
 
 describe('GET /support/mcp/orgs/{orgId}/audit', () => {
-  it('has pages and filters, and says who did what', async () => {
+  it('is paged and filtered, and names who did what', async () => {
     const { put, audit, org } = await organization();
     const tool = { description: 'x', input_schema: { type: 'object' }, risk_tier: 'safe_write' };
     await put({

@@ -1,4 +1,4 @@
-/** A turn that has begun a call: it waits for the end of one that ends at once, and leaves all others. */
+/** A turn that starts a tool call: it waits briefly for a call that ends at once, and does not wait for others. */
 import { expect, it } from '@jest/globals';
 import type { Toolbox, WantedCall } from '../../intelligence/intelligence.ts';
 import { createToolUse } from '../../activities/chat/tooluse.ts';
@@ -12,11 +12,11 @@ modelsIn('tooluse');
 
 const now = new Date('2096-01-02T03:04:05Z');
 const orgId = newId('org');
-/** Longer than a busy machine takes for a write, in ms. */
+/** In ms, longer than a busy machine takes for a write. */
 const long = { patienceMs: 60_000 };
 const tool = { tool_name: 'track_parcel', pin: 'p', risk_tier: 'read_public', auth_scope: 'public' };
 
-/** Begins a call, of which `become` is what happens a moment later; gives its state as the turn goes on. */
+/** Starts a call, applies `become` a moment later, and returns the call's state when the turn continues. */
 async function begun(become: (callId: string) => Promise<unknown>, patience: { patienceMs?: number } = {}) {
   const { begin } = createToolUse({
     startNear: async (_model, { _id }) => void setTimeout(() => void become(_id), 30),
@@ -33,18 +33,18 @@ async function begun(become: (callId: string) => Promise<unknown>, patience: { p
   return { callId, state: await callState(orgId, callId) };
 }
 
-it('that ends at once goes on when it has ended', async () => {
+it('a turn waits for a call that ends at once', async () => {
   const ended = { outcome: 'ok', ended_at: now } as const;
   expect((await begun((id) => moveCall(orgId, id, 'drop', ended), long)).state).toBe('ended');
 });
 
-it('that somebody is asked about is left as soon as it waits', async () => {
+it('a turn continues as soon as its call waits for a decision', async () => {
   const ask_until = new Date(now.getTime() + 60_000);
   const asked = { awaited: 'member', ask_until } as const;
   expect((await begun((id) => moveCall(orgId, id, 'ask', asked), long)).state).toBe('waiting');
 });
 
-it('that does not end is left after a moment', async () => {
+it('a turn continues after a moment when its call has not ended', async () => {
   const { callId, state } = await begun(async () => undefined);
   expect([state, (await findToolCall(orgId, callId))?.pending?.length]).toEqual(['new', 1]);
 });
