@@ -1,6 +1,6 @@
 /**
- * What members are told about tasks and meetings: by the organization's webhook of Slack, by mail, and by notifications of their
- * own. Slack is a receiver on this machine; the system of this file has no mail server, so mails are kept as they would be sent.
+ * Notifications about tasks and meetings: by Slack webhook, by mail, and in the app.
+ * Slack is a local receiver. This system has no mail server, so mails are only stored as they would be sent.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sharedDatabase } from '../kit/database.ts';
@@ -34,11 +34,11 @@ const update = (org: TestOrg, taskId: string, body: Record<string, unknown>, by 
   api.request('PUT', `/orgs/${org.orgId}/tasks/${taskId}`, { token: by.token, body });
 const told = async ({ token }: TestUser, query = '') =>
   (await api.request('GET', `/me/notifications${query}`, { token })).body.data;
-/** What Slack got of an organization, by what its messages say. */
+/** The messages that Slack received with these words. */
 const said = (words: string) => slack.received.filter(({ event }) => event.text.includes(words));
 
 describe('PUT /orgs/{orgId}/webhooks', () => {
-  it('keeps the address sealed and shows its host alone; what it shows leaves it as it is', async () => {
+  it('stores the URL encrypted and returns only its host; saving the returned value changes nothing', async () => {
     const org = await api.newOrg();
     const at = `/orgs/${org.orgId}/webhooks`;
     const read = async () => (await api.request('GET', at, { token: org.owner.token })).body.data;
@@ -87,12 +87,12 @@ describe('PUT /orgs/{orgId}/webhooks', () => {
     ],
     ['no address', { slack_webhook_url: 'slack' }, ['body', 'slack_webhook_url']],
     ['an unknown field', { teams: 'x' }, ['body', 'teams']],
-  ])('refuses %s: 400, naming it', async (_, body, path) => {
+  ])('refuses %s with 400 naming the field', async (_, body, path) => {
     const refused = await webhooks(await api.newOrg(), body);
     expect([refused.status, refused.body.details?.[0].path]).toEqual([400, path]);
   });
 
-  it('is for admins, and every member sees it', async () => {
+  it('requires an admin, while every member can read the settings', async () => {
     const org = await api.newOrg();
     const plain = await joined(org);
     expect((await webhooks(org, {}, plain)).status).toBe(403);
@@ -100,8 +100,8 @@ describe('PUT /orgs/{orgId}/webhooks', () => {
   });
 });
 
-describe('what happens to a task', () => {
-  it('is told in Slack in its order, as far as notify_on says, and never with the webhook’s address', async () => {
+describe('a change of a task', () => {
+  it('is sent to Slack in order, filtered by notify_on, without revealing the webhook’s URL', async () => {
     const org = await newOrg({ notify_on: ['task_created', 'task_assigned', 'task_completed'] });
     const bob = await joined(org);
     const title = `Order ${org.orgId}`;
@@ -121,7 +121,7 @@ describe('what happens to a task', () => {
     expect(JSON.stringify(stored)).not.toContain('secret-part');
   });
 
-  it('is told once, also when the process dies between telling it and noting that', async () => {
+  it('is announced once, even when the process dies between the announcement and its record', async () => {
     const org = await newOrg({ notify_on: ['task_created', 'task_updated'] });
     const taskId = await create(org, { assigned_to: org.owner.userId });
     const tasks = db().collection<{ _id: string; unannounced: unknown[] }>('tasks');
@@ -136,7 +136,7 @@ describe('what happens to a task', () => {
     expect((await told(org.owner)).unread_count).toBe(1);
   });
 
-  it('is mailed to whom it concerns when mails are wanted', async () => {
+  it('is mailed to the members concerned when mails are enabled', async () => {
     const org = await newOrg({ slack_webhook_url: null, email_notifications: true });
     const bob = await joined(org);
     await joined(org);
@@ -155,7 +155,7 @@ describe('what happens to a task', () => {
     expect(taskId).toBeDefined();
   });
 
-  it('is told to who made it when its assignee leaves, and to nobody who has left', async () => {
+  it('caused by the assignee leaving notifies the creator, and nobody who has left', async () => {
     const org = await newOrg({ notify_on: [] });
     const bob = await joined(org);
     const taskId = await create(org, { assigned_to: bob.userId });
@@ -164,12 +164,12 @@ describe('what happens to a task', () => {
     await until(async () => (await told(org.owner)).unread_count === 1, 'the maker to be told');
     const { notifications } = await told(org.owner);
     expect(notifications).toMatchObject([{ kind: 'task_updated', task_id: taskId }]);
-    // The sentence of the change, why it was made, and no member as its author.
+    // The change and its reason, without a member as the author.
     expect(notifications[0].body.split('\n')).toEqual(['The task “Ship it” changed.', expect.any(String)]);
     expect((await told(bob)).notifications).toEqual([]);
   });
 
-  it('leaves nothing in the sandbox: what would be sent is kept, and people are notified', async () => {
+  it('in the sandbox sends nothing: deliveries are stored as suppressed, and members are notified in the app', async () => {
     const org = await newOrg({ email_notifications: true, notify_on: ['task_assigned'] }, false);
     const title = `Sandbox ${org.orgId}`;
     await create(org, { title, assigned_to: org.owner.userId });
@@ -182,7 +182,7 @@ describe('what happens to a task', () => {
     expect((await told(org.owner)).notifications).toMatchObject([{ kind: 'task_assigned', org_id: org.orgId }]);
   });
 
-  it('is told nowhere that nobody chose', async () => {
+  it('is not sent over channels that were not chosen', async () => {
     const org = await newOrg({ notify_on: [], email_notifications: true });
     const taskId = await create(org, { assigned_to: org.owner.userId });
     await until(async () => (await told(org.owner)).unread_count === 1, 'the notification');
@@ -194,7 +194,7 @@ describe('what happens to a task', () => {
     expect(await deliveries(org)).toEqual([]);
   });
 
-  it('disables a webhook that Slack says is gone, tells the members once, and saving it again enables it', async () => {
+  it('disables a webhook that Slack reports as gone, notifies members once, and saving it again enables it', async () => {
     const org = await newOrg({ notify_on: ['task_created'] });
     slack.answer = status(404, {}, 'no_service');
     await create(org, {});
@@ -219,7 +219,7 @@ describe('what happens to a task', () => {
 });
 
 describe('a meeting', () => {
-  it('that ends, and its first summary, are told once to the organization of its owner', async () => {
+  it('is announced when it ends and when its first summary is ready, once each, to its owner’s organization', async () => {
     const org = await newOrg({ notify_on: ['meeting_ended', 'summary_ready'], email_notifications: true });
     const { token } = org.owner;
     const title = `Standup ${org.orgId}`;
@@ -249,7 +249,7 @@ describe('a meeting', () => {
     ]);
   });
 
-  it('of somebody with several organizations is told to the one that was named, or to none', async () => {
+  it('of a user with several organizations is announced to the named one, or to none', async () => {
     const org = await newOrg({ notify_on: ['meeting_ended'] });
     await api.newOrg(org.owner);
     const { token } = org.owner;
@@ -266,7 +266,7 @@ describe('a meeting', () => {
 });
 
 describe('GET /me/notifications', () => {
-  it('lists one’s own, newest first, page by page, and counts and filters what is not read', async () => {
+  it('lists the user’s notifications, newest first, in pages, with a count of and a filter for unread ones', async () => {
     const org = await api.newOrg();
     const bob = await joined(org);
     for (let i = 0; i < 5; i++) await create(org, { title: `Task ${i}`, assigned_to: bob.userId });
@@ -303,7 +303,7 @@ describe('GET /me/notifications', () => {
       expect((await api.request('GET', `/me/notifications${query}`, { token: bob.token })).status).toBe(400);
   });
 
-  it('shows and marks nobody else’s, and nothing of an organization that one has left', async () => {
+  it('neither shows nor marks notifications of other users or of organizations the user has left', async () => {
     const org = await api.newOrg();
     const bob = await joined(org);
     await create(org, { assigned_to: bob.userId });
@@ -321,7 +321,7 @@ describe('GET /me/notifications', () => {
 });
 
 describe('GET /me and PUT /me/picture', () => {
-  it('show the profile, and take an https address or null', async () => {
+  it('return the profile, and accept an https URL or null as the picture', async () => {
     const { owner, orgId } = await api.newOrg();
     const { token } = owner;
     const set = (picture: unknown) => api.request('PUT', '/me/picture', { token, body: { picture } });

@@ -1,4 +1,6 @@
-/** Tasks that are executed in Linear, GitHub, Slack and by mail: each once, whatever is refused or lost on the way. */
+/**
+ * Tasks executed in Linear, GitHub, Slack and by mail: each step happens once, whatever is refused or lost on the way.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
@@ -29,9 +31,9 @@ const { newOrg, call, newTask, resultOf, ended, execute, statuses, stepOf, linea
 let mongo: MongoClient;
 let db: Db;
 let channel: string;
-/** Live, with everything connected. */
+/** A live organization with all services connected. */
 let org: TestOrg;
-/** Whose address is in the Slack workspace. */
+/** A member whose e-mail address is in the Slack workspace. */
 let kim: TestUser;
 
 beforeAll(async () => {
@@ -63,13 +65,13 @@ async function messages(of: string, taskId: string): Promise<{ text: string }[]>
   return (history.messages as { text: string }[]).filter(({ text }) => text.includes(taskId));
 }
 const lost = (path: RegExp, has: string): Fault => ({
-  // The emulated Linear takes no ids of ours; what is lost is the request without one.
+  // Loses only requests without an id: the emulated Linear ignores ids chosen by the client.
   fits: (sent) => path.test(sent.path) && sent.body.includes(has) && !sent.body.includes('"input":{"id"'),
   lose: true,
 });
 
 describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
-  it('makes an issue in Linear and in GitHub, tells the assignee in Slack, and mails', async () => {
+  it('creates issues in Linear and GitHub, notifies the assignee in Slack, and sends a mail', async () => {
     const details = {
       description: 'About *rates*.',
       priority: 'high',
@@ -81,7 +83,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
       assignee_email: 'ada@out.example',
     });
     const result = await execute(org, taskId);
-    // Whoever is outside the organization is not in Slack.
+    // An assignee outside the organization is not in Slack.
     expect(result).toEqual({
       task_id: taskId,
       execution_status: 'completed',
@@ -119,7 +121,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect(mailed).toContain(`<${taskId}.exec_`);
   });
 
-  it('mails somebody outside in a fixed frame, until they object, and one address ten times a day', async () => {
+  it('mails an outside assignee in a fixed template until they object, and an address at most ten times a day', async () => {
     const own = await newOrg({ slack: false, linear: false, github: false });
     const outside = `${randomUUID()}@out.example`;
     const mailTo = async (to: string) => {
@@ -146,7 +148,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect(await mail.mailsOf(outside)).toHaveLength(1);
   });
 
-  it('writes to the assignee directly, and to the channel where the assignee is not in the workspace', async () => {
+  it('messages the assignee directly, or in the channel when the assignee is not in the workspace', async () => {
     const own = await newOrg({ linear: false, github: false });
     await system.api().join(own, 'member', kim);
     const [direct, open] = [await newTask(own, { assigned_to: kim.userId }), await newTask(own)];
@@ -160,7 +162,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect(await messages(channel, direct.taskId)).toEqual([]);
     await execute(own, open.taskId);
     expect(await messages(channel, open.taskId)).toHaveLength(1);
-    // An app that was connected before it might write to people says the name in the channel.
+    // An app installed before it had the scope for direct messages mentions the assignee in the channel.
     const older = await newTask(own, { assigned_to: kim.userId });
     system.slack().fault({
       fits: ({ path }) => path.endsWith('conversations.open'),
@@ -170,7 +172,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect((await messages(channel, older.taskId))[0]!.text).toMatch(/<@U[A-Z0-9]+>/);
   });
 
-  it('in test mode sends nothing, and stores what would have left, without secrets', async () => {
+  it('in test mode sends nothing, and stores what would have been sent, without secrets', async () => {
     const own = await newOrg({ live: false });
     const { taskId, title } = await newTask(
       own,
@@ -199,12 +201,12 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     const again = { token: own.owner.token, body: {} };
     const refused = await system.api().request('POST', `${path}/${github.delivery_id}/redeliver`, again);
     expect([refused.status, refused.body.error]).toEqual([409, expect.stringContaining('execute the task again')]);
-    // Once the organization is live, the next execution sends what was held back.
+    // Once the organization is live, the next execution sends what was suppressed.
     await system.api().goLive(own);
     expect(new Set(Object.values(statuses(await execute(own, taskId))))).toEqual(new Set(['succeeded']));
   });
 
-  it('with nothing connected does nothing, and says why', async () => {
+  it('does nothing and gives the reason when no service is connected', async () => {
     const own = await newOrg({ slack: false, linear: false, github: false });
     const { taskId } = await newTask(own);
     expect(await resultOf(own, taskId)).toEqual({
@@ -227,7 +229,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect((await call(own, 'GET', '/task_unknown/result')).status).toBe(404);
   });
 
-  it('runs once at a time: of several at once one begins, the others are 409', async () => {
+  it('runs once at a time: of concurrent requests one starts it, and the others get 409', async () => {
     const { taskId } = await newTask(org);
     const gate = Promise.withResolvers<void>();
     system.github().fault({ fits: ({ path, body }) => path.endsWith('/issues') && body !== '', until: gate.promise });
@@ -240,7 +242,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect(posts(taskId)).toHaveLength(1);
   });
 
-  it('keeps what succeeded, and does the rest when it is executed again', async () => {
+  it('keeps the successful steps, and repeats only the failed ones in the next execution', async () => {
     const { taskId } = await newTask(org);
     const body = { message: 'Validation Failed' };
     system.github().fault({ fits: (sent) => sent.path.endsWith('/issues') && sent.body !== '', status: 422, body });
@@ -262,7 +264,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect(posts(taskId)).toHaveLength(1);
   });
 
-  it('makes nothing twice where answers are lost, and waits as long as a service asks', async () => {
+  it('creates nothing twice when responses are lost, and waits as long as a service requests', async () => {
     const { taskId } = await newTask(org, { assigned_to: kim.userId });
     system.linear().fault(lost(/graphql/, 'issueCreate'));
     system.github().fault(lost(/\/issues$/, taskId));
@@ -279,11 +281,11 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect(stepOf(after, 'github').attempts).toBe(2);
     for (const id of [taskId, limited.taskId])
       expect([(await linearIssues(id)).length, (await githubIssues(id)).length]).toEqual([1, 1]);
-    // The one whose answer was lost.
+    // The message whose response was lost.
     expect(posts(taskId)).toHaveLength(1);
   });
 
-  it('a token that is refused breaks the connection, tells the members, and ends the step', async () => {
+  it('marks the connection as broken when its token is refused, notifies the members, and ends the step', async () => {
     const own = await newOrg({ slack: false });
     const [{ taskId }, other] = [await newTask(own), await newTask(own)];
     system.github().lasting({ status: 401, body: { message: 'Bad credentials' } });
@@ -293,7 +295,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
       { status: 'failed', attempts: 1, error: 'GitHub says: Bad credentials' },
     ]);
     expect(await system.list(own, 'github')).toMatchObject([{ status: 'broken' }]);
-    // That a task was executed may be told beside it.
+    // The members may also have a notification about the execution.
     const broken = { org_id: own.orgId, kind: 'integration_broken' };
     const told = await db.collection('notifications').find(broken).toArray();
     expect(told).toMatchObject([{ user_id: own.owner.userId }]);
@@ -304,7 +306,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect((await execute(own, taskId)).execution_status).toBe('completed');
   });
 
-  it('of a task that is deleted meanwhile ends, and nothing further is made', async () => {
+  it('ends when its task is deleted meanwhile, and creates nothing further', async () => {
     const { taskId } = await newTask(org);
     const body = { message: 'Server Error' };
     const fits = (sent: Sent): boolean => sent.path.endsWith('/issues') && sent.body.includes(taskId);
@@ -323,7 +325,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect((await call(org, 'GET', `/${taskId}/result`)).status).toBe(404);
   });
 
-  it('whose workflow an operator ended is executed again', async () => {
+  it('can be repeated when an operator terminated its workflow', async () => {
     const { taskId } = await newTask(org);
     const fits = (sent: Sent): boolean => sent.path.endsWith('/issues') && sent.body.includes(taskId);
     system.github().fault({ fits, status: 429, headers: { 'retry-after': '600' }, body: { message: 'Later' } });
@@ -344,7 +346,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect(posts(taskId)).toHaveLength(1);
   });
 
-  it('leaves no secret in any history, log or reply', async () => {
+  it('leaves no secret in a history, log or response', async () => {
     const own = await newOrg();
     await system.connectGithub(own, { token: 'ghp_SECRET' });
     await system.connectLinear(own, { api_key: 'lin_api_SECRET' });

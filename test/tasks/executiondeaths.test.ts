@@ -1,4 +1,4 @@
-/** Workers that die at each step of an execution: every step is taken, and no task becomes two issues or two messages. */
+/** Workers that die at each step of an execution: every step is done, and nothing is created twice. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { executing } from '../kit/executing.ts';
 import { deathOf, startProcess, systemEnv } from '../kit/processes.ts';
@@ -6,7 +6,7 @@ import { serviced, servicesEnv } from '../kit/serviced.ts';
 import { slackCall } from '../kit/services.ts';
 import type { ExecutionFault } from '../kit/worker.ts';
 
-// The workers that execute are started, and die, below.
+// The workers that execute tasks are started, and killed, below.
 const system = serviced((services) => systemEnv('executiondeaths', { ...servicesEnv(services), FLEETS: 'inbound' }));
 let channel = '';
 const { newOrg, call, newTask, ended, linearIssues, githubIssues } = executing(system, () => channel);
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 
 describe('a worker that is killed', () => {
-  it('at any step of an execution: each service is told once', async () => {
+  it('at any step of an execution is replaced by another one, and each service gets one request', async () => {
     const org = await newOrg();
     const env = { ...system.env(), FLEETS: 'tasks' };
     const tasks = [];

@@ -1,4 +1,4 @@
-/** Tasks of meetings over HTTP: extracted once, listed for the meeting's owner, and gone with the meeting. */
+/** Tasks of meetings over HTTP: extracted once, listed for the meeting's owner, and deleted with the meeting. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MongoClient, Db } from 'mongodb';
 import { openClient } from '../kit/database.ts';
@@ -55,7 +55,7 @@ const lines = () =>
     [ada.email, 'I will book the venue.'],
     [bob.email, 'Someone needs to order the flowers.'],
   ] as const;
-/** The day after the one on which the meeting began, where it took place. */
+/** The day after the meeting's start in the meeting's time zone. */
 async function dayAfter(id: string): Promise<string> {
   const { started_at } = (await api.request('GET', `/meetings/${id}`, { token: ada.token })).body.data;
   const day = new Intl.DateTimeFormat('sv', { timeZone: 'Europe/Berlin' }).format(new Date(started_at));
@@ -63,7 +63,7 @@ async function dayAfter(id: string): Promise<string> {
 }
 
 describe('POST /meetings/{sessionId}/extract-tasks', () => {
-  it('makes tasks of promises, with whom, when, how urgent, and the words that say it', async () => {
+  it('creates tasks from promises, with assignee, due date, priority and the quoted words', async () => {
     const id = await meetingOf(lines());
     const { status, body } = await extract(id);
     expect([status, body.data.count, body.data.created, body.data.generated_by]).toEqual([200, 2, 2, 'extractive']);
@@ -81,19 +81,19 @@ describe('POST /meetings/{sessionId}/extract-tasks', () => {
     ]);
     const possible = [{ quote: 'Someone needs to order the flowers.', speaker: bob.email, reason: 'no_owner' }];
     expect(body.data.possible).toEqual(possible);
-    // They are told each time, and not stored.
+    // Possible tasks are returned every time, and not stored.
     expect((await extract(id)).body.data).toMatchObject({ created: 0, count: 2, possible });
     const [{ task_id }] = body.data.tasks;
     const one = await api.request('GET', `/orgs/${org.orgId}/tasks/${task_id}`, { token: bob.token });
     expect(one.body.data.history).toMatchObject([{ source: 'extraction', actor: ada.userId }]);
   });
 
-  it('counts from when the meeting began: as it was given, else when the first thing was said', async () => {
+  it('computes due dates from the meeting’s start: the given time, or else the first segment’s', async () => {
     const begun = async (started_at?: string) => {
       const made = { settings: { timezone: 'Europe/Berlin' }, ...(started_at === undefined ? {} : { started_at }) };
       const id = (await api.request('POST', '/meetings', { token: ada.token, body: made })).body.data
         .meeting_id as string;
-      // Sent in two parts, the later one first.
+      // Sent in two batches, the later one first.
       await say(id, segmentsOf(lines().slice(2), 2));
       await say(id, segmentsOf(lines().slice(0, 2)));
       const { due_date } = (await extract(id)).body.data.tasks.find(({ title }: { title: string }) =>
@@ -102,13 +102,13 @@ describe('POST /meetings/{sessionId}/extract-tasks', () => {
       return [(await api.request('GET', `/meetings/${id}`, { token: ada.token })).body.data.started_at, due_date];
     };
     expect(await begun()).toEqual(['2026-11-18T10:00:00.000Z', '2026-11-19']);
-    // Already the next day where it took place.
+    // In the meeting's time zone this is already the next day.
     expect(await begun('2026-03-04T23:30:00Z')).toEqual(['2026-03-04T23:30:00.000Z', '2026-03-06']);
     const ahead = { started_at: new Date(Date.now() + 2 * 86_400_000).toISOString() };
     expect((await api.request('POST', '/meetings', { token: ada.token, body: ahead })).status).toBe(400);
   });
 
-  it('adds nothing twice: not when it runs again, not when two run at once, and only what is new of more speech', async () => {
+  it('creates no task twice: not when repeated, not when concurrent, and only the new ones from more speech', async () => {
     const id = await meetingOf(lines());
     const both = await Promise.all([extract(id), extract(id)]);
     expect(both.map(({ status }) => status)).toEqual([200, 200]);
@@ -121,7 +121,7 @@ describe('POST /meetings/{sessionId}/extract-tasks', () => {
     expect(then.tasks.slice(1)).toEqual(first.tasks);
   });
 
-  it('does not bring back what a member has removed', async () => {
+  it('does not create a task again that a member has deleted', async () => {
     const id = await meetingOf(lines());
     const [{ task_id }] = (await extract(id)).body.data.tasks;
     await api.request('DELETE', `/orgs/${org.orgId}/tasks/${task_id}`, { token: bob.token });
@@ -129,18 +129,18 @@ describe('POST /meetings/{sessionId}/extract-tasks', () => {
     expect((await extract(id)).body.data).toMatchObject({ created: 0, count: 1 });
   });
 
-  it('keeps organizations apart', async () => {
+  it('keeps the tasks of organizations separate', async () => {
     const other = await api.newOrg(ada);
     const id = await meetingOf(lines());
     await extract(id);
     expect((await extract(id, { org_id: other.orgId })).body.data).toMatchObject({ created: 2 });
-    // Bob is no member there.
+    // Bob is not a member of the other organization.
     const there = (await tasksOf(id, `?org_id=${other.orgId}`)).body.data;
     expect(there.tasks.map((task: { assigned_to: string | null }) => task.assigned_to)).toEqual([ada.userId, null]);
     expect((await tasksOf(id, '')).body.data.count).toBe(4);
   });
 
-  it('needs a transcript, a meeting of one’s own, and an organization that one belongs to', async () => {
+  it('requires a transcript, a meeting of the user, and an organization of the user', async () => {
     const empty = await extract(await meetingOf([]));
     expect([empty.status, empty.body.code]).toEqual([409, 'NO_TRANSCRIPT']);
     const id = await meetingOf(lines());
@@ -157,8 +157,8 @@ describe('POST /meetings/{sessionId}/extract-tasks', () => {
   });
 });
 
-describe('a task that was extracted', () => {
-  it('stays with its meeting: its link does not change', async () => {
+describe('a task extracted from a meeting', () => {
+  it('stays linked to its meeting: the link cannot be changed', async () => {
     const [id, other] = [await meetingOf(lines()), await meetingOf([])];
     const [{ task_id }] = (await extract(id)).body.data.tasks;
     const put = (body: object) => api.request('PUT', `/orgs/${org.orgId}/tasks/${task_id}`, { token: ada.token, body });
@@ -166,7 +166,7 @@ describe('a task that was extracted', () => {
     expect((await put({ session_id: id, title: 'Send both' })).body.data.title).toBe('Send both');
   });
 
-  it('is gone when its meeting is deleted; one that was written by hand stays, without the link', async () => {
+  it('is deleted with its meeting; a task written by hand stays, without the link', async () => {
     const id = await meetingOf(lines());
     await extract(id);
     const body = { title: 'By hand', session_id: id };
@@ -180,11 +180,11 @@ describe('a task that was extracted', () => {
     expect(kept.body.data.history.at(-1)).toMatchObject({ changed: ['session_id'], note: 'Its meeting was deleted.' });
   });
 
-  it('is gone on the day on which its meeting is, by the meeting’s workflow', async () => {
+  it('is deleted by the meeting’s workflow at the end of the retention period', async () => {
     const id = await meetingOf(lines());
     await extract(id);
     const handle = new Client({ connection }).workflow.getHandle(`meeting:${id}`);
-    // Where its start took long, the sweeper starts it.
+    // If the request could not start the workflow in time, the sweeper starts it.
     await until(
       () =>
         handle.describe().then(

@@ -1,4 +1,4 @@
-/** Tasks found by a language model: it points, and what it says is checked against the transcript. */
+/** Tasks found by a language model, whose reply is checked against the transcript. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { intelligenceAt } from '../kit/intelligence.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
@@ -42,8 +42,8 @@ const pointed = {
 };
 const reply = (...tasks: object[]) => ({ kind: 'reply' as const, content: JSON.stringify({ tasks }) });
 
-describe('tasks by a model', () => {
-  it('rest on the words of the transcript; the date and the assignee are found here', async () => {
+describe('tasks found by a model', () => {
+  it('quote the transcript, while due date and assignee are computed by our code', async () => {
     server.script(reply(pointed));
     expect(await find()).toEqual({
       tasks: [
@@ -62,13 +62,13 @@ describe('tasks by a model', () => {
     });
   });
 
-  it('with a quote that nobody said are asked for once more, naming it', async () => {
+  it('with an invented quote are requested once more, and the request names the quote', async () => {
     server.script(reply({ ...pointed, quote: 'I will take notes.' }), reply(pointed));
     expect((await find()).tasks).toHaveLength(1);
     expect(server.requests[1]!.body.messages.at(-1)!.content).toContain('I will take notes.');
   });
 
-  it('have no date that was not said, and nobody who is not known', async () => {
+  it('have no due date that was not said, and no unknown assignee', async () => {
     server.script(reply({ ...pointed, due: 'by 1 December', assignee: 'Zoe' }));
     const [task] = (await find()).tasks;
     expect([task!.due, task!.assignee]).toEqual([undefined, undefined]);
@@ -77,14 +77,14 @@ describe('tasks by a model', () => {
   it.each([
     ['twice wrong', [reply({ ...pointed, quote: 'Never said.' }), reply({ ...pointed, quote: 'Never said.' })]],
     ['refused', [{ kind: 'status' as const, status: 401 }]],
-  ])('that are %s are left to the rules', async (_, scripts) => {
+  ])('that are %s are replaced by those of the rules', async (_, scripts) => {
     server.script(...scripts);
     const { tasks, generated_by } = await find();
     expect([generated_by, failures.length]).toEqual(['extractive', 1]);
     expect(tasks).toMatchObject([{ title: 'Send the sheet', assignee: { userId: 'bob' }, priority: 'urgent' }]);
   });
 
-  it('are asked for with the transcript between fences, without what the assistant said', async () => {
+  it('are requested with the transcript between fences, without the assistant’s segments', async () => {
     server.script(reply());
     await find();
     const [rules, data] = server.requests[0]!.body.messages;
@@ -93,7 +93,7 @@ describe('tasks by a model', () => {
     expect(data!.content).not.toContain('take notes');
   });
 
-  it('of a long transcript are asked for in parts, and of one that is longer still are left to the rules', async () => {
+  it('of a long transcript are requested in parts, and of an even longer one are found by the rules', async () => {
     const long = (count: number) =>
       Array.from({ length: count }, (_, n) => ({
         ...said[1]!,

@@ -1,4 +1,4 @@
-/** A task and the issues that stand for it: a change here changes them, a change there changes it, and nothing goes round. */
+/** A task and its linked issues in other services: changes are synchronized in both directions, without loops. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { MongoClient, Db } from 'mongodb';
 import { openClient } from '../kit/database.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
   mongo = await openClient(process.env['TEST_MONGODB_URI']!);
   db = mongo.db('taskissues');
   org = await newOrg({ slack: false });
-  // The emulator tells of every change of an issue, as Linear does.
+  // The emulator sends a webhook for every change of an issue, as Linear does.
   const made = await linearCall(
     system.linear(),
     'mutation M($input: WebhookCreateInput!) { webhookCreate(input: $input) { success } }',
@@ -49,7 +49,7 @@ async function issueOf(taskId: string): Promise<Issue> {
   const query = 'query Q($id: String!) { issue(id: $id) { id title priority dueDate updatedAt state { id } } }';
   return (await linearCall(system.linear(), query, { id: external })).data.issue as Issue;
 }
-/** Somebody changes an issue in Linear. */
+/** Changes an issue in Linear as another user. */
 const changeIssue = async (id: string, input: Record<string, unknown>) => {
   const query =
     'mutation M($id: String!, $input: IssueUpdateInput!) { issueUpdate(id: $id, input: $input) { success } }';
@@ -63,7 +63,7 @@ async function executed(body: object = {}) {
   expect((await execute(org, taskId)).execution_status).toBe('completed');
   return { taskId, title, issue: await issueOf(taskId) };
 }
-/** Every event about the issue that arrived is processed, and nothing is left to be told. */
+/** Waits until the given number of events about the issue is processed and nothing is left to be sent. */
 const quiet = (taskId: string, issueId: string, events: number) =>
   until(async () => {
     const arrived = await db
@@ -89,7 +89,7 @@ const patchesOf = (number: number): Record<string, unknown>[] =>
     .github()
     .sent.filter(({ path, body }) => path.endsWith(`/issues/${number}`) && body !== '')
     .map(({ body }) => JSON.parse(body) as Record<string, unknown>);
-/** The issue of GitHub, once it is so. */
+/** Waits until the issue in GitHub has these fields. */
 const standsInGithub = (number: number, is: Record<string, unknown>) =>
   until(
     async () => {
@@ -98,15 +98,15 @@ const standsInGithub = (number: number, is: Record<string, unknown>) =>
     },
     `issue ${number} of GitHub to have ${JSON.stringify(is)}`,
   );
-/** GitHub's event about the issue, once it is processed. */
+/** GitHub's event of this type about the issue, once it has been processed. */
 const arrived = (number: number, type: string) =>
   until(async () => {
     const found = await db.collection('inbound').find({ provider: 'github', type }).toArray();
     return found.find(({ lane, status }) => String(lane).endsWith(`#${number}`) && status !== 'stored');
   }, `${type} to be processed`);
 
-describe('a change here', () => {
-  it('changes the issues, field by field, and what comes back of it changes nothing', async () => {
+describe('a change of a task', () => {
+  it('changes the issues field by field, and the resulting webhooks change nothing', async () => {
     const { taskId, issue } = await executed({ priority: 'low' });
     const number = await numberOf(taskId);
     await change(taskId, { title: 'Call the bank again', priority: 'urgent', due_date: '2026-12-31' });
@@ -116,7 +116,7 @@ describe('a change here', () => {
     await standsInGithub(number, { title: 'Call the bank again' });
     await change(taskId, { status: 'completed' });
     await until(async () => (await issueOf(taskId)).state.id === linearStates.done, 'the state there');
-    // The creation and the two changes.
+    // The events of the creation and of the two changes.
     await quiet(taskId, issue.id, 3);
     await arrived(number, 'issues.closed');
     expect(inputsOf(issue.id).slice(1)).toEqual([{ stateId: linearStates.done }]);
@@ -127,7 +127,7 @@ describe('a change here', () => {
     expect(history.map(({ source }: { source: string }) => source)).toEqual(['member', 'member', 'member']);
   });
 
-  it('that is made while an issue is being made is told afterwards', async () => {
+  it('during the creation of an issue is sent afterwards', async () => {
     const { taskId } = await newTask(org);
     const gate = Promise.withResolvers<void>();
     system.github().fault({ fits: ({ path, body }) => path.endsWith('/issues') && body !== '', until: gate.promise });
@@ -141,7 +141,7 @@ describe('a change here', () => {
     await until(async () => (await issueOf(taskId)).state.id === linearStates.doing, 'the state there');
   });
 
-  it('is told again after an outage of the service, and never twice', async () => {
+  it('is sent again after an outage of the service, and never twice', async () => {
     const { taskId, issue } = await executed();
     const fits = ({ body }: Sent): boolean => body.includes('issueUpdate') && body.includes(issue.id);
     system.linear().fault({ fits, status: 502, body: {} }, { fits, lose: true });
@@ -151,7 +151,7 @@ describe('a change here', () => {
     expect((await taskOf(taskId)).title).toBe('After the outage');
   });
 
-  describe('whose answer was lost', () => {
+  describe('whose response was lost', () => {
     const isMove =
       (id: string) =>
       ({ body }: Sent): boolean =>
@@ -162,7 +162,7 @@ describe('a change here', () => {
         return link?.['known'].status === status && link['known'].sending === null;
       }, `${status} to be known there`);
 
-    it('is undone there when it is undone here before it is sent again', async () => {
+    it('is undone in the issue when the task is changed back before the retry', async () => {
       const { taskId, issue } = await executed();
       const number = await numberOf(taskId);
       system.linear().fault({ fits: isMove(issue.id), lose: true });
@@ -173,7 +173,7 @@ describe('a change here', () => {
       await change(taskId, { status: 'pending' });
       await until(async () => (await issueOf(taskId)).state.id === linearStates.todo, 'the state in Linear');
       await standsInGithub(number, { state: 'open' });
-      // The creation and two moves.
+      // The events of the creation and of two changes.
       await quiet(taskId, issue.id, 3);
       await known(issue.id, 'pending');
       expect((await taskOf(taskId)).history.map(({ source }: { source: string }) => source)).toEqual([
@@ -183,11 +183,11 @@ describe('a change here', () => {
       ]);
     });
 
-    it('is no news when Linear tells of it while the next one is made', async () => {
+    it('is recognized as our own when Linear’s webhook arrives during the next change', async () => {
       const { taskId, issue } = await executed();
       system.linear().fault({ fits: isMove(issue.id), lose: true });
       await change(taskId, { status: 'completed' });
-      // The creation and the move.
+      // The events of the creation and of the change.
       await quiet(taskId, issue.id, 2);
       const { updatedAt } = await issueOf(taskId);
       const answered = Promise.withResolvers<void>();
@@ -209,7 +209,7 @@ describe('a change here', () => {
     });
   });
 
-  it('undoes nothing that the issue itself is changing at that moment', async () => {
+  it('does not undo a change that is arriving from the issue at the same time', async () => {
     const { taskId, issue } = await executed();
     const link = { _id: `linear:${issue.id}` as never };
     const coming = { 'known.coming': { status: 'in_progress' }, 'known.coming_at': new Date() };
@@ -217,18 +217,18 @@ describe('a change here', () => {
     await change(taskId, { title: 'Only this is told', status: 'completed' });
     await until(async () => (await issueOf(taskId)).title === 'Only this is told', 'the title there');
     expect(inputsOf(issue.id)).toEqual([{ title: 'Only this is told' }]);
-    // What came is in the task, which somebody changed again since.
+    // The arriving change is now in the task, which has since been changed again.
     const written = { 'known.coming': null, 'known.coming_at': null, 'known.status': 'in_progress' };
     await db.collection('links').updateOne(link, { $set: written });
     await until(async () => (await issueOf(taskId)).state.id === linearStates.done, 'the state there');
     expect(inputsOf(issue.id)[1]).toEqual({ stateId: linearStates.done });
   });
 
-  it('keeps what somebody changed in Linear just before, whose event comes after it', async () => {
+  it('keeps an earlier change in Linear whose webhook is processed later', async () => {
     const { taskId, issue } = await executed();
     const lane = `linear:${issue.id}`;
     await quiet(taskId, issue.id, 1);
-    // An event that waits for its next attempt holds up what comes after it about the same issue.
+    // An event that waits for a retry delays later events about the same issue.
     const standing = await db.collection('inbound').findOne({ lane });
     const held = { ...standing, _id: `inb_held_${taskId}`, keys: [taskId], status: 'stored' };
     const nextAt = new Date(Date.now() + 3_600_000);
@@ -247,7 +247,7 @@ describe('a change here', () => {
     await standsInGithub(await numberOf(taskId), { title: 'Theirs' });
   });
 
-  it('leaves an issue alone that is not there any more', async () => {
+  it('is not sent to an issue that has been deleted', async () => {
     const { taskId, issue } = await executed();
     await linearCall(system.linear(), 'mutation M($id: String!) { issueDelete(id: $id) { success } }', {
       id: issue.id,
@@ -261,49 +261,52 @@ describe('a change here', () => {
   });
 });
 
-describe('a change in Linear', () => {
+describe('a change of an issue in Linear', () => {
   it.each([
     ['doing', 'in_progress'],
     ['done', 'completed'],
     ['canceled', 'cancelled'],
-  ] as const)('of the state to %s makes the task %s, and tells GitHub, not Linear', async (state, status) => {
-    const { taskId, issue } = await executed();
-    const number = await numberOf(taskId);
-    await changeIssue(issue.id, { stateId: linearStates[state] });
-    await until(async () => (await taskOf(taskId)).status === status, `the task to be ${status}`);
-    await quiet(taskId, issue.id, 2);
-    const { history, completed_at: at } = await taskOf(taskId);
-    expect(history.at(-1)).toMatchObject({
-      source: 'linear',
-      changed: ['status'],
-      note: expect.stringMatching(/^Moved to/),
-    });
-    expect(at !== null).toBe(status === 'completed');
-    expect(changesSent(issue.id)).toEqual([]);
-    if (status === 'in_progress') return;
-    const closed = { state: 'closed', state_reason: status === 'completed' ? 'completed' : 'not_planned' };
-    await standsInGithub(number, closed);
-    expect(patchesOf(number)).toEqual([closed]);
-  });
+  ] as const)(
+    'to the state %s sets the task to %s, and is sent to GitHub but not back to Linear',
+    async (state, status) => {
+      const { taskId, issue } = await executed();
+      const number = await numberOf(taskId);
+      await changeIssue(issue.id, { stateId: linearStates[state] });
+      await until(async () => (await taskOf(taskId)).status === status, `the task to be ${status}`);
+      await quiet(taskId, issue.id, 2);
+      const { history, completed_at: at } = await taskOf(taskId);
+      expect(history.at(-1)).toMatchObject({
+        source: 'linear',
+        changed: ['status'],
+        note: expect.stringMatching(/^Moved to/),
+      });
+      expect(at !== null).toBe(status === 'completed');
+      expect(changesSent(issue.id)).toEqual([]);
+      if (status === 'in_progress') return;
+      const closed = { state: 'closed', state_reason: status === 'completed' ? 'completed' : 'not_planned' };
+      await standsInGithub(number, closed);
+      expect(patchesOf(number)).toEqual([closed]);
+    },
+  );
 
   it('of title, priority and due date changes the task', async () => {
     const { taskId, issue } = await executed({ due_date: '2026-12-24' });
     await changeIssue(issue.id, { title: 'Written in Linear', priority: 1 });
     await until(async () => (await taskOf(taskId)).title === 'Written in Linear', 'the title');
-    // The emulator's events leave the due date out.
+    // The emulator's webhooks lack the due date, so the test sends this one.
     const data = { id: issue.id, teamId: linearTeam.id, dueDate: '2027-01-02', updatedAt: new Date().toISOString() };
     const event = { type: 'Issue', action: 'update', data, updatedFrom: { dueDate: '2026-12-24' } };
     expect((await sendLinear(system.api(), linearEvent(event))).status).toBe(200);
     await quiet(taskId, issue.id, 3);
     expect(await taskOf(taskId)).toMatchObject({ priority: 'urgent', due_date: '2027-01-02' });
     expect(changesSent(issue.id)).toEqual([]);
-    // The issue's text is the task's; a title that both have is not sent again with it.
+    // The issue's description is the task's; the title is equal in both, so it is not sent again.
     await change(taskId, { description: 'More about it.' });
     await until(() => Promise.resolve(inputsOf(issue.id).length > 0), 'the description there');
     expect(inputsOf(issue.id)).toEqual([{ description: expect.stringContaining('More about it.') }]);
   });
 
-  it('of a task that was deleted changes nothing, and what arrived about it goes with it', async () => {
+  it('of a deleted task changes nothing, and its events are deleted with the task', async () => {
     const { taskId, issue } = await executed();
     expect((await call(org, 'DELETE', `/${taskId}`)).status).toBe(200);
     await changeIssue(issue.id, { stateId: linearStates.done });
@@ -317,7 +320,7 @@ describe('a change in Linear', () => {
 describe('POST /webhooks/github', () => {
   const path = (number: number) => `/repos/${githubRepository}/issues/${number}`;
 
-  it('a closed issue completes its task, one that is not planned cancels it, a reopened one takes it up', async () => {
+  it('a closed issue completes or cancels its task, and a reopened one reopens it', async () => {
     const { taskId, issue } = await executed();
     const number = await numberOf(taskId);
     for (const [change, status] of [
@@ -330,16 +333,16 @@ describe('POST /webhooks/github', () => {
     }
     const { title, history } = await taskOf(taskId);
     expect([title, history.at(-1).source]).toEqual(['Renamed in GitHub', 'github']);
-    // Linear is told, and GitHub is not told what it said.
+    // The change is sent to Linear, and not back to GitHub.
     await until(async () => (await issueOf(taskId)).state.id === linearStates.canceled, 'the state in Linear');
     expect((await issueOf(taskId)).title).toBe('Renamed in GitHub');
-    // Beside the three above.
+    // The first three are from the test itself.
     const told = patchesOf(number).slice(3);
     const by = told.length > 0 && { history: (await taskOf(taskId)).history, inLinear: inputsOf(issue.id) };
     expect({ told, by }).toEqual({ told: [], by: false });
   });
 
-  it('what this system did itself comes back, and changes nothing', async () => {
+  it('ignores the webhook about a change that this system made itself', async () => {
     const { taskId } = await executed();
     const number = await numberOf(taskId);
     await change(taskId, { status: 'completed' });
@@ -348,7 +351,7 @@ describe('POST /webhooks/github', () => {
     expect(patchesOf(number)).toHaveLength(1);
   });
 
-  it('a form, as GitHub sends when nothing else is chosen, is answered with the content type to choose: 415', async () => {
+  it('answers a form-encoded webhook, GitHub’s default, with 415 and the content type to choose', async () => {
     const raw = new URLSearchParams({ payload: '{"action":"closed"}' }).toString();
     const { status, body } = await system.api().request('POST', '/webhooks/github', {
       raw,
@@ -365,7 +368,7 @@ describe('POST /webhooks/github', () => {
     ]);
   });
 
-  it('a request that is not signed with the secret of an organization: 401; a repeat does nothing', async () => {
+  it('refuses a request without an organization’s signature with 401, and ignores a repeated event', async () => {
     const { taskId } = await executed();
     const number = await numberOf(taskId);
     const repository = await githubCall(system.github(), 'GET', `/repos/${githubRepository}`);
@@ -396,7 +399,7 @@ describe('POST /webhooks/github', () => {
     expect((await send(right)).body).toEqual({ received: true, repeated: false });
     expect((await send(right)).body.repeated).toBe(true);
     expect((await send(right, body, 'another-delivery')).body.repeated).toBe(true);
-    // The issue stands open, whatever the event says.
+    // The issue is still open, whatever the event says.
     expect(await arrived(number, 'issues.closed')).toMatchObject({
       status: 'ignored',
       reason: /known already/ as never,

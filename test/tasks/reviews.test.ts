@@ -1,4 +1,4 @@
-/** Reviews of tasks, over HTTP by rules, and by a language model whose words are checked. */
+/** Reviews of tasks: over HTTP by rules, and by a language model whose reply is checked. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
 import { system, type TestOrg } from '../kit/harness.ts';
@@ -19,7 +19,7 @@ const call = (method: string, path = '', body?: object, by = org.owner) =>
   api.request(method, `/orgs/${org.orgId}/tasks${path}`, { token: by.token, ...(body ? { body } : {}) });
 
 describe('POST /orgs/{orgId}/tasks/{taskId}/lira-review', () => {
-  it('says what is missing and vague, words it better, and says why it cannot be executed', async () => {
+  it('lists what is missing or vague, suggests a better wording, and says why the task cannot be executed', async () => {
     const { task_id: id } = (await call('POST', '', { title: 'we need to fix it asap' })).body.data;
     const { status, body } = await call('POST', `/${id}/lira-review`);
     expect([status, body.data]).toEqual([
@@ -49,7 +49,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/lira-review', () => {
     expect((await call('GET', `/${id}`)).body.data.review_status).toBe('needs_changes');
   });
 
-  it('finds a task ready that says all, until it is written anew', async () => {
+  it('marks a complete task as ready until it is changed', async () => {
     const full = {
       title: 'Send the budget sheet to Ada',
       description: 'Done when Ada has confirmed it.',
@@ -64,7 +64,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/lira-review', () => {
     expect(changed.review_status).toBe('not_reviewed');
   });
 
-  it('is told to members alone, of a task that there is', async () => {
+  it('is for members, and answers 404 for an unknown task', async () => {
     const { task_id: id } = (await call('POST', '', { title: 'Send the sheet' })).body.data;
     const outside = await call('POST', `/${id}/lira-review`, undefined, await api.newUser());
     expect([outside.status, (await call('POST', '/task_none/lira-review')).status]).toEqual([404, 404]);
@@ -92,7 +92,7 @@ describe('a review by a model', () => {
   };
   const reply = (value: object) => ({ kind: 'reply' as const, content: JSON.stringify(value) });
 
-  it('adds to what the rules find, and words the task', async () => {
+  it('adds remarks to those of the rules, and suggests a wording', async () => {
     server.script(reply(good));
     expect(await review()).toMatchObject({
       missing: [{ field: 'assigned_to' }, { field: 'due_date' }],
@@ -108,7 +108,7 @@ describe('a review by a model', () => {
   it.each([
     ['a number that the task does not have', { ...good, title: 'Repair the export by 17:30' }, '17'],
     ['words that nobody wrote', { ...good, vague: [{ field: 'title', words: 'never said', message: 'No.' }] }, 'never'],
-  ])('with %s is asked for once more, and then left to the rules', async (_, value, named) => {
+  ])('with %s is requested once more, and then replaced by that of the rules', async (_, value, named) => {
     server.script(reply(value), reply(value));
     expect(await review()).toMatchObject({
       generated_by: 'extractive',

@@ -1,4 +1,4 @@
-/** Tasks over HTTP: written, listed, changed and removed, and that they are their organization's alone. */
+/** Tasks over HTTP: created, listed, changed and deleted, and accessible to their organization only. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MongoClient, Db } from 'mongodb';
 import { openClient } from '../kit/database.ts';
@@ -30,7 +30,7 @@ const create = async (body: object = {}, by = ada) => {
 const stored = (id: string) => db.collection<{ _id: string }>('tasks').findOne({ _id: id });
 
 describe('POST /orgs/{orgId}/tasks', () => {
-  it('creates one with what was said of it, and the usual for the rest', async () => {
+  it('creates a task with the given fields, and defaults for the others', async () => {
     const task = await create();
     expect(task).toEqual({
       task_id: expect.stringMatching(/^task_[0-9A-Z]{26}$/),
@@ -70,7 +70,7 @@ describe('POST /orgs/{orgId}/tasks', () => {
     });
   });
 
-  it('tells the assignee what happened, and who did it', async () => {
+  it('notifies the assignee of the task and its author', async () => {
     const { task_id } = await create({ assigned_to: bob.userId });
     const told = await until(async () => {
       const { body } = await api.request('GET', '/me/notifications', { token: bob.token });
@@ -93,19 +93,19 @@ describe('POST /orgs/{orgId}/tasks', () => {
     [{ session_id: 'mtg_none' }, 'session_id'],
     [{ status: 'completed' }, 'status'],
     [{ unknown: 1 }, 'unknown'],
-  ])('%j is refused by name: 400', async (body, name) => {
+  ])('refuses %j with 400 naming the field', async (body, name) => {
     const reply = await call('POST', '', { title: 'Send the sheet', ...body });
     expect([reply.status, reply.body.error]).toEqual([400, expect.stringContaining(name)]);
   });
 
-  it('refuses the meeting of another member as if there were none', async () => {
+  it('refuses another member’s meeting like an unknown one', async () => {
     const meeting = (await api.request('POST', '/meetings', { token: bob.token, body: {} })).body.data;
     expect((await call('POST', '', { title: 'A', session_id: meeting.meeting_id })).status).toBe(400);
   });
 });
 
 describe('a task', () => {
-  it('is its organization’s alone: everybody else is told that there is none', async () => {
+  it('is accessible to its organization only: others get 404', async () => {
     const { task_id: id } = await create();
     const other = await api.newOrg();
     const key = await api.newKey(org);
@@ -126,7 +126,7 @@ describe('a task', () => {
 });
 
 describe('GET /orgs/{orgId}/tasks', () => {
-  it('lists what the filters let through, the newest first, in pages that stay stable', async () => {
+  it('lists the filtered tasks, newest first, in pages that stay stable', async () => {
     const mine = await api.newOrg(ada);
     const on = (method: string, path: string, body?: unknown) =>
       api.request(method, `/orgs/${mine.orgId}/tasks${path}`, { token: ada.token, ...(body ? { body } : {}) });
@@ -169,7 +169,7 @@ describe('GET /orgs/{orgId}/tasks', () => {
     const second = (await on('GET', `?limit=5&cursor=${first.cursor}`)).body.data;
     const seen = [...first.tasks, ...second.tasks].map(({ task_id }: { task_id: string }) => task_id);
     expect([seen, second.cursor]).toEqual([made.map(({ id }) => id), null]);
-    // A walk counts once; another one counts anew.
+    // The count stays the same while paging, and is computed anew for a new list.
     expect([first.count, second.count, (await on('GET', '?limit=1')).body.data.count]).toEqual([9, 9, 10]);
     expect((await on('GET', '?cursor=nonsense')).status).toBe(400);
     expect((await on('GET', '?status=done')).status).toBe(400);
@@ -179,7 +179,7 @@ describe('GET /orgs/{orgId}/tasks', () => {
 describe('PUT /orgs/{orgId}/tasks/{taskId}', () => {
   const put = (id: string, body: object, by = ada) => call('PUT', `/${id}`, body, by);
 
-  it('changes what is named, keeps the rest, and removes what is null', async () => {
+  it('changes the given fields, keeps the others, and clears those that are null', async () => {
     const { task_id: id } = await create({ description: 'Old', due_date: '2026-12-01', assigned_to: bob.userId });
     const changed = await put(id, {
       title: 'Send both sheets',
@@ -209,14 +209,14 @@ describe('PUT /orgs/{orgId}/tasks/{taskId}', () => {
     });
   });
 
-  it('changes nothing, not even the time, when it says what is there already', async () => {
+  it('changes nothing, not even the time, when the values are equal', async () => {
     const task = await create({ due_date: '2026-12-01' });
     const same = await put(task.task_id, { title: task.title, due_date: '2026-12-01', description: null });
     expect(same.body.data).toEqual(task);
     expect((await put(task.task_id, {})).body.data).toEqual(task);
   });
 
-  it('remembers when a task was completed, until it is taken up again', async () => {
+  it('stores when a task was completed, until it is reopened', async () => {
     await api.request('PUT', `/orgs/${org.orgId}/webhooks`, {
       token: ada.token,
       body: { slack_webhook_url: 'https://hooks.slack.com/services/T1/B1/x' },
@@ -234,7 +234,7 @@ describe('PUT /orgs/{orgId}/tasks/{taskId}', () => {
     expect(told).toEqual(['task_created', 'task_completed', 'task_updated', 'task_updated']);
   });
 
-  it('loses nothing of changes that come at once', async () => {
+  it('loses none of several concurrent changes', async () => {
     const { task_id: id } = await create();
     const bodies = [
       { title: 'A' },
@@ -262,7 +262,7 @@ describe('PUT /orgs/{orgId}/tasks/{taskId}', () => {
     [{ title: null }, 'title'],
     [{ execution_status: 'completed' }, 'execution_status'],
     [{ source_quote: 'I will.' }, 'source_quote'],
-  ])('%j is refused by name: 400', async (body, name) => {
+  ])('refuses %j with 400 naming the field', async (body, name) => {
     const { task_id } = await create();
     const reply = await put(task_id, body);
     expect([reply.status, reply.body.error]).toEqual([400, expect.stringContaining(name)]);
@@ -270,7 +270,7 @@ describe('PUT /orgs/{orgId}/tasks/{taskId}', () => {
 });
 
 describe('DELETE /orgs/{orgId}/tasks/{taskId}', () => {
-  it('removes it with all that it said', async () => {
+  it('deletes the task with all its content', async () => {
     const { task_id: id } = await create({ description: 'Secret plans', assigned_to: bob.userId });
     const removed = await call('DELETE', `/${id}`, undefined, bob);
     expect([removed.status, removed.body.data]).toEqual([200, { task_id: id, deleted: true }]);
