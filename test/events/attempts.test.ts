@@ -1,4 +1,7 @@
-/** Attempts at deliveries, and what they make of their destination: the activities alone, with a clock that is moved. */
+/**
+ * Delivery attempts and how they change the state of their destination: the activities alone, with a clock that the
+ * test moves.
+ */
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { delivering } from '../kit/delivering.ts';
@@ -15,9 +18,9 @@ import { findSupportConfig } from '../../models/integrations/supportconfig.ts';
 import { ticketLine } from '../../models/rules/events/delivery.ts';
 import { everyRecord } from '../../models/base/define.ts';
 
-/** As in production. */
+/** The limits used in production. */
 const patient = { totalTimeoutMs: 30_000, headersTimeoutMs: 10_000 };
-/** Attempts run out of time sooner than in production where a test waits for that. */
+/** Shorter limits for tests that wait until an attempt times out. */
 const impatient = { totalTimeoutMs: 1_000, headersTimeoutMs: 1_000 };
 const limits = { ...patient };
 const { newOrg, newTicket, configure, sendEvents, sendSome, sendSlowly, deliveries, clock, move } = delivering(
@@ -29,7 +32,7 @@ const day = 86_400_000;
 
 const destinations = async (orgId: string) =>
   listDestinations(orgId, ['live'], (await findSupportConfig(orgId)).outbox_version);
-/** An organization to whose receiver something was delivered. */
+/** An organization to whose receiver something was delivered, so that its state is known. */
 async function proven(receiver: Receiver): Promise<string> {
   const orgId = await newOrg(receiver.url);
   const ticket = await newTicket(orgId);
@@ -39,7 +42,7 @@ async function proven(receiver: Receiver): Promise<string> {
   receiver.received.length = 0;
   return orgId;
 }
-/** A ticket whose events are planned and not sent. */
+/** A ticket whose deliveries are planned but not sent. */
 async function planned(orgId: string) {
   const ticket = await newTicket(orgId);
   const { lines } = await sendEvents(ticket);
@@ -47,7 +50,7 @@ async function planned(orgId: string) {
 }
 
 describe('a ticket’s events', () => {
-  it('are only planned while it is not known whether the destination answers', async () => {
+  it('are only planned while the state of the destination is unknown', async () => {
     const receiver = await newReceiver();
     const { orgId, line, lines } = await planned(await newOrg(receiver.url));
     expect(lines).toEqual([{ line, left: { kind: 'more', slow: false } }]);
@@ -56,7 +59,7 @@ describe('a ticket’s events', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  it('are planned and sent at once where it answers; again, nothing is', async () => {
+  it('are planned and sent at once when the destination is known to answer, and nothing is sent twice', async () => {
     const receiver = await newReceiver();
     const orgId = await proven(receiver);
     const ticket = await newTicket(orgId);
@@ -67,7 +70,7 @@ describe('a ticket’s events', () => {
     expect(await deliveries(orgId)).toHaveLength(4);
   });
 
-  it('of before their sending are not sent', async () => {
+  it('from before the destination was selected are not sent', async () => {
     const receiver = await newReceiver();
     const orgId = await newOrg(receiver.url);
     await configure(orgId, { outbox_providers: [] });
@@ -80,7 +83,7 @@ describe('a ticket’s events', () => {
     expect(receiver.received.map(({ event }) => event.type)).toEqual(['ticket.resolved']);
   });
 
-  it('of a conversation that is gone are none', async () => {
+  it('of a deleted conversation have no deliveries', async () => {
     const orgId = newId('org');
     expect(await sendEvents({ orgId, convId: newId('conversation'), ticketId: newId('ticket') })).toEqual({
       lines: [],
@@ -89,7 +92,7 @@ describe('a ticket’s events', () => {
 });
 
 describe('a destination', () => {
-  it('that takes nothing for five days is disabled, and each member is told once', async () => {
+  it('that accepts nothing for five days is disabled, and each member is notified once', async () => {
     const receiver = await newReceiver(status(500));
     const members = [newId('user'), newId('user')];
     const orgId = await newOrg(receiver.url);
@@ -123,7 +126,7 @@ describe('a destination', () => {
     expect(told[0]!.body).toContain('For five days it took nothing. The last failure: The receiver answered 500.');
   });
 
-  it('that takes something in between is not', async () => {
+  it('that accepts a delivery in between is not disabled', async () => {
     const receiver = await newReceiver(status(500));
     const orgId = await newOrg(receiver.url);
     await sendSome(orgId, (await planned(orgId)).line);
@@ -137,7 +140,7 @@ describe('a destination', () => {
     expect(await destinations(orgId)).toMatchObject([{ status: 'failing' }]);
   });
 
-  it('whose settings were saved begins anew', async () => {
+  it('starts a new period of five days when the settings are saved', async () => {
     const receiver = await newReceiver(status(500));
     const orgId = await newOrg(receiver.url);
     await sendSome(orgId, (await planned(orgId)).line);
@@ -147,7 +150,7 @@ describe('a destination', () => {
     expect(await destinations(orgId)).toMatchObject([{ status: 'failing' }]);
   });
 
-  it('that does not answer in time is sent to beside its like only, until it is answered in time', async () => {
+  it('that times out moves to the queue of slow destinations, until it answers in time', async () => {
     const receiver = await newReceiver();
     const orgId = await proven(receiver);
     receiver.answer = hang;
@@ -165,7 +168,7 @@ describe('a destination', () => {
     });
     move(10_000);
     expect(await sendSome(orgId, line)).toEqual({ kind: 'more', slow: true });
-    // It is not tried from here. A busy machine may have given the first attempt up before it had arrived.
+    // This activity does not attempt it. On a busy machine, the first attempt may have timed out before it arrived.
     expect([(await deliveries(orgId))[2], receiver.received.length > 1]).toEqual([hung, false]);
     const other = await planned(orgId);
     expect(other.lines).toEqual([{ line: other.line, left: { kind: 'more', slow: true } }]);
@@ -175,7 +178,7 @@ describe('a destination', () => {
     expect(await sendEvents(await newTicket(orgId))).toEqual({ lines: [] });
   });
 
-  it('has a bound of attempts under way; those beyond it are not made here, and others are', async () => {
+  it('has a limit of concurrent attempts; excess ones are postponed, and other destinations are not affected', async () => {
     const owed: ServerResponse[] = [];
     const bad = await newReceiver((_, response) => void owed.push(response));
     const good = await newReceiver();
@@ -194,7 +197,7 @@ describe('a destination', () => {
   });
 });
 
-describe('an attempt that another one overtakes', () => {
+describe('an attempt that another attempt has overtaken', () => {
   it('changes nothing when it fails', async () => {
     const receiver = await newReceiver();
     const { orgId, line } = await planned(await newOrg(receiver.url));
@@ -212,7 +215,7 @@ describe('an attempt that another one overtakes', () => {
     expect(new Set(receiver.received.slice(0, 2).map(({ headers }) => headers['webhook-id'])).size).toBe(1);
   });
 
-  it('counts when it was taken and the other one was not', async () => {
+  it('counts as delivered when it was accepted and the other one was not', async () => {
     const receiver = await newReceiver(hang);
     const { orgId, line } = await planned(await newOrg(receiver.url));
     let late: (() => void) | undefined;

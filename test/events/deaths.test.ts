@@ -1,6 +1,6 @@
 /**
- * Workers that die at each step of a delivery: every event arrives, under one id, and is recorded as delivered once. The same of
- * what members are told of an escalation, also when the API dies that has stored it.
+ * Workers that die at each step of a delivery: every event arrives under one id and is recorded as delivered once.
+ * The same for notifications of members about an escalation, also when the API process that stored it dies.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
@@ -26,23 +26,23 @@ afterAll(async () => {
 });
 
 /**
- * `attempts` and `requests` are what the death itself leads to. A worker that dies for a later organization may have begun
- * with the delivery of an earlier one; then there is one more of each at most for each such death.
+ * `attempts` and `requests` are those caused by this crash. A worker that dies later, for another organization, may
+ * already have started an earlier delivery; each such crash adds at most one of each.
  */
 type Case = { fault: DeliveryFault; proven: boolean; attempts: number; requests: number };
-/** `proven`: something was delivered before, so that the activity that plans also sends. */
+/** `proven`: something was delivered before, so that the activity that plans deliveries also sends them. */
 const cases: Case[] = [
   { fault: 'deliveries stored', proven: false, attempts: 1, requests: 1 },
   { fault: 'delivery claimed', proven: false, attempts: 2, requests: 1 },
   { fault: 'delivery sent', proven: false, attempts: 2, requests: 2 },
   { fault: 'delivery settled', proven: false, attempts: 1, requests: 1 },
-  // Stored with its claim, so that it looks as if it had been under way.
+  // The delivery is stored together with its claim, so it looks as if an attempt had been in flight.
   { fault: 'deliveries stored', proven: true, attempts: 2, requests: 1 },
   { fault: 'delivery sent', proven: true, attempts: 2, requests: 2 },
 ];
 
 describe('a worker that is killed', () => {
-  it('at any step of a delivery: nothing is lost, and what arrives twice has one id', async () => {
+  it('at any step of a delivery loses nothing, and a repeated request has the same id', async () => {
     const { newOrg, newTicket, outbox, deliveries } = outboxOf(apiAt(api.url));
     const orgs = [];
     for (const one of cases) orgs.push({ ...one, ...(await newOrg(receiver.url)) });
@@ -89,7 +89,7 @@ describe('a worker that is killed', () => {
       expect(arrived.at(-1)!.headers['webhook-id']).toBe(escalated.event_id);
     }
 
-    // What nobody else is to know is in no log and in no history.
+    // Personal data and secrets appear in no log and no workflow history.
     const connection = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS']! });
     const { workflow } = new Client({ connection });
     const histories = [];
@@ -109,7 +109,7 @@ describe('a worker that is killed', () => {
     await last.stop();
   });
 
-  it('at any step of telling members of an escalation, or just before it: each is told once in each way', async () => {
+  it('at any step of notifying members of an escalation leaves each member notified once per channel', async () => {
     const usual = apiAt(api.url);
     const { newOrg, newConversation, act, deliveries } = outboxOf(usual);
     const choose = {

@@ -1,4 +1,7 @@
-/** What arrives is processed once, in the order of its lane, tried again when it fails, whoever dies; garbage costs nothing. */
+/**
+ * Inbound events are processed once, in the order of their lane, and retried on failure, whichever process dies;
+ * invalid requests are cheap.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { randomUUID } from 'node:crypto';
@@ -53,7 +56,7 @@ describe('processInbound', () => {
   const statuses = async (orgId: string) =>
     (await InboundModel.find({ org_id: orgId }).sort({ _id: 1 }).lean()).map(({ status }) => status);
 
-  it('keeps the order of a lane, works on lanes beside each other, and keeps no body of what is done', async () => {
+  it('keeps the order of each lane, runs lanes concurrently, and deletes the bodies of processed events', async () => {
     const orgId = newId('org');
     for (const body of ['a1', 'a2', 'a3']) await stored(orgId, 'a', body);
     await stored(orgId, 'b', 'b1');
@@ -70,7 +73,7 @@ describe('processInbound', () => {
     expect(await InboundModel.countDocuments({ org_id: orgId, status: 'processed', body: '' })).toBe(4);
   });
 
-  it('stores what comes at the same time together, and of those with the same key one', async () => {
+  it('stores concurrent events in one batch, and one of several with the same key', async () => {
     const orgId = newId('org');
     now = start;
     const key = randomUUID();
@@ -85,7 +88,7 @@ describe('processInbound', () => {
     expect(bodies.toSorted()).toEqual(stored);
   });
 
-  it('processes what arrives while a handler of another lane is at work, and lets its own lane wait', async () => {
+  it('processes an event of another lane while a handler is running, and makes its own lane wait', async () => {
     const orgId = newId('org');
     now = start;
     await stored(orgId, 'a', 'a1');
@@ -104,7 +107,7 @@ describe('processInbound', () => {
     expect(seen).toEqual(['b1', 'a1', 'a2']);
   });
 
-  it('tries again what fails, holds back only its lane, and gives up in the end', async () => {
+  it('retries a failed event, delays only its lane, and finally gives it up', async () => {
     const orgId = newId('org');
     now = start;
     await stored(orgId, 'a', 'bad');
@@ -131,7 +134,7 @@ describe('processInbound', () => {
     });
   });
 
-  it('an attempt that another one has overtaken settles nothing', async () => {
+  it('ignores the result of an attempt that another attempt has overtaken', async () => {
     const orgId = newId('org');
     now = start;
     const id = await stored(orgId, 'a', 'x');
@@ -139,14 +142,14 @@ describe('processInbound', () => {
     await process(orgId, async () => {
       runs += 1;
       if (runs > 1) return { outcome: 'the later one' };
-      // Meanwhile another worker takes it, as from one that was believed dead.
+      // Meanwhile another worker takes the event, as from a worker that was believed dead.
       await process(orgId, () => Promise.resolve({ outcome: 'the later one' }));
       return { outcome: 'the first one' };
     });
     expect(await InboundModel.findById(id).lean()).toMatchObject({ status: 'processed', outcome: 'the later one' });
   });
 
-  it('what is of a provider that nothing handles is ignored with the reason', async () => {
+  it('ignores an event of a provider without handler, with the reason', async () => {
     const orgId = newId('org');
     await stored(orgId, 'a', 'x');
     const deps = { clock: () => now, log: pino({ level: 'silent' }) } as unknown as InboundDeps;
@@ -159,7 +162,7 @@ describe('processInbound', () => {
   });
 });
 
-describe('what is signed and has another form than is documented', () => {
+describe('a signed event of an undocumented form', () => {
   const issue = { type: 'Issue', action: 'update', data: { id: 'i1' } };
   const hook = { action: 'closed', repository: { id: 1 }, issue: { number: 1 } };
   const teams = (more: object) => {
@@ -186,7 +189,7 @@ describe('what is signed and has another form than is documented', () => {
     ['teams', 'message', teams({ conversation: null })],
     ['email', 'mail', ses({ notificationType: 'Received', receipt: null })],
     ['email', 'mail', ses({ notificationType: 42 })],
-  ])('of %s (%s) is ignored at its first attempt: %j', async (provider, type, body) => {
+  ])('from %s (%s) is ignored at its first attempt: %j', async (provider, type, body) => {
     const record: Inbound = {
       _id: newId('inbound'),
       provider,
@@ -232,7 +235,7 @@ describe('a worker that dies while it processes an event', () => {
     await removeDataDir(env);
   });
 
-  it('leaves all it claimed to the next one: tickets are resolved once, customers told once, lanes kept in order', async () => {
+  it('leaves its claimed events to the next one: tickets are resolved once, customers told once, lanes kept in order', async () => {
     const faults: InboundFault[] = [
       'event claimed',
       'others settled',
@@ -255,7 +258,8 @@ describe('a worker that dies while it processes an event', () => {
       const of = { org_id: org.orgId, mode: 'test', provider: 'linear', external: issue, kind: 'ticket' } as const;
       await createLink({ ...of, subject_id: ticket!.ticket_id, conv_id: customer.convId, created_at: new Date() });
       tickets.push(customer);
-      // Of three issues that stand for nothing, and of the ticket's: all are there, and are claimed together.
+      // Events of three unrelated issues and of the ticket's issue; all are stored first, so that they are claimed
+      // together.
       const others = [randomUUID(), randomUUID(), randomUUID()];
       for (const stateId of ['doing', 'done']) for (const one of [...others, issue]) await send(one, stateId);
       const dying = startProcess('test/kit/worker.ts', { ...env, FAULT: fault });
@@ -278,14 +282,14 @@ describe('a worker that dies while it processes an event', () => {
   });
 });
 
-describe('garbage', () => {
-  it('in thousands of requests to all routes is refused, stores nothing, and is never a fault of ours', async () => {
+describe('invalid requests', () => {
+  it('by the thousands to all routes are refused, store nothing, and never cause an internal error', async () => {
     const microsoft = await startBotFramework();
     const env = systemEnv('garbage', verifyingEnv(microsoft));
     const running = await startProcess('api/server.ts', env);
     const api = apiAt(running.url);
     const mongo = await openClient(env['MONGODB_URI']!);
-    // 415: a type of media that the route does not read.
+    // 415: a media type that the route does not accept.
     expect(Object.keys(await sendGarbage(api, 1_500))).toEqual(['401', '415']);
     expect(await mongo.db().collection('inbound').countDocuments()).toBe(0);
     await until(async () => (await api.request('GET', '/health/ready')).status === 200, 'the API to be ready');

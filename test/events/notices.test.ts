@@ -1,6 +1,7 @@
 /**
- * What members are told of customers who wait and of deliveries that were given up: by notifications, and by the organization's
- * webhook of Slack and by mail. Slack is a receiver on this machine; there is no mail server, so mails are kept.
+ * Notifications of members about waiting customers and failed deliveries: in the app, by the organization's Slack
+ * webhook, and by mail.
+ * Slack is a local receiver. There is no mail server, so mails are only stored.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sharedDatabase } from '../kit/database.ts';
@@ -46,7 +47,7 @@ async function joined({ orgId }: TestOrg): Promise<TestUser> {
 }
 const shown = async ({ token }: TestUser, query = ''): Promise<Shown[]> =>
   (await api.request('GET', `/me/notifications${query}`, { token })).body.data.notifications;
-/** The kinds that a member was told, the oldest first, once there are as many. */
+/** The kinds of a member's notifications, oldest first, once there are at least `count`. */
 async function kinds(user: TestUser, count: number): Promise<string[]> {
   const found = await until(async () => {
     const told = await shown(user);
@@ -61,13 +62,13 @@ const inbox = async (org: Org, convId: string, rest: string, body: unknown = {},
 };
 const assign = (org: Org, convId: string, to: TestUser, by?: TestUser) =>
   inbox(org, convId, '/assign', { user_id: to.userId }, by);
-/** Nothing of a conversation is still to be told. */
+/** Waits until no notification about the conversation is outstanding. */
 const allTold = (convId: string) =>
   until(async () => {
     const found = await db().collection<{ _id: string; untold?: unknown[] }>('conversations').findOne({ _id: convId });
     return (found?.untold ?? []).length === 0;
   }, 'everything to be told');
-/** A customer who writes as often as it is told to. */
+/** A customer with a function that sends a message. */
 async function customer(org: Org) {
   const { token } = await api.newSession(org, { key: org.key });
   const path = `/support/chat/messages/${org.orgId}`;
@@ -82,7 +83,7 @@ async function customer(org: Org) {
 }
 
 describe('a conversation that is escalated', () => {
-  it('is told to every member, in Slack and by mail, with its id and without the customer’s words or name', async () => {
+  it('notifies every member in the app, in Slack and by mail, with its id but without the customer’s words or name', async () => {
     const org = await newOrg({ live: true, email_notifications: true });
     const bob = await joined(org);
     const { convId, email } = await newConversation(org, { name: 'Ada Byron' });
@@ -108,7 +109,7 @@ describe('a conversation that is escalated', () => {
     expect(found.map(({ event_type }) => event_type)).toEqual(Array(3).fill('conversation_escalated'));
   });
 
-  it('by the agent, as the customer asked for a person: told in the sandbox, where what would leave is kept', async () => {
+  it('by the agent at the customer’s request notifies in the app; in the sandbox, Slack and mail are only stored', async () => {
     const org = await newOrg({ email_notifications: true });
     const convId = await (await customer(org)).say('I want to talk to a human');
     expect(await kinds(org.owner, 1)).toEqual(['conversation_escalated']);
@@ -119,7 +120,7 @@ describe('a conversation that is escalated', () => {
     expect(bodies.every((body) => body.includes(convId))).toBe(true);
     expect(slack.received.filter(({ body }) => body.includes(convId))).toEqual([]);
     const records = await db().collection<Delivery>('deliveries').find({ org_id: org.orgId }).toArray();
-    // They go with the customer.
+    // The notifications are deleted with the customer.
     const whose = [expect.stringMatching(/^cus_/)];
     expect(records.map(({ subject, about }) => [subject.conv_id, about])).toEqual([
       [convId, whose],
@@ -127,7 +128,7 @@ describe('a conversation that is escalated', () => {
     ]);
   });
 
-  it('is told again when it is escalated again, and to its assignee alone when it has one', async () => {
+  it('notifies again when it is escalated again, and only the assignee if there is one', async () => {
     const org = await newOrg({ notify_on: [] });
     const bob = await joined(org);
     const { convId } = await newConversation(org);
@@ -141,7 +142,7 @@ describe('a conversation that is escalated', () => {
     expect(await deliveries(org)).toEqual([]);
   });
 
-  it('because the customer writes back after a member’s reply: whoever has it is told, else everybody', async () => {
+  it('because the customer answers a member’s reply notifies the assignee, or else everybody', async () => {
     const org = await newOrg();
     const bob = await joined(org);
     const [free, had] = [await customer(org), await customer(org)];
@@ -161,7 +162,7 @@ describe('a conversation that is escalated', () => {
 });
 
 describe('a conversation that is assigned', () => {
-  it('is told to the assignee with the name of who did it; not when one takes it oneself, or has it already', async () => {
+  it('notifies the new assignee, naming the author, but not for a self-assignment or an unchanged assignee', async () => {
     const org = await newOrg({ email_notifications: true });
     const bob = await joined(org);
     const { convId } = await newConversation(org);
@@ -181,8 +182,8 @@ describe('a conversation that is assigned', () => {
   });
 });
 
-describe('a customer who writes to an assignee', () => {
-  it('again and again is told once until the assignee has read it, and anew after each reply', async () => {
+describe('a customer’s message to an assigned conversation', () => {
+  it('notifies the assignee once until it is read, and again after each reply of a member', async () => {
     const org = await newOrg({ email_notifications: true });
     const ada = await customer(org);
     const convId = await ada.say('Hello?');
@@ -191,12 +192,12 @@ describe('a customer who writes to an assignee', () => {
     expect(await kinds(org.owner, 1)).toEqual(['customer_replied']);
     await allTold(convId);
     expect(await shown(org.owner)).toHaveLength(1);
-    // Whoever looks at the conversation has read what tells of it.
+    // Opening the conversation marks the notifications about it as read.
     await inbox(org, convId, '');
     expect((await shown(org.owner)).map(({ read }) => read)).toEqual([true]);
     await ada.say('Hello again?');
     expect(await kinds(org.owner, 2)).toHaveLength(2);
-    // A colleague replies; the assignee has not read the last one, but the customer's answer is new.
+    // A colleague replies. The assignee has not read the last notification, but the customer's answer is new.
     const bob = await joined(org);
     await inbox(org, convId, '/reply', { body: 'One moment.' }, bob);
     for (const body of ['Thanks!', 'I wait.']) await ada.say(body);
@@ -207,7 +208,7 @@ describe('a customer who writes to an assignee', () => {
     await deliveries(org, all(6, 'suppressed'), '&kind=notification');
   });
 
-  it('who has left is told to all who are there', async () => {
+  it('notifies all members when the assignee has left', async () => {
     const org = await newOrg({ notify_on: [] });
     const bob = await joined(org);
     const ada = await customer(org);
@@ -220,8 +221,8 @@ describe('a customer who writes to an assignee', () => {
   });
 });
 
-describe('a call of a tool that waits for a member', () => {
-  it('is told to all members, as chosen, once', async () => {
+describe('a tool call that waits for a member’s approval', () => {
+  it('notifies all members once, over the chosen channels', async () => {
     const shop = await opened([{ tool: cancel, risk_tier: 'admin_approve' }]);
     await choose(shop.org, { email_notifications: true });
     const bob = await joined(shop.org);
@@ -242,14 +243,14 @@ describe('a call of a tool that waits for a member', () => {
 });
 
 describe('a delivery that was given up', () => {
-  it('is told to the members with its id; of one destination, once until that is read', async () => {
+  it('notifies members with its id, and once per destination until that is read', async () => {
     const receiver = await startReceiver(status(500));
     const org = await newSender(receiver.url);
     await choose(org, { email_notifications: true, notify_on: ['delivery_failed'] });
     const { convId } = await newConversation(org);
     await act(org, convId, 'escalate');
     const due = await deliveries(org, (those) => those.some(({ attempts }) => attempts.length > 0), '&kind=webhook');
-    // The next attempt of each is its last; the second follows the first at once.
+    // The next attempt of each delivery is its last one; the second delivery follows the first at once.
     await db()
       .collection<Delivery>('deliveries')
       .updateMany({ org_id: org.orgId }, { $set: { tries: 7 } });

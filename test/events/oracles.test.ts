@@ -1,6 +1,6 @@
 /**
- * What we send to other services and take from them, held against what others have written: Linear's own schema, another signer
- * of requests to S3, another verifier of messages of SNS.
+ * What we exchange with other services, checked against foreign implementations: Linear's schema, another signer of S3
+ * requests, and another verifier of SNS messages.
  */
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
@@ -31,7 +31,7 @@ describe('what is sent to Linear', () => {
     assigneeId: 'user',
   };
   type Sent = { query: string; variables: Record<string, unknown> };
-  /** What the client sends when everything is asked of it. */
+  /** All requests that the client can send. */
   async function everything(): Promise<Sent[]> {
     const sent: Sent[] = [];
     const request = async (_: string, { body }: HttpRequest = {}) => {
@@ -57,7 +57,7 @@ describe('what is sent to Linear', () => {
     return sent;
   }
 
-  it('is what its schema takes: each document, with the values that go with it', async () => {
+  it('is valid against Linear’s schema: each document with its variables', async () => {
     expect(validateSchema(await schema)).toEqual([]);
     const sent = await everything();
     expect(sent.map(({ query }) => query).toSorted()).toEqual(Object.values(documents).toSorted());
@@ -73,7 +73,7 @@ describe('what is sent to Linear', () => {
     ['a field', 'query { issue(id: "1") { headline } }', 'headline'],
     ['an argument', 'query { issue(key: "1") { id } }', 'key'],
     ['a type', 'mutation M($input: IssueInput!) { issueCreate(input: $input) { success } }', 'IssueInput'],
-  ])('the schema refuses %s that it does not have', async (_, query, name) => {
+  ])('would fail the check with %s that the schema lacks', async (_, query, name) => {
     expect(
       validate(await schema, parse(query))
         .map(({ message }) => message)
@@ -82,13 +82,15 @@ describe('what is sent to Linear', () => {
   });
 });
 
-describe('what is asked of S3', () => {
+describe('a request to S3', () => {
   const http = createHttp({ userAgent: 'Test/1.0', egressAllow: ['127.0.0.1'] });
   afterAll(() => http.close());
   const region = 'eu-central-1';
   const right = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCY' };
 
-  /** A store that gives each object its path, to those whose request another implementation signs in the same way. */
+  /**
+   * A store that returns each object's path as its content, for requests that another implementation signs identically.
+   */
   async function startStore(credentials: typeof right & { sessionToken?: string }) {
     const server = createServer(({ headers, method = '', url: path = '' }, response) => {
       const signed = { 'X-Amz-Date': String(headers['x-amz-date']) };
@@ -109,7 +111,7 @@ describe('what is asked of S3', () => {
   it.each<[string, { sessionToken?: string }]>([
     ['', {}],
     [', with the token of a session', { sessionToken: 'FwoGZXIvYXdzEBYaDHqa0AP+/=' }],
-  ])('is signed as another implementation signs it%s, whatever the key of the object', async (_, session) => {
+  ])('is signed as another implementation signs it%s, whatever the object key', async (_, session) => {
     const store = await startStore({ ...right, ...session });
     const settings = { endpoint: store.endpoint, region, sessionToken: undefined, ...right, ...session };
     const keys = [
@@ -138,11 +140,11 @@ describe('what is asked of S3', () => {
   });
 });
 
-describe('a message of SNS', () => {
-  it('is taken and refused as another verifier takes and refuses it', async () => {
+describe('an SNS message', () => {
+  it('is accepted or refused exactly as by another verifier', async () => {
     const topic = await startTopic();
     const pem = await (await fetch(`${topic.url}/SimpleNotificationService.pem`)).text();
-    // The other one fetches certificates by https alone.
+    // The other verifier downloads certificates by https only.
     const tls = selfSigned(['localhost']);
     const server = createTlsServer(tls, (_, response) => response.end(pem)).listen(0, 'localhost');
     await once(server, 'listening');
@@ -162,7 +164,7 @@ describe('a message of SNS', () => {
       { Subject: 'Größe – 日本 🙂' },
       { Message: '{"a":"b\\nc"}\n\n', Subject: '' },
       { Message: '' },
-      // No UnsubscribeConfirmation: the other one leaves out its Token, against Amazon's documentation.
+      // UnsubscribeConfirmation is left out: the other verifier omits its Token, contrary to Amazon's documentation.
       { Type: 'SubscriptionConfirmation' },
     ];
     const altered = ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Token', 'SubscribeURL', 'Signature'];

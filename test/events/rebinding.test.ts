@@ -1,4 +1,4 @@
-/** Where deliveries may go is decided when the connection is made: with a name server and an Internet of the test's own. */
+/** The target of a delivery is checked when the connection is made: with a simulated name server and Internet. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { selfSigned } from '../kit/certificate.ts';
 import { delivering } from '../kit/delivering.ts';
@@ -8,7 +8,7 @@ import { receiversOfTest } from '../kit/receivers.ts';
 import type { Lookup } from '../../clients/http/http.ts';
 import { ticketLine } from '../../models/rules/events/delivery.ts';
 
-/** An ordinary public address; the test's Internet leads it to a receiver on this machine. */
+/** An ordinary public address; the simulated Internet routes it to a local receiver. */
 const publicAddress = '93.184.215.14';
 const hostname = 'hooks.example';
 const tls = { ...selfSigned([hostname]), hostname };
@@ -26,7 +26,7 @@ const { newOrg, newTicket, sendEvents, sendSome, deliveries } = delivering('rebi
 });
 const newReceiver = receiversOfTest();
 
-/** Sends the events of a new ticket, and gives their deliveries. */
+/** Sends the events of a new ticket; returns their deliveries. */
 async function send(url: string) {
   const orgId = await newOrg(url);
   const ticket = await newTicket(orgId);
@@ -39,18 +39,18 @@ const closing = (): Parameters<typeof newReceiver> => [
   tls,
 ];
 
-it('a public address over https is sent to', async () => {
+it('a delivery to a public address over https is sent', async () => {
   const receiver = await newReceiver(...closing());
   dns.names = { [hostname]: [publicAddress] };
   expect((await send(receiver.url)).map(({ status }) => status)).toEqual(['delivered', 'delivered']);
 });
 
-it('a name that turns to loopback after it was looked up is connected to where it was looked up', async () => {
+it('a name whose DNS answer changes to loopback is connected to at its checked address only', async () => {
   const receiver = await newReceiver(...closing());
   dns.names = { [hostname]: [publicAddress, '127.0.0.1'] };
   dns.asked.length = 0;
   const [created, escalated] = await send(receiver.url);
-  // Each connection asks once. The second one is told the loopback address, and is refused.
+  // Each connection resolves the name once. The second one gets the loopback address and is refused.
   expect(dns.asked).toHaveLength(2);
   expect([created!.status, escalated!.status]).toEqual(['delivered', 'retrying']);
   expect(escalated!.error).toContain('private network');
@@ -69,7 +69,7 @@ it.each(['127.0.0.1', '10.0.0.7', '169.254.169.254', '192.168.1.1'])(
 );
 
 it.each(['http://hooks.example/', 'https://127.0.0.1/', 'https://[::1]/', 'https://localhost/'])(
-  '%s is not tried at all, however it came to be stored',
+  '%s is never attempted, even if it was stored as a destination',
   async (url) => {
     dns.asked.length = 0;
     const [created] = await send(url);

@@ -1,4 +1,4 @@
-/** What is recovered is started by the API itself: here no worker runs, so no sweeper does it. */
+/** The API itself starts the workflows of recovered deliveries: no worker runs here, so the sweeper cannot do it. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { randomUUID } from 'node:crypto';
@@ -29,7 +29,7 @@ afterAll(async () => {
   await removeDataDir(env);
 });
 
-/** Failed deliveries about this; gives their ids. */
+/** Stores failed deliveries about this subject; returns their ids. */
 async function failed(count: number, subject: Subject, line?: string): Promise<string[]> {
   const fresh = Array.from({ length: count }, () => ({
     org_id: org.orgId,
@@ -50,7 +50,7 @@ async function failed(count: number, subject: Subject, line?: string): Promise<s
 }
 
 describe('POST …/recover', () => {
-  it('starts what it recovered at once: one start for all of a ticket, and none that nobody asked for', async () => {
+  it('starts one workflow per ticket with recovered deliveries at once, and no others', async () => {
     const tickets = Array.from({ length: 3 }, () => ({
       ticket_id: `tkt_${randomUUID()}`,
       conv_id: `conv_${randomUUID()}`,

@@ -1,4 +1,4 @@
-/** The whole schedule of attempts, walked through by a server that skips time: real activities, receiver and database. */
+/** The complete schedule of attempts on a server that skips time, with real activities, receiver and database. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { temporal } from '@temporalio/proto';
@@ -21,7 +21,7 @@ import { sendLine } from '../../workflows/events/sendline.ts';
 import { ticketEvents } from '../../workflows/events/ticketevents.ts';
 
 const { tell } = stories();
-/** Inside an activity of the server it is the server's time, which skips. */
+/** Inside an activity this is the server's time, which skips. */
 function clock(): Date {
   try {
     return new Date(Math.max(Date.now(), Context.current().info.currentAttemptScheduledTimestampMs));
@@ -46,8 +46,8 @@ const { newOrg, newTicket, deliveries, activities, sendEvents } = delivering('sc
 const newReceiver = receiversOfTest();
 const whole = retryWaits.reduce((sum, wait) => sum + wait, 0);
 
-describe('a receiver that never takes anything', () => {
-  it('gets eight attempts at each event of a ticket, in order, each as late as it should be; then they are given up', async () => {
+describe('a receiver that never accepts anything', () => {
+  it('gets eight attempts per event of a ticket, in order and on schedule; then the deliveries are given up', async () => {
     const receiver = await newReceiver(status(500));
     const ticket = await newTicket(await newOrg(receiver.url));
     const { skippedMs } = await tell(ticketEvents, [ticket], activities);
@@ -73,14 +73,14 @@ describe('a receiver that never takes anything', () => {
       const same = receiver.received.filter(({ event }) => event.data.ticket.event_seq === seq);
       expect(new Set(same.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
       expect(new Set(same.map(({ body }) => body)).size).toBe(1);
-      // Signed anew each time: the two-minute old signature of a retry would be refused.
+      // Signed again for each attempt, because a two-minute-old signature would be refused.
       expect(new Set(same.map(({ headers }) => headers['webhook-signature'])).size).toBeGreaterThanOrEqual(7);
     }
   });
 });
 
-describe('a receiver that takes the fourth attempt', () => {
-  it('gets what came after it at once, and operators see what is waited for', async () => {
+describe('a receiver that accepts the fourth attempt', () => {
+  it('gets the next event at once, and until then operators see what is waited for', async () => {
     let times = 0;
     const receiver = await newReceiver((received, response) => {
       times += 1;
@@ -104,8 +104,8 @@ describe('a receiver that takes the fourth attempt', () => {
   });
 });
 
-describe('a line that belongs to no ticket', () => {
-  it('leaves neither the address nor the words of the mail server in Temporal', async () => {
+describe('a line of deliveries without a ticket', () => {
+  it('leaves neither the recipient’s address nor the mail server’s words in Temporal', async () => {
     const address = `${randomUUID()}@customer.example`;
     const who = { name: '', address: 'support@bank.example' };
     const words = {

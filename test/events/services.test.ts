@@ -1,4 +1,7 @@
-/** Ticket events in Slack and Linear: one thread, one issue, whatever is lost on the way, and what a refusal means. */
+/**
+ * Ticket events in Slack and Linear: one thread and one issue, whatever is lost on the way, and how a refused
+ * credential is handled.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { MongoClient, Db } from 'mongodb';
@@ -26,7 +29,7 @@ afterAll(() => client.close());
 beforeEach(async () => {
   system.slack().heal();
   system.linear().heal();
-  // What a test before left on its way would take what is meant for the next one: a lost answer, a refusal.
+  // A delivery left over from the previous test would consume the fault meant for the next one.
   await until(
     async () =>
       (await db
@@ -36,7 +39,7 @@ beforeEach(async () => {
   );
 });
 
-/** An organization that is live and sends its tickets to both. */
+/** A live organization that is connected to these providers and sends its ticket events there. */
 async function connected(providers: string[], { live = true } = {}): Promise<TestOrg> {
   const own = await system.api().newOrg();
   if (live) await system.api().goLive(own);
@@ -53,7 +56,7 @@ async function connected(providers: string[], { live = true } = {}): Promise<Tes
 const act = (of: TestOrg, convId: string, what: string) =>
   system.api().request('POST', `/support/inbox/orgs/${of.orgId}/${convId}/${what}`, { token: of.owner.token });
 
-/** A customer who waits for a person. */
+/** A customer whose conversation is escalated. */
 async function ticket(of: TestOrg, mode: 'live' | 'test' = 'live') {
   const email = `${randomUUID()}@c.example`;
   const session = await system.api().newSession(of, { mode, body: { customer: { email, name: 'Ada @everyone' } } });
@@ -98,7 +101,7 @@ const messagesOf = async (ticketId: string): Promise<{ text: string; thread_ts?:
 };
 
 describe('a ticket', () => {
-  it('is one issue: made, commented, finished when it is resolved, opened again when it comes back', async () => {
+  it('is one Linear issue: created, commented, closed when resolved, and reopened when escalated again', async () => {
     const { convId, ticketId, email, all } = await ticket(org);
     const sent = await all('linear', 'delivered', 2);
     const [issue, ...others] = await issuesOf(ticketId);
@@ -108,7 +111,7 @@ describe('a ticket', () => {
       state: { type: 'unstarted' },
     });
     expect(issue!.description).toContain(email.split('@')[0]);
-    // What the customer wrote stands in a block of its own, which it cannot end.
+    // The customer's words are in a code block that they cannot close.
     expect(issue!.description).toContain('````\nI want to talk to a human. ```');
     expect(issue!.comments.nodes).toHaveLength(1);
     expect(sent[0]!['result']).toMatchObject({ id: expect.stringMatching(/^SUP-\d+$/), url: expect.any(String) });
@@ -130,9 +133,9 @@ describe('a ticket', () => {
     expect(new Set(messages.slice(1).map(({ thread_ts }) => thread_ts))).toEqual(new Set([messages[0]!.ts]));
   });
 
-  it('whose answers are lost on the way makes no second issue, comment or message', async () => {
-    // The emulated Linear takes no ids of ours: what is lost is the request without one, and the look-up by what marks the
-    // issue and the comment finds them.
+  it('whose responses are lost gets no second issue, comment or message', async () => {
+    // The emulated Linear ignores ids chosen by the client. So the request without an id is lost, and the retry finds
+    // issue and comment by their marker.
     const lost = (path: string, has: RegExp) => ({
       fits: (sent: { path: string; body: string }) =>
         sent.path === path && has.test(sent.body) && !sent.body.includes('"input":{"id"'),
@@ -149,7 +152,7 @@ describe('a ticket', () => {
     expect(await messagesOf(ticketId)).toHaveLength(2);
   });
 
-  it('sends Linear ids of its own choice, the same in each attempt', async () => {
+  it('sends Linear ids chosen by the client, the same in each attempt', async () => {
     const { ticketId, all } = await ticket(org);
     await all('linear', 'delivered', 2);
     const inputs = system
@@ -159,7 +162,7 @@ describe('a ticket', () => {
     expect(inputs[0]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  it('moved in Linear by hand is resolved, and the echo of what was done here changes nothing', async () => {
+  it('is resolved when its issue is moved in Linear, while webhooks about our own changes are ignored', async () => {
     const { convId, ticketId, all } = await ticket(org);
     await all('linear', 'delivered', 2);
     const webhook = `${system.api().url}/v1/webhooks/linear`;
@@ -170,7 +173,7 @@ describe('a ticket', () => {
     );
     expect(made.errors).toBeUndefined();
     const [issue] = await issuesOf(ticketId);
-    // Emulated Linear tells of the state by its id alone, so that the state is looked up.
+    // The emulated Linear reports only the id of the state, so the state is looked up.
     await linearCall(
       system.linear(),
       'mutation($id: String!, $s: String!) { issueUpdate(id: $id, input: { stateId: $s }) { success } }',
@@ -184,7 +187,7 @@ describe('a ticket', () => {
     await all('linear', 'delivered', 3);
     const events = async () => ((await standing())!['events'] as { type: string }[]).map(({ type }) => type);
     expect((await events()).filter((type) => type === 'ticket.resolved')).toHaveLength(1);
-    // Escalated again, the issue is moved from here; Linear tells of that move, and nothing follows from it.
+    // The new escalation moves the issue; Linear reports that change, which has no further effect.
     await act(org, convId, 'escalate');
     await all('linear', 'delivered', 4);
     await act(org, convId, 'resolve');
@@ -201,7 +204,7 @@ describe('a ticket', () => {
     expect([link!['state_id'], (await standing())!['status']]).toEqual([linearStates.done, 'open']);
   });
 
-  it('is not resolved by what Linear tells late of moves that were made here', async () => {
+  it('is not resolved by late webhooks about status changes that were made here', async () => {
     const { convId, ticketId, all } = await ticket(org);
     await all('linear', 'delivered', 2);
     const [issue] = await issuesOf(ticketId);
@@ -234,32 +237,35 @@ describe('a credential that is refused while sending', () => {
   it.each<['slack' | 'linear', { status?: number; body: unknown }]>([
     ['slack', { body: { ok: false, error: 'invalid_auth' } }],
     ['linear', { status: 401, body: { errors: [{ message: 'Authentication required' }] } }],
-  ])('of %s breaks the connection, tells the members once, and tries nothing more there', async (provider, fault) => {
-    const own = await connected([provider]);
-    const service = system[provider]();
-    service.lasting(fault);
-    const [first, second] = [await ticket(own), await ticket(own)];
-    await first.all(provider, 'retrying', 1);
-    await second.all(provider, 'retrying', 1);
-    expect(await system.list(own, provider)).toMatchObject([{ status: 'broken' }]);
-    // What is told of the conversations besides is not this test's.
-    const about = { org_id: own.orgId, conv_id: { $exists: false } };
-    const told = await db.collection('notifications').find(about).toArray();
-    expect(told.map(({ kind }) => kind as string)).toEqual(['integration_broken']);
-    const asked = service.sent.length;
-    await act(own, first.convId, 'resolve');
-    const outbox = `/support/outbox/orgs/${own.orgId}/deliveries`;
-    for (const { all } of [first, second]) {
-      const [{ _id }] = (await all(provider, 'retrying', 1)) as [{ _id: unknown }];
-      await system.api().request('POST', `${outbox}/${String(_id)}/redeliver`, { token: own.owner.token, body: {} });
-      await until(async () => (await all(provider, 'retrying', 1))[0]!['attempts'].length > 1, 'the next attempt');
-    }
-    expect(service.sent.length).toBe(asked);
-  });
+  ])(
+    'of %s marks the connection as broken, notifies members once, and stops attempts there',
+    async (provider, fault) => {
+      const own = await connected([provider]);
+      const service = system[provider]();
+      service.lasting(fault);
+      const [first, second] = [await ticket(own), await ticket(own)];
+      await first.all(provider, 'retrying', 1);
+      await second.all(provider, 'retrying', 1);
+      expect(await system.list(own, provider)).toMatchObject([{ status: 'broken' }]);
+      // Notifications about the conversations are not part of this test.
+      const about = { org_id: own.orgId, conv_id: { $exists: false } };
+      const told = await db.collection('notifications').find(about).toArray();
+      expect(told.map(({ kind }) => kind as string)).toEqual(['integration_broken']);
+      const asked = service.sent.length;
+      await act(own, first.convId, 'resolve');
+      const outbox = `/support/outbox/orgs/${own.orgId}/deliveries`;
+      for (const { all } of [first, second]) {
+        const [{ _id }] = (await all(provider, 'retrying', 1)) as [{ _id: unknown }];
+        await system.api().request('POST', `${outbox}/${String(_id)}/redeliver`, { token: own.owner.token, body: {} });
+        await until(async () => (await all(provider, 'retrying', 1))[0]!['attempts'].length > 1, 'the next attempt');
+      }
+      expect(service.sent.length).toBe(asked);
+    },
+  );
 });
 
 describe('test mode', () => {
-  it('sends nothing to either, and stores the exact requests without secrets', async () => {
+  it('sends nothing to Slack and Linear, and stores the exact requests without secrets', async () => {
     const own = await connected(['slack', 'linear'], { live: false });
     const [slackSent, linearSent] = [system.slack().sent.length, system.linear().sent.length];
     const { ticketId, all } = await ticket(own, 'test');
