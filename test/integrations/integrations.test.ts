@@ -1,4 +1,7 @@
-/** Connections to Slack, Linear and GitHub: credentials tried first, a grant that only its own browser finishes, and what breaks. */
+/**
+ * Connections to Slack, Linear and GitHub: credentials are checked first, a grant can be finished only in its own
+ * browser, and refused credentials break a connection.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,10 +43,10 @@ const channelOf = async (wanted: string): Promise<string> => {
   const { channels } = await slackCall(system.slack(), 'conversations.list');
   return (channels as { id: string; name: string }[]).find((channel) => channel.name === wanted)!.id;
 };
-/** No organization has the events of any account, as before the first one connected. */
+/** Makes no organization receive the events of any account, as before the first connection. */
 const nobodyConnected = () =>
   stored((db) => db.collection('integrations').updateMany({}, { $unset: { events_of: '', events_since: '' } }));
-/** Slack's answer to a grant of a workspace of its own. */
+/** Slack's response to the grant of a new workspace. */
 const granted = (token: string) => ({
   ok: true,
   access_token: token,
@@ -69,7 +72,7 @@ const test = (of: TestOrg, provider: string) =>
   system.api().request('POST', `/orgs/${of.orgId}/integrations/${provider}/test`, { token: of.owner.token });
 
 describe('GET /orgs/{orgId}/integrations', () => {
-  it('lists every provider, disconnected until it is connected', async () => {
+  it('lists every provider, each disconnected until it is connected', async () => {
     expect(await list(await system.api().newOrg())).toEqual(
       ['linear', 'slack', 'github', 'email', 'teams'].map((provider) => ({
         provider,
@@ -82,7 +85,7 @@ describe('GET /orgs/{orgId}/integrations', () => {
     );
   });
 
-  it('a member may look and only an admin may change: 403', async () => {
+  it('can be read by members and changed by admins only: 403', async () => {
     const person = await system.api().join(org);
     const path = `/orgs/${org.orgId}/integrations`;
     expect((await system.api().request('GET', path, { token: person.token })).status).toBe(200);
@@ -98,7 +101,7 @@ describe('GET /orgs/{orgId}/integrations', () => {
 });
 
 describe('PUT /orgs/{orgId}/integrations/linear', () => {
-  it('tries the key, stores it sealed, and shows whose it is and never the key', async () => {
+  it('checks the key, stores it encrypted, and returns its account but never the key', async () => {
     const own = await system.api().newOrg();
     const secret = 'a webhook secret';
     const { status, body } = await connectLinear(own, { webhook_secret: secret });
@@ -137,17 +140,20 @@ describe('PUT /orgs/{orgId}/integrations/linear', () => {
       'You may not see this team.',
     ],
     ['no such team', { body: { data: { viewer: {}, organization: {}, team: null } } }, 'no such team'],
-  ])('a refusal by %s is 400 with that word, and what stood before stays', async (_, fault, word) => {
-    const own = await system.api().newOrg();
-    await connectLinear(own);
-    system.linear().fault(fault);
-    const { status, body } = await connectLinear(own, { api_key: 'lin_api_wrong' });
-    expect([status, body.code, body.error]).toEqual([400, 'PROVIDER_REFUSED', expect.stringContaining(word)]);
-    expect(await list(own, 'linear')).toMatchObject([{ status: 'connected' }]);
-    expect((await test(own, 'linear')).status).toBe(200);
-  });
+  ])(
+    'answers 400 with the reason when Linear refuses (%s), and keeps the previous connection',
+    async (_, fault, word) => {
+      const own = await system.api().newOrg();
+      await connectLinear(own);
+      system.linear().fault(fault);
+      const { status, body } = await connectLinear(own, { api_key: 'lin_api_wrong' });
+      expect([status, body.code, body.error]).toEqual([400, 'PROVIDER_REFUSED', expect.stringContaining(word)]);
+      expect(await list(own, 'linear')).toMatchObject([{ status: 'connected' }]);
+      expect((await test(own, 'linear')).status).toBe(200);
+    },
+  );
 
-  it('a service that does not answer is 503, and nothing is stored', async () => {
+  it('answers 503 when the service does not respond, and stores nothing', async () => {
     const own = await system.api().newOrg();
     system.linear().lasting({ lose: true });
     const { status, body } = await connectLinear(own);
@@ -155,7 +161,7 @@ describe('PUT /orgs/{orgId}/integrations/linear', () => {
     expect(await list(own, 'linear')).toMatchObject([{ status: 'disconnected' }]);
   });
 
-  it('no workflow carries a key or a secret, and no log names one', async () => {
+  it('leaves no key or secret in a workflow or log', async () => {
     const { Client, Connection } = await import('@temporalio/client');
     const connection = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS']! });
     const own = await system.api().newOrg();
@@ -185,8 +191,8 @@ describe('PUT /orgs/{orgId}/integrations/linear', () => {
   });
 });
 
-describe('integrations of the command-line tool', () => {
-  it('connects with a key from stdin, tries it, and disconnects', async () => {
+describe('the integrations commands of the command-line tool', () => {
+  it('connect with a key from stdin, test it, and disconnect', async () => {
     const own = await system.api().newOrg();
     const folder = await mkdtemp(join(tmpdir(), 'support-integrations-'));
     const cli = async (args: string[], input?: string) => {
@@ -210,7 +216,7 @@ describe('integrations of the command-line tool', () => {
 });
 
 describe('PUT /orgs/{orgId}/integrations/github', () => {
-  it('tries the token with the repository, stores it sealed, and never shows it', async () => {
+  it('checks the token with the repository, stores it encrypted, and never returns it', async () => {
     const own = await system.api().newOrg();
     const { status, body } = await connectGithub(own);
     expect([status, body.data.integration]).toEqual([
@@ -254,16 +260,19 @@ describe('PUT /orgs/{orgId}/integrations/github', () => {
       { fits: repository, status: 301, body: { message: 'Moved Permanently' } },
       'the repository has moved',
     ],
-  ])('%s that is refused is 400 with the reason, and what stood before stays', async (_, fault, word) => {
-    const own = await system.api().newOrg();
-    await connectGithub(own);
-    system.github().fault(fault);
-    const { status, body } = await connectGithub(own, { token: 'ghp_wrong' });
-    expect([status, body.code, body.error]).toEqual([400, 'PROVIDER_REFUSED', expect.stringContaining(word)]);
-    expect(await list(own, 'github')).toMatchObject([{ status: 'connected' }]);
-  });
+  ])(
+    'answers 400 with the reason for %s that is refused, and keeps the previous connection',
+    async (_, fault, word) => {
+      const own = await system.api().newOrg();
+      await connectGithub(own);
+      system.github().fault(fault);
+      const { status, body } = await connectGithub(own, { token: 'ghp_wrong' });
+      expect([status, body.code, body.error]).toEqual([400, 'PROVIDER_REFUSED', expect.stringContaining(word)]);
+      expect(await list(own, 'github')).toMatchObject([{ status: 'connected' }]);
+    },
+  );
 
-  it('an unknown repository is 400, one that is not named `owner/name` too', async () => {
+  it('answers 400 for an unknown repository, and for a name that is not `owner/name`', async () => {
     const own = await system.api().newOrg();
     const unknown = await connectGithub(own, { repository: 'demo-bank/nothing' });
     expect([unknown.status, unknown.body.error]).toEqual([400, 'GitHub says: Not Found']);
@@ -273,14 +282,14 @@ describe('PUT /orgs/{orgId}/integrations/github', () => {
     }
   });
 
-  it('a limit on requests is no refusal: 503', async () => {
+  it('answers 503 for a rate limit, which is no refusal', async () => {
     const own = await system.api().newOrg();
     const body = { message: 'API rate limit exceeded' };
     system.github().fault({ status: 403, headers: { 'x-ratelimit-remaining': '0' }, body });
     expect((await connectGithub(own)).status).toBe(503);
   });
 
-  it('a token that acts for no person is shown with the owner of the repository', async () => {
+  it('shows the repository’s owner as the account when the token belongs to no user', async () => {
     const own = await system.api().newOrg();
     const body = { message: 'Resource not accessible by integration' };
     system.github().fault({ fits: ({ path }) => path === '/user', status: 403, body });
@@ -289,7 +298,7 @@ describe('PUT /orgs/{orgId}/integrations/github', () => {
 });
 
 describe('PUT /orgs/{orgId}/integrations/slack', () => {
-  it('answers where to consent until it is connected, then changes the channel', async () => {
+  it('returns the consent URL until the workspace is connected, and then changes the channel', async () => {
     const own = await system.api().newOrg();
     const [support, elsewhere] = [await channelOf('support'), await channelOf('elsewhere')];
     const begun = await put(own, 'slack', { channel_id: support });
@@ -329,7 +338,7 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
     ['another state', { answer: { state: 'made-up', code: 'c' } }, 'unknown_state'],
     ['no code', { answer: { nothing: '1' } }, 'no_code'],
     ['a code that Slack does not know', { answer: { code: 'made-up' } }, 'Slack says: invalid_code'],
-  ])('%s connects nothing, and ends on a page that says why', async (_, options, outcome) => {
+  ])('a grant with %s connects nothing, and ends on a page with the reason', async (_, options, outcome) => {
     const own = await system.api().newOrg();
     const finished = await grant(await put(own, 'slack', {}), options);
     const location = finished.headers.get('location')!;
@@ -342,7 +351,7 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
     expect(await list(own, 'slack')).toMatchObject([{ status: 'disconnected' }]);
   });
 
-  it('a state is used once, and what the page shows is not run', async () => {
+  it('accepts a state once, and the final page runs no script from its address', async () => {
     const own = await system.api().newOrg();
     const begun = await put(own, 'slack', {});
     expect((await grant(begun)).headers.get('location')).toContain('connected');
@@ -355,7 +364,7 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
     expect(await page.text()).not.toContain('<script>');
   });
 
-  it('whoever is no admin by the end connects nothing', async () => {
+  it('a grant by a user who is no longer an admin connects nothing', async () => {
     const own = await system.api().newOrg();
     const person = await system.api().join(own, 'admin');
     const begun = await put(own, 'slack', {}, person.token);
@@ -363,7 +372,7 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
     expect((await grant(begun)).headers.get('location')).toContain('no_longer_admin');
   });
 
-  it('a second organization of the same workspace is connected, and gets none of its events', async () => {
+  it('connects a second organization to the same workspace, without its events', async () => {
     const [first, second] = [await system.api().newOrg(), await system.api().newOrg()];
     await nobodyConnected();
     await connectSlack(first);
@@ -372,7 +381,7 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
     expect(await list(second, 'slack')).toMatchObject([{ status: 'connected', receives_events: false }]);
   });
 
-  it('a grant whose channel is refused connects nothing, and its token is given back', async () => {
+  it('revokes the token of a grant whose channel is refused, and connects nothing', async () => {
     const own = await system.api().newOrg();
     system.slack().fault({ fits: ({ path }) => path === '/api/oauth.v2.access', body: granted('xoxb-refused') });
     const path = '/api/conversations.info';
@@ -382,7 +391,7 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
     await until(() => Promise.resolve(revoked('xoxb-refused') > 0), 'the token to be revoked');
   });
 
-  it('an app that is installed for a whole Enterprise Grid is refused in words', async () => {
+  it('refuses an app installed for a whole Enterprise Grid, with the reason', async () => {
     const own = await system.api().newOrg();
     const body = { ...granted('xoxb-grid'), team: null, enterprise: { id: 'E1' }, is_enterprise_install: true };
     system.slack().fault({ fits: ({ path }) => path === '/api/oauth.v2.access', body });
@@ -391,7 +400,7 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
 });
 
 describe('DELETE /orgs/{orgId}/integrations/{provider}', () => {
-  it('forgets the credentials; twice is 200, and a test then is 400', async () => {
+  it('deletes the credentials; a repetition gets 200, and a test of the connection 400', async () => {
     const own = await system.api().newOrg();
     await connectLinear(own);
     for (const _ of [1, 2]) {
@@ -408,8 +417,8 @@ describe('DELETE /orgs/{orgId}/integrations/{provider}', () => {
 describe.each([
   ['slack', connectSlack, async (of: TestOrg) => put(of, 'slack', { channel_id: await channelOf('elsewhere') })],
   ['linear', connectLinear, connectLinear],
-] as const)('organizations that share one account of %s', (provider, connect, again) => {
-  it('have its events one after the other: when the first disconnects, the next one gets them', async () => {
+] as const)('organizations that share an account of %s', (provider, connect, again) => {
+  it('get its events one at a time: when the first disconnects, the next one gets them', async () => {
     await nobodyConnected();
     const orgs = [await system.api().newOrg(), await system.api().newOrg(), await system.api().newOrg()] as const;
     for (const one of orgs) await connect(one);
@@ -420,12 +429,12 @@ describe.each([
       return receiving.indexOf(true);
     };
     expect(await who()).toBe(0);
-    // Who changes its connection keeps its place.
+    // Changing the connection keeps the organization's position.
     expect((await again(orgs[0])).status).toBe(200);
     expect(await who()).toBe(0);
     await remove(orgs[0], provider);
     expect(await who()).toBe(1);
-    // Who comes back is the last.
+    // A new connection puts the organization last.
     await connect(orgs[0]);
     expect(await who()).toBe(1);
     await remove(orgs[1], provider);
@@ -435,18 +444,18 @@ describe.each([
   });
 });
 
-describe('a token of Slack that is disconnected', () => {
+describe('the token of a disconnected Slack workspace', () => {
   const connectAs = async (token: string) => {
     const own = await system.api().newOrg();
     system.slack().fault({ fits: ({ path }) => path === '/api/oauth.v2.access', body: granted(token) });
     await connectSlack(own);
-    // The emulator has no such call.
+    // The emulator does not implement auth.revoke.
     system.slack().lasting({ fits: ({ path }) => path === '/api/auth.revoke', body: { ok: true, revoked: true } });
     return own;
   };
   const release = (orgId: string) => stored((db) => db.collection('releases').findOne({ org_id: orgId }));
 
-  it('is revoked though Slack is away at first, and nothing of it is kept then', async () => {
+  it('is revoked even when Slack is unavailable at first, and then deleted', async () => {
     const own = await connectAs('xoxb-away');
     const isAsked = ({ path, headers }: Sent): boolean =>
       path === '/api/auth.revoke' && headers['authorization'] === 'Bearer xoxb-away';
@@ -457,10 +466,10 @@ describe('a token of Slack that is disconnected', () => {
     expect(revoked('xoxb-away')).toBe(3);
   });
 
-  it('is revoked by the sweeper when the process died that disconnected it', async () => {
+  it('is revoked by the sweeper when the process died after disconnecting', async () => {
     const own = await connectAs('xoxb-died');
     await connectMongo(system.env()['MONGODB_URI']!);
-    // What the request writes, and nothing after it.
+    // The first write of the request, and nothing after it.
     await endConnection(own.orgId, 'slack', { secrets: box, now: new Date(Date.now() - 60_000) });
     await disconnectMongo();
     await until(async () => (await release(own.orgId)) === null, 'the token to be given back');
@@ -468,7 +477,7 @@ describe('a token of Slack that is disconnected', () => {
     expect(await list(own, 'slack')).toMatchObject([{ status: 'disconnected' }]);
   });
 
-  it('that Slack no longer takes is not tried again', async () => {
+  it('that Slack no longer accepts is not revoked again', async () => {
     const own = await connectAs('xoxb-gone');
     system.slack().fault({
       fits: ({ path, headers }) => path === '/api/auth.revoke' && headers['authorization'] === 'Bearer xoxb-gone',
@@ -481,7 +490,7 @@ describe('a token of Slack that is disconnected', () => {
 });
 
 describe('outbox_providers', () => {
-  it('takes slack and linear once they are connected, and says which one is not', async () => {
+  it('accepts slack and linear once they are connected, and names the one that is not', async () => {
     const own = await system.api().newOrg();
     const refused = await outbox(own, ['slack', 'linear']);
     expect([refused.status, refused.body.code]).toEqual([400, 'PROVIDER_NOT_CONNECTED']);
@@ -494,7 +503,7 @@ describe('outbox_providers', () => {
     expect((await outbox(own, ['slack'])).status).toBe(400);
   });
 
-  it('names what is connected: disconnecting takes a name out, and a new connection does not bring it back', async () => {
+  it('names only connected providers: disconnecting removes a name, and reconnecting does not restore it', async () => {
     const own = await system.api().newOrg();
     const path = `/support/config/orgs/${own.orgId}`;
     const names = async () =>
@@ -504,14 +513,14 @@ describe('outbox_providers', () => {
     await outbox(own, ['slack', 'linear']);
     await remove(own, 'slack');
     expect(await names()).toEqual(['linear']);
-    // Other settings can be saved as before.
+    // Other settings can still be saved.
     const body = { outbox_webhook_url: `${system.linear().url}/hook` };
     expect((await system.api().request('PUT', path, { token: own.owner.token, body })).status).toBe(200);
     await connectSlack(own);
     expect(await names()).toEqual(['linear']);
   });
 
-  it('never names what was disconnected while it was saved', async () => {
+  it('never names a provider that was disconnected while the setting was saved', async () => {
     const own = await system.api().newOrg();
     await outbox(own, []);
     for (let n = 0; n < 10; n += 1) {
@@ -524,13 +533,13 @@ describe('outbox_providers', () => {
   });
 });
 
-describe('a credential that is refused later', () => {
+describe('a credential that is refused after it was connected', () => {
   it.each<['linear' | 'slack' | 'github', { status?: number; body: unknown }, string]>([
     ['linear', { status: 401, body: { errors: [{ message: 'Authentication required' }] } }, 'Authentication required'],
     ['slack', { body: { ok: false, error: 'token_revoked' } }, 'token_revoked'],
     ['github', { status: 401, body: { message: 'Bad credentials' } }, 'Bad credentials'],
   ])(
-    'of %s breaks the connection, tells each member once, and is mended by connecting again',
+    'of %s breaks the connection, notifies each member once, and is repaired by connecting again',
     async (provider, fault, word) => {
       const own = await system.api().newOrg();
       const connects = { linear: connectLinear, slack: connectSlack, github: connectGithub };
@@ -567,7 +576,7 @@ describe('a Slack app with token rotation', () => {
     scope: 'chat:write',
     team: { id: team, name: 'Demo Bank' },
   });
-  /** Connected with a token that has ended by the time it is used. */
+  /** A connected organization whose token has already expired. */
   async function rotating(): Promise<TestOrg> {
     const own = await system.api().newOrg();
     system.slack().fault({ fits: isGrant, body: given(1, 0) });
@@ -576,7 +585,7 @@ describe('a Slack app with token rotation', () => {
   }
   const renewals = () => system.slack().sent.filter(isRenewal);
 
-  it('is connected; a token that ends is renewed before it is used, and the new one is kept sealed', async () => {
+  it('is connected; an expired token is renewed before use, and the new one is stored encrypted', async () => {
     const own = await rotating();
     const before = renewals().length;
     system.slack().fault({ fits: isRenewal, body: given(2, 43_200) });
@@ -588,19 +597,19 @@ describe('a Slack app with token rotation', () => {
       client_id: '111.222',
     });
     expect(more).toEqual([]);
-    // Tokens of connections that were ended before may still be revoked beside it.
+    // Tokens of earlier connections may be revoked at the same time.
     const asked = system.slack().sent.filter(({ path }) => path === '/api/auth.test');
     expect(asked.at(-1)!.headers['authorization']).toBe('Bearer xoxe.xoxb-2');
     const record = await stored((db) => db.collection('integrations').findOne({ org_id: own.orgId }));
     expect(JSON.stringify(record)).not.toMatch(/xoxe|xoxb/);
-    // Another channel is chosen with the credential that stands.
+    // Another channel is chosen with the current credential.
     const changed = await put(own, 'slack', { channel_id: await channelOf('elsewhere') });
     expect(changed.status).toBe(200);
     expect((await test(own, 'slack')).status).toBe(200);
     for (const { output } of system.processes()) expect(output()).not.toContain('xoxe');
   });
 
-  it('is asked again with a new token when Slack says that the one it was asked with has ended', async () => {
+  it('retries with a new token when Slack reports that the used one has expired', async () => {
     const own = await rotating();
     system.slack().fault({ fits: isRenewal, body: given(2, 43_200) });
     expect((await test(own, 'slack')).status).toBe(200);
@@ -612,7 +621,7 @@ describe('a Slack app with token rotation', () => {
     expect(asked.map(({ headers }) => headers['authorization'])).toEqual(['Bearer xoxe.xoxb-2', 'Bearer xoxe.xoxb-3']);
   });
 
-  it('is given back with a token that works when it is disconnected', async () => {
+  it('is disconnected with a renewed token, which is then revoked', async () => {
     const own = await system.api().newOrg();
     system.slack().fault({ fits: isGrant, body: given(1, 0, 'T000000009') });
     await connectSlack(own);
@@ -623,7 +632,7 @@ describe('a Slack app with token rotation', () => {
     await until(async () => system.slack().sent.some(isGivenBack), 'the token to be revoked');
   });
 
-  it('breaks when the renewal is refused, tells each member once, and not when Slack is away', async () => {
+  it('breaks when the renewal is refused, notifying each member once, but not when Slack is unavailable', async () => {
     const own = await rotating();
     system.slack().fault({ fits: isRenewal, status: 503, body: {} });
     expect((await test(own, 'slack')).status).toBe(503);

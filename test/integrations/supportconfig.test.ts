@@ -1,4 +1,7 @@
-/** Support configuration: every field's rules, what is kept secret, who takes an organization live, and what that changes. */
+/**
+ * The support configuration: rules for every field, its secrets, who may take an organization live, and what that
+ * changes.
+ */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { sharedDatabase } from '../kit/database.ts';
 import { newCrawler } from '../kit/crawling.ts';
@@ -22,7 +25,7 @@ const put = (body: unknown, token = key) => api.request('PUT', path(), { token, 
 const get = async (token = key) => (await api.request('GET', path(), { token })).body.config;
 
 describe('GET /support/config/orgs/{orgId}', () => {
-  it('answers the defaults where nothing was set, to a key and to a member', async () => {
+  it('returns the defaults when nothing was set, to a key and to a member', async () => {
     const defaults = {
       org_id: org.orgId,
       environment: 'sandbox',
@@ -41,7 +44,7 @@ describe('GET /support/config/orgs/{orgId}', () => {
 });
 
 describe('PUT /support/config/orgs/{orgId}', () => {
-  it('changes the fields named and leaves the others', async () => {
+  it('changes the given fields and keeps the others', async () => {
     expect(
       (await put({ kb_segment_strict: true, allowed_origins: ['https://Shop.example:443', 'http://localhost:5173'] }))
         .status,
@@ -62,7 +65,7 @@ describe('PUT /support/config/orgs/{orgId}', () => {
     expect((await put({ outbox_webhook_url: null })).body.config.outbox_webhook_url).toBeNull();
   });
 
-  it('loses no field when two change different ones at once', async () => {
+  it('loses no field when different ones are changed at the same time', async () => {
     await Promise.all([
       put({ kb_segment_strict: true }),
       put({ outbox_webhook_url: url }),
@@ -77,7 +80,7 @@ describe('PUT /support/config/orgs/{orgId}', () => {
     });
   });
 
-  it('asks for the webhook secret again when the address is another server, also after it was taken away', async () => {
+  it('requires the webhook secret again for another server, even after the URL was cleared', async () => {
     const own = await api.newOrg();
     const { token } = await api.newKey(own);
     const save = (body: object) => api.request('PUT', `/support/config/orgs/${own.orgId}`, { token, body });
@@ -94,7 +97,7 @@ describe('PUT /support/config/orgs/{orgId}', () => {
     expect((await save({ ...elsewhere, outbox_webhook_secret: secret })).status).toBe(200);
   });
 
-  it('never answers the webhook secret, and keeps it sealed', async () => {
+  it('never returns the webhook secret, and stores it encrypted', async () => {
     const { body } = await put({ outbox_webhook_secret: secret });
     expect(body.config.has_outbox_webhook_secret).toBe(true);
     expect(JSON.stringify([body, await get(), await get(org.owner.token)])).not.toContain(secret);
@@ -132,7 +135,7 @@ describe('PUT /support/config/orgs/{orgId}', () => {
     [{ environment: 'staging' }, ['body', 'environment']],
     [{ org_id: 'org_other' }, ['body', 'org_id']],
     [{ has_outbox_webhook_secret: true }, ['body', 'has_outbox_webhook_secret']],
-  ])('refuses %j: 400, naming the field, and changes nothing', async (body, where) => {
+  ])('refuses %j with 400 naming the field, and changes nothing', async (body, where) => {
     const answer = await put(body);
     expect([answer.status, answer.body.code, answer.body.details[0].path]).toEqual([400, 'VALIDATION', where]);
     expect((await get()).updated_at).toBeNull();
@@ -143,13 +146,13 @@ describe('PUT /support/config/orgs/{orgId}', () => {
     [['linear'], 'linear'],
     [['webhook'], 'webhook'],
     [['webhook', 'slack', 'linear'], 'slack, linear, webhook'],
-  ])('refuses the destinations %j while not connected, saying which: 400', async (outbox_providers, said) => {
+  ])('refuses the destinations %j with 400 naming those not connected', async (outbox_providers, said) => {
     const { status, body } = await put({ outbox_providers });
     expect([status, body.code]).toEqual([400, 'PROVIDER_NOT_CONNECTED']);
     for (const name of said.split(', ')) expect(body.error).toContain(name);
   });
 
-  it('takes webhook with its address and secret, and then neither away: 400', async () => {
+  it('accepts the destination webhook with URL and secret, which then cannot be removed: 400', async () => {
     const webhook = { outbox_providers: ['webhook'], outbox_webhook_url: url, outbox_webhook_secret: secret };
     expect((await put(webhook)).status).toBe(200);
     const { status, body } = await put({ outbox_webhook_url: null });
@@ -161,7 +164,7 @@ describe('PUT /support/config/orgs/{orgId}', () => {
     );
   });
 
-  it('refuses webhook without a secret, sent or stored: 400, naming outbox_webhook_secret', async () => {
+  it('refuses the destination webhook without a secret with 400 naming outbox_webhook_secret', async () => {
     const webhook = { outbox_providers: ['webhook'], outbox_webhook_url: url };
     const { status, body } = await put(webhook);
     expect([status, body.code, body.details[0].path]).toEqual([400, 'VALIDATION', ['body', 'outbox_webhook_secret']]);
@@ -170,7 +173,7 @@ describe('PUT /support/config/orgs/{orgId}', () => {
     expect((await put(webhook)).status).toBe(200);
   });
 
-  it('never holds webhook without an address, however selecting and clearing race', async () => {
+  it('never has the destination webhook without a URL, even when both are changed concurrently', async () => {
     await put({ outbox_webhook_secret: secret });
     for (let round = 0; round < 8; round++) {
       await put({ outbox_providers: [], outbox_webhook_url: url });
@@ -185,7 +188,7 @@ describe('PUT /support/config/orgs/{orgId}', () => {
 describe('going live', () => {
   const setEnvironment = (environment: string, token: string) => put({ environment }, token);
 
-  it('is for owners and admins, and for no key whatever its scopes: 403', async () => {
+  it('is allowed to owners and admins, and to no API key whatever its scopes: 403', async () => {
     const [plain, admin] = [await api.join(org), await api.join(org, 'admin')];
     for (const token of [key, plain.token]) {
       const { status, body } = await put({ environment: 'production', kb_segment_strict: true }, token);
@@ -196,7 +199,7 @@ describe('going live', () => {
     expect((await put({ kb_segment_strict: true }, plain.token)).status).toBe(200);
   });
 
-  it('makes a live key act live within a second, and going back makes it act as test again', async () => {
+  it('makes a live key act in live mode within a second; going back makes it act in test mode again', async () => {
     const live = (await api.newKey(org, { mode: 'live' })).token;
     const self = async () => (await api.request('GET', '/support/developer-keys/self', { token: live })).body;
     expect(await self()).toMatchObject({ mode: 'test', environment: 'live', warning: { code: 'LIVE_KEY_NOT_ACTIVE' } });
@@ -214,7 +217,7 @@ describe('going live', () => {
     expect(back.warning.code).toBe('LIVE_KEY_NOT_ACTIVE');
   });
 
-  it('leaves a test key what it is', async () => {
+  it('does not change how a test key acts', async () => {
     await setEnvironment('production', org.owner.token);
     const live = (await api.newKey(org, { mode: 'live' })).token;
     expect((await api.request('GET', '/support/developer-keys/self', { token: live })).body.mode).toBe('live');
@@ -239,7 +242,7 @@ describe('GET|POST /orgs/{orgId}/go-live', () => {
     (await api.request('POST', `/orgs/${org.orgId}/kb/query`, { token, body: { query } })).body.answer;
 
   const hours = 'When does the branch in Lisbon open?';
-  /** A page and a document that answer, and a file that cannot be read. */
+  /** An indexed page and document, and a file that cannot be read. */
   async function filled(): Promise<void> {
     const crawler = await newCrawler(api, { org });
     const site = await startSite({ '/': page('Opening hours', 'The branch in Lisbon opens at half past nine.') });
@@ -260,7 +263,7 @@ describe('GET|POST /orgs/{orgId}/go-live', () => {
     expect((await api.processed(org.orgId, key, empty.body.document.doc_id)).status).toBe('failed');
   }
 
-  it('says what is live, and takes over what test mode has in one step; test data stay', async () => {
+  it('reports what is live, and copies the test data to live in one step; the test data stay', async () => {
     await filled();
     await put({ allowed_origins: ['https://shop.example'] });
     expect(await answer(key, hours)).toContain('half past nine');
@@ -292,7 +295,7 @@ describe('GET|POST /orgs/{orgId}/go-live', () => {
     expect((await list('knowledge-base')).entries).toMatchObject([{ segments: ['retail'], mode: 'live' }]);
     expect(await answer(key, 'What does the gannet card cost?')).toContain('12 EUR');
 
-    // What is there is not taken over once more, and nothing of it is indexed twice.
+    // Existing live data is neither copied nor indexed again.
     const { requested_at } = after.copy;
     await goLive({ copy_from_test: true });
     const again = await finished();
@@ -302,7 +305,7 @@ describe('GET|POST /orgs/{orgId}/go-live', () => {
     expect((await api.request('POST', `/orgs/${org.orgId}/knowledge-base/prune`, prune)).body.orphaned).toEqual([]);
   });
 
-  it('without copy_from_test only goes live', async () => {
+  it('without copy_from_test only takes the organization live', async () => {
     await api.upload(org.orgId, key, { name: 'a.md', content: 'The gate is green.' });
     const { body } = await goLive();
     expect(body.data).toMatchObject({
@@ -313,7 +316,7 @@ describe('GET|POST /orgs/{orgId}/go-live', () => {
     });
   });
 
-  it('is begun by admins and seen by members; no key, no other field', async () => {
+  it('requires an admin to start it, and is visible to members; keys and unknown fields are refused', async () => {
     const plain = await api.join(org);
     expect((await goLive({}, plain.token)).body.code).toBe('MISSING_ROLE');
     expect((await see(plain.token)).environment).toBe('sandbox');
@@ -321,7 +324,7 @@ describe('GET|POST /orgs/{orgId}/go-live', () => {
     expect((await goLive({ copy: true })).status).toBe(400);
   });
 
-  it('whose process died is brought to its end by the sweeper', async () => {
+  it('is completed by the sweeper when the process died', async () => {
     const { body } = await api.upload(org.orgId, key, { name: 'a.md', content: 'The gate is green.' });
     await api.processed(org.orgId, key, body.document.doc_id);
     const copyId = `copy_${org.orgId}`;
