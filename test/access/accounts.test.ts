@@ -93,7 +93,7 @@ const withoutIds = ({ status, body, headers }: Reply) => [
 ];
 
 describe('a forgotten password', () => {
-  it('is replaced through a mailed link, once; all logins and other links end, and the owner is notified', async () => {
+  it('a forgotten password is replaced through a mailed link, once; all logins and other links end, and the owner is notified', async () => {
     const { email, password: old, token } = await api.newUser();
     expect((await forgot(email)).status).toBe(202);
     expect((await forgot(` ${email.toUpperCase()}`)).body.data).toEqual({ accepted: true });
@@ -117,7 +117,7 @@ describe('a forgotten password', () => {
     expect((await mailsTo(email, 3)).at(-1)!.subject).toBe('Your password was changed');
   });
 
-  it('gets the same answer for unknown and known addresses, and no mail is sent to unknown ones', async () => {
+  it('a forgotten password gets the same answer for unknown and known addresses, and no mail is sent to unknown ones', async () => {
     const { email } = await api.newUser();
     const nobody = `${randomUUID()}@example.com`;
     const [known, unknown] = [await forgot(email), await forgot(nobody)];
@@ -127,7 +127,7 @@ describe('a forgotten password', () => {
     expect(await greenMail.mailsOf(nobody)).toEqual([]);
   });
 
-  it('can be requested five times an hour per mailbox, with or without an account: 429', async () => {
+  it('a forgotten password can be requested five times an hour per mailbox, with or without an account: 429', async () => {
     for (const email of [(await api.newUser()).email, `${randomUUID()}@example.com`]) {
       const answers = [];
       for (let i = 0; i < 6; i++) answers.push(await forgot(email));
@@ -136,7 +136,7 @@ describe('a forgotten password', () => {
     }
   });
 
-  it('can be replaced by only one of several concurrent uses of a link', async () => {
+  it('a forgotten password can be replaced by only one of several concurrent uses of a link', async () => {
     const { email } = await api.newUser();
     await forgot(email);
     const token = await linkTo(email);
@@ -147,7 +147,7 @@ describe('a forgotten password', () => {
     expect((await login(email, won)).status).toBe(200);
   });
 
-  it('cannot be replaced by an invented link, a link of another kind, or after half an hour', async () => {
+  it('a forgotten password cannot be replaced by an invented link, a link of another kind, or after half an hour', async () => {
     const user = await api.newUser();
     const { email } = user;
     await forgot(email);
@@ -180,7 +180,7 @@ describe('a forgotten password', () => {
     expect(await db.collection('users').findOne({ email })).toMatchObject({ identities: [identity] });
   });
 
-  it('cannot be replaced without a mail server: 409', async () => {
+  it('a forgotten password cannot be replaced without a mail server: 409', async () => {
     const refused = await system().request('POST', '/auth/password/forgot', { body: { email: 'a@b.example' } });
     expect([refused.status, refused.body.code]).toEqual([409, 'NO_MAIL_SERVER']);
   });
@@ -230,7 +230,7 @@ describe('changing the e-mail address', () => {
     expect(await db.collection('deliveries').countDocuments({ destination: fresh })).toBe(0);
   });
 
-  it('does not reveal whether the new address is taken: same answer, and no mail to a taken one', async () => {
+  it('changing the e-mail address does not reveal whether the new address is taken: same answer, and no mail to a taken one', async () => {
     const [user, other] = [await api.newUser(), await api.newUser()];
     const free = `${randomUUID()}@example.com`;
     expect(withoutIds(await change(user, other.email))).toEqual(withoutIds(await change(user, free)));
@@ -307,7 +307,7 @@ describe('invitations', () => {
     expect((await invite(org, user.email)).body.code).toBe('ALREADY_MEMBER');
   });
 
-  it('are sent instead of adding an unproven address, and only the owner of the mailbox can join', async () => {
+  it('invitations are sent instead of adding an unproven address, and only the owner of the mailbox can join', async () => {
     const org = await api.newOrg();
     const squatter = await api.newUser();
     const add = () => post(`/orgs/${org.orgId}/members`, { email: squatter.email, role: 'admin' }, org.owner.token);
@@ -386,7 +386,7 @@ describe('invitations', () => {
     expect((await membersOf(org)).map(({ email }) => email)).not.toContain(user.email);
   });
 
-  it('can be accepted again by their person when the process died before it stored the membership', async () => {
+  it('invitations can be accepted again by their person when the process died before it stored the membership', async () => {
     const org = await api.newOrg();
     const [user, other] = [await api.newUser(), await api.newUser()];
     await invite(org, user.email);
@@ -433,7 +433,7 @@ describe('invitations', () => {
     expect(await settled(email, 'account.invitation', 3)).toEqual(['delivered', 'delivered', 'delivered']);
   });
 
-  it('are limited per account and day over all its organizations, to fewer while its address is unproven: 429', async () => {
+  it('invitations are limited per account and day over all its organizations, to fewer while its address is unproven: 429', async () => {
     const owner = await api.newUser();
     const orgs = [await api.newOrg(owner), await api.newOrg(owner)];
     const inviteNext = async () => {
@@ -450,7 +450,7 @@ describe('invitations', () => {
     expect(then).toEqual([201, 201, 201, true]);
   });
 
-  it('are limited per organization and day over all its members: 429', async () => {
+  it('invitations are limited per organization and day over all its members: 429', async () => {
     const org = await api.newOrg();
     const [admin, email] = [await api.newUser(), () => `${randomUUID()}@example.com`];
     await proveAddresses(db, org.owner, admin);

@@ -35,7 +35,7 @@ describe('POST /auth/register', () => {
     });
   });
 
-  it('with `company` makes the user the owner of a sandbox organization', async () => {
+  it('a registration with `company` makes the user the owner of a sandbox organization', async () => {
     const { body } = await register({ company: 'Analytical Engines' });
     const [membership] = body.data.organizations;
     expect(membership).toEqual({ org_id: expect.stringMatching(/^org_/), name: 'Analytical Engines', role: 'owner' });
@@ -125,7 +125,7 @@ describe('POST /auth/login', () => {
     expect(names(unknown.headers)).toEqual(names(wrong.headers));
   });
 
-  it('locks an account after five failures, even for the right password: 429 with Retry-After', async () => {
+  it('login is locked after five failures, even with the right password: 429 with Retry-After', async () => {
     const { email, password: right } = await api.newUser();
     for (let i = 0; i < 5; i++) expect((await login(email, 'not the password')).status).toBe(401);
     const closed = await login(email, right);
@@ -136,20 +136,20 @@ describe('POST /auth/login', () => {
     expect((await login(other.email, other.password)).status).toBe(200);
   });
 
-  it('locks an unknown address in the same way', async () => {
+  it('login is locked in the same way for an unknown address', async () => {
     const email = newEmail();
     for (let i = 0; i < 5; i++) expect((await login(email)).status).toBe(401);
     expect((await login(email)).status).toBe(429);
   });
 
-  it('checks at most five of twenty parallel guesses', async () => {
+  it('login checks at most five of twenty parallel guesses', async () => {
     const { email } = await api.newUser();
     const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => login(email, `guess number ${i}`)));
     const count = (status: number) => answers.filter((a) => a.status === status).length;
     expect([count(401), count(429)]).toEqual([5, 15]);
   });
 
-  it('does not count successful logins', async () => {
+  it('successful logins do not count towards the limit', async () => {
     const { email, password: right } = await api.newUser();
     for (let i = 0; i < 4; i++) await login(email, 'not the password');
     for (let i = 0; i < 8; i++) expect((await login(email, right)).status).toBe(200);
@@ -196,7 +196,7 @@ describe('GET /auth/me', () => {
 });
 
 describe('passwords', () => {
-  it('are checked at the same cost for an account that does not exist', async () => {
+  it('passwords are checked at the same cost for an account that does not exist', async () => {
     const checked: string[] = [];
     const passwords = createPasswords({
       hash: (text, cost) => Promise.resolve(`${JSON.stringify(cost)}:${text as string}`),
@@ -213,7 +213,7 @@ describe('passwords', () => {
     expect(costs).toEqual(Array(3).fill('{"memoryCost":19456,"timeCost":2,"parallelism":1}'));
   });
 
-  it('are hashed by a limited number at a time; beyond a bounded queue, requests are refused', async () => {
+  it('passwords are hashed by a limited number at a time; beyond a bounded queue, requests are refused', async () => {
     const gate = createGate(2, 1);
     let running = 0;
     let most = 0;

@@ -96,7 +96,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     await until(async () => (await self(token)).status === 401, 'the key to be refused');
   });
 
-  it('with keep_keys transfers the keys to the requesting owner; an admin or the leaving member may not do that', async () => {
+  it('a removal with keep_keys transfers the keys to the requesting owner; an admin or the leaving member may not do that', async () => {
     const { org, bob } = await withMember();
     const admin = await api.join(org, 'admin');
     const { token, keyId } = await api.newKey({ ...org, owner: bob });
@@ -135,7 +135,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect(invitations).toMatchObject([{ email: body.email, status: 'revoked' }, { status: 'accepted' }]);
   });
 
-  it('is completed by the sweeper when the process died after removing the member', async () => {
+  it('a removal is completed by the sweeper when the process died after removing the member', async () => {
     const { org, bob } = await withMember();
     const id = await taskOf(org, bob);
     const key = await api.newKey({ ...org, owner: bob });

@@ -158,7 +158,7 @@ describe('PATCH …/keys/{keyId}', () => {
     expect((await patch(key.key_id, body)).status).toBe(400);
   });
 
-  it('cannot edit a revoked key: 409', async () => {
+  it('a revoked key cannot be edited: 409', async () => {
     const { key } = (await create()).body.data;
     await revoke(key.key_id);
     for (const body of [{ name: 'x' }, { expires_at: null }, {}]) {
@@ -262,7 +262,7 @@ describe('POST …/keys/{keyId}/rotate', () => {
     expect((await patch(key.key_id, { name: 'The former one' })).status).toBe(200);
   });
 
-  it('cannot rotate a revoked key: 409', async () => {
+  it('a revoked key cannot be rotated: 409', async () => {
     const { key } = (await create()).body.data;
     await revoke(key.key_id);
     expect((await rotate(key.key_id)).body.code).toBe('KEY_REVOKED');
@@ -341,10 +341,10 @@ describe('a live key before the organization is live', () => {
       (route) => ['key', 'self'].includes(route.auth.kind) && route.method === 'GET' && !/\{(?!orgId)/.test(route.path),
     );
 
-  it('has more than two readable routes to check', () => expect(readable.length).toBeGreaterThan(2));
+  it('more than two readable routes are checked with a live key', () => expect(readable.length).toBeGreaterThan(2));
 
   it.each(readable.map((route) => [route.path, route] as const))(
-    'gets mode and warning from GET %s',
+    'GET %s returns mode and warning to a live key of an organization that is not live',
     async (_, route) => {
       const live = (await api.newKey(org, { mode: 'live' })).token;
       const { status, body } = await api.request('GET', route.path.replace('{orgId}', org.orgId), { token: live });
@@ -355,7 +355,7 @@ describe('a live key before the organization is live', () => {
     },
   );
 
-  it('that asks for live data is told (400) when there will be some', async () => {
+  it('a request for live data is told (400) when there will be some', async () => {
     const live = (await api.newKey(org, { mode: 'live' })).token;
     const { status, body } = await api.request('GET', `/orgs/${org.orgId}/documents?mode=live`, { token: live });
     expect([status, body.details]).toEqual([
@@ -370,7 +370,7 @@ describe('a live key before the organization is live', () => {
     expect(body).not.toHaveProperty('warning');
   });
 
-  it('writes data that test keys see', async () => {
+  it('a live key writes the data that test keys see until the organization is live', async () => {
     const live = (await api.newKey(org, { mode: 'live' })).token;
     const { body } = await api.request('PUT', `/support/config/orgs/${org.orgId}`, {
       token: live,
@@ -396,7 +396,7 @@ describe('publishable keys', () => {
     expect(await read()).toEqual(first);
   });
 
-  it('are the same for concurrent first reads', async () => {
+  it('publishable keys are the same for concurrent first reads', async () => {
     for (let round = 0; round < 5; round++) {
       org = await api.newOrg();
       const answers = await Promise.all(Array.from({ length: 8 }, read));
@@ -404,7 +404,7 @@ describe('publishable keys', () => {
     }
   });
 
-  it('are rotated per mode, without affecting the other mode', async () => {
+  it('publishable keys are rotated per mode, without affecting the other mode', async () => {
     const before = await read();
     const { status, body } = await api.request('POST', `${base()}/publishable-keys/live/rotate`, as());
     expect([status, body.data]).toEqual([200, { mode: 'live', key: expect.stringMatching(/^svc_pk_live_/) }]);
@@ -419,7 +419,7 @@ describe('publishable keys', () => {
 });
 
 describe('tokens of keys', () => {
-  it('have a checksum that fails when a character changes', () => {
+  it('tokens of keys have a checksum that fails when a character changes', () => {
     for (const token of [newToken('secret', 'test'), newToken('publishable', 'live'), newToken('secret', 'legacy')]) {
       expect(wellFormed(token)).toBe(true);
       for (const at of [token.length - 1, token.length - 10, token.length - 30]) {
@@ -429,7 +429,7 @@ describe('tokens of keys', () => {
     }
   });
 
-  it('are all different', () => {
+  it('tokens of keys are all different', () => {
     expect(new Set(Array.from({ length: 1000 }, () => newToken('secret', 'test'))).size).toBe(1000);
   });
 });

@@ -254,7 +254,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
   });
 
   it.each([false, undefined, 'true', 1])(
-    'does not sign in to an account when the provider has not verified the address (%j): 401',
+    'an unverified address (%j) does not sign in to an existing account: 401',
     async (email_verified) => {
       const person = newPerson();
       const owner = await registered(person.email!);
@@ -267,7 +267,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
   );
 
   it.each([undefined, '', 'not an address', 'a@b.example, c@d.example'])(
-    'does not sign in a person without a valid address (%j): 401',
+    'a person without a valid address (%j) is not signed in: 401',
     async (email) => {
       const person = newPerson();
       if (email === undefined) delete person.email;
@@ -295,13 +295,13 @@ describe('a callback is refused (401)', () => {
     return url.pathname + url.search;
   };
 
-  it('when it is repeated', async () => {
+  it('a repeated callback is refused', async () => {
     const { path, cookie } = await begin(newPerson());
     expect((await finish(path, cookie)).status).toBe(200);
     await refused(path, cookie);
   });
 
-  it('with the reason in the log, but without the values that the browser sent', async () => {
+  it('a refusal logs its reason, but not the values that the browser sent', async () => {
     const { path, cookie, params } = await begin(newPerson());
     const { body } = await finish(
       edited(path, (p) => p.set('iss', second.issuer)),
@@ -329,7 +329,7 @@ describe('a callback is refused (401)', () => {
     expect(answers.map((a) => a.status).sort()).toEqual([200, 401, 401]);
   });
 
-  it('in another browser, while the right browser can still finish', async () => {
+  it('a callback in another browser is refused, while the right browser can still finish', async () => {
     const mine = await begin(newPerson());
     const theirs = await begin(newPerson());
     await refused(mine.path);
@@ -338,12 +338,12 @@ describe('a callback is refused (401)', () => {
     expect((await finish(mine.path, mine.cookie)).status).toBe(200);
   });
 
-  it('at another provider', async () => {
+  it('a callback to another provider’s URL is refused', async () => {
     const { path, cookie } = await begin(newPerson());
     await refused(path.replace('/oidc/main/', '/oidc/second/'), cookie);
   });
 
-  it('with the code of another sign-in', async () => {
+  it('a callback with the code of another sign-in is refused', async () => {
     const mine = await begin(newPerson());
     const theirs = await begin(newPerson());
     await refused(
@@ -352,7 +352,7 @@ describe('a callback is refused (401)', () => {
     );
   });
 
-  it.each(['state', 'code', 'iss'])('with a changed %s', async (name) => {
+  it.each(['state', 'code', 'iss'])('a callback with a changed %s is refused', async (name) => {
     const { path, cookie } = await begin(newPerson());
     await refused(
       edited(path, (p) => p.set(name, name === 'iss' ? second.issuer : 'changed')),
@@ -360,7 +360,7 @@ describe('a callback is refused (401)', () => {
     );
   });
 
-  it.each(['state', 'code', 'iss'])('without %s', async (name) => {
+  it.each(['state', 'code', 'iss'])('a callback without %s is refused', async (name) => {
     const { path, cookie } = await begin(newPerson());
     await refused(
       edited(path, (p) => p.delete(name)),
@@ -368,7 +368,7 @@ describe('a callback is refused (401)', () => {
     );
   });
 
-  it('after ten minutes', async () => {
+  it('a callback after ten minutes is refused', async () => {
     const before = Date.now();
     const { path, cookie } = await begin(newPerson());
     const { expires_at } = (
@@ -386,13 +386,13 @@ describe('a callback is refused (401)', () => {
     await refused(path, cookie);
   });
 
-  it('when the person denied access', async () => {
+  it('a callback is refused when the person denied access', async () => {
     const { path, cookie, params } = await begin(undefined);
     expect(params.get('error')).toBe('access_denied');
     await refused(path, cookie);
   });
 
-  it('when the provider rejects our client secret', async () => {
+  it('a callback is refused when the provider rejects our client secret', async () => {
     const { path, cookie } = await begin(newPerson(), 'bad-secret');
     await refused(path, cookie);
   });
@@ -400,7 +400,7 @@ describe('a callback is refused (401)', () => {
   it.each([
     ['whose ID token was made for another sign-in (nonce)', (kept: object) => ({ ...kept, nonce: 'another nonce' })],
     ['whose code was asked for by somebody else (PKCE)', (kept: object) => ({ ...kept, verifier: 'v'.repeat(43) })],
-  ])('in a sign-in with this fault: %s', async (_, change) => {
+  ])('a callback is refused for this fault: %s', async (_, change) => {
     const { path, cookie, params } = await begin(newPerson());
     const id = createHash('sha256').update(params.get('state')!).digest('hex');
     const states = db.collection<{ _id: string; sealed: string }>('one_time_states');

@@ -79,7 +79,7 @@ describe('GET /orgs', () => {
 });
 
 describe('members', () => {
-  it('are listed with their roles, in the order they joined, to every member', async () => {
+  it('members are listed with their roles, in the order they joined, to every member', async () => {
     const org = await api.newOrg();
     const admin = await joined(org, 'admin');
     const plain = await joined(org, 'member');
@@ -280,7 +280,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect((await remove(org, admin, plain.userId)).status).toBe(200);
   });
 
-  it('does not remove the last owner: 409', async () => {
+  it('the last owner cannot be removed: 409', async () => {
     const org = await api.newOrg();
     await joined(org, 'admin');
     const { status, body } = await remove(org, org.owner, org.owner.userId);

@@ -91,7 +91,7 @@ describe('POST …/mint', () => {
     expect((await ask(body.token)).status).toBe(200);
   });
 
-  it('is valid for an hour by default, and has no product when the context has none', async () => {
+  it('a session is valid for an hour by default, and has no product when the context has none', async () => {
     const { body } = await mint({ customer: { email: newEmail() }, context: { productType: ' ' } });
     const payload = decodeJwt(body.token);
     expect(payload.exp! - payload.iat!).toBe(3600);
@@ -220,7 +220,7 @@ describe('POST …/mint', () => {
     expect((await ask(inLive.body.token)).status).toBe(200);
   });
 
-  it('with a live key creates a test session with a warning until the organization is live', async () => {
+  it('a live key mints a test session with a warning until the organization is live', async () => {
     const live = (await api.newKey(org, { mode: 'live' })).token;
     const { body } = await mint({ customer: { email: newEmail() } }, {}, live);
     expect(body).toMatchObject({ mode: 'test', warning: { code: 'LIVE_KEY_NOT_ACTIVE', message: expect.any(String) } });
@@ -230,7 +230,7 @@ describe('POST …/mint', () => {
 });
 
 describe('the customer of a session', () => {
-  it('is recognized by the same e-mail in any spelling, and by the same external id', async () => {
+  it('the customer of a session is recognized by the same e-mail in any spelling, and by the same external id', async () => {
     const email = newEmail();
     const byEmail = [
       await mint({ customer: { email } }),
@@ -262,7 +262,7 @@ describe('the customer of a session', () => {
     });
   });
 
-  it('is found by external id rather than e-mail, and by that e-mail from then on', async () => {
+  it('the customer of a session is found by external id rather than e-mail, and by that e-mail from then on', async () => {
     const email = newEmail();
     const byEmail = await mint({ customer: { email } });
     const byId = await mint({ customer: { externalCustomerId: 'u-1' } });
@@ -273,7 +273,7 @@ describe('the customer of a session', () => {
     expect(byEmail.body.customer_id).not.toBe(byId.body.customer_id);
   });
 
-  it('who changes the e-mail is no longer found by the old one', async () => {
+  it('a customer who changes the e-mail is no longer found by the old one', async () => {
     const [old, next] = [newEmail(), newEmail()];
     const first = await mint({ customer: { email: old, externalCustomerId: 'u-1' } });
     const moved = await mint({ customer: { email: next, externalCustomerId: 'u-1' } });
@@ -286,7 +286,7 @@ describe('the customer of a session', () => {
     ['an e-mail', () => ({ email: 'race@customer.example' })],
     ['an external id', () => ({ externalCustomerId: 'race' })],
     ['both', () => ({ email: 'race@customer.example', externalCustomerId: 'race' })],
-  ])('is created once by concurrent mints with %s', async (_, customer) => {
+  ])('the customer of a session is created once by concurrent mints with %s', async (_, customer) => {
     const replies = await Promise.all(Array.from({ length: 24 }, () => mint({ customer: customer() })));
     expect(replies.map(({ status }) => status)).toEqual(Array(24).fill(200));
     expect(customerIds(replies)).toHaveLength(1);
@@ -305,14 +305,14 @@ describe('the customer of a session', () => {
     expect(await db().collection('customers').countDocuments({ org_id: org.orgId })).toBe(2);
   });
 
-  it('is a different one in another organization', async () => {
+  it('the customer of a session is a different one in another organization', async () => {
     const email = newEmail();
     const here = await mint({ customer: { email } });
     const there = await api.newSession(await api.newOrg(), { body: { customer: { email } } });
     expect(there.customerId).not.toBe(here.body.customer_id);
   });
 
-  it('is never the same as the anonymous visitor named in the session', async () => {
+  it('the customer of a session is never the same as the anonymous visitor named in the session', async () => {
     const visitorId = randomUUID();
     await db()
       .collection<{ _id: string }>('customers')
@@ -399,14 +399,14 @@ describe('a session token', () => {
     await removeDataDir(env);
   });
 
-  it('is accepted for its own organization only, and gets 404 elsewhere', async () => {
+  it('a session token is accepted for its own organization only, and gets 404 elsewhere', async () => {
     const { token } = await api.newSession(org, { key });
     const other = await api.newOrg();
     const [there, nowhere] = [await ask(token, other.orgId), await ask(token, 'org_nothing')];
     expect([there.status, there.body.error]).toEqual([404, nowhere.body.error]);
   });
 
-  it('is refused once it has expired, even though its record exists', async () => {
+  it('a session token is refused once it has expired, even though its record exists', async () => {
     const { sessionId, customerId } = await api.newSession(org, { key });
     const claims = { sessionId, customerId, orgId: org.orgId, mode: 'test' as const, verified: true };
     const now = Date.now();
@@ -416,7 +416,7 @@ describe('a session token', () => {
     expect((await ask(over)).status).toBe(401);
   });
 
-  it('is refused without a session record, and with another organization’s record', async () => {
+  it('a session token is refused without a session record, and with another organization’s record', async () => {
     const other = await api.newSession(await api.newOrg());
     const claims = { customerId: 'cus_1', orgId: org.orgId, mode: 'test' as const, verified: true };
     const end = new Date(Date.now() + 60_000);
@@ -426,7 +426,7 @@ describe('a session token', () => {
     }
   });
 
-  it('is not accepted as a login, nor a login as a session', async () => {
+  it('a session token is not accepted as a login, nor a login as a session', async () => {
     const { token } = await api.newSession(org, { key });
     expect((await api.request('GET', '/auth/me', { token })).status).toBe(401);
     expect((await ask(org.owner.token)).status).toBe(401);
@@ -440,7 +440,7 @@ describe('…/embed-secret', () => {
   const make = (body: Record<string, unknown> = {}, token = key) => api.request('POST', path(), { token, body });
   const look = (token = key) => api.request('GET', path(), { token });
 
-  it('is shown once and stored encrypted; later reads tell only that it exists', async () => {
+  it('an embed secret is shown once and stored encrypted; later reads tell only that it exists', async () => {
     expect((await look()).body).toEqual({ mode: 'test', exists: false, created_at: null, former_until: null });
     const { status, body } = await make();
     expect([status, body]).toEqual([
@@ -458,7 +458,7 @@ describe('…/embed-secret', () => {
     expect(JSON.stringify(rows)).not.toContain(body.embed_secret);
   });
 
-  it('is separate for each mode, and a member names the mode', async () => {
+  it('each mode has its own embed secret, and a member names the mode', async () => {
     await api.goLive(org);
     const live = await api.request('POST', `${path()}?mode=live`, { token: org.owner.token, body: {} });
     expect([live.body.mode, (await look()).body.exists]).toEqual(['live', false]);
@@ -466,7 +466,7 @@ describe('…/embed-secret', () => {
     expect(seen.body).toMatchObject({ mode: 'live', exists: true });
   });
 
-  it('may overlap with its successor for up to 7 days', async () => {
+  it('an embed secret may overlap with its successor for up to 7 days', async () => {
     await make();
     const before = Date.now();
     await make({ overlap_seconds: 60 });
@@ -478,7 +478,7 @@ describe('…/embed-secret', () => {
     expect((await make({ overlap_seconds: 7 * 86_400 + 1 })).status).toBe(400);
   });
 
-  it('created by concurrent requests is stored once, and each response has its own value', async () => {
+  it('concurrent requests for a new embed secret store one, and each response has its own value', async () => {
     const made = await Promise.all(Array.from({ length: 8 }, () => make()));
     expect(made.map(({ status }) => status)).toEqual(Array(8).fill(201));
     expect(new Set(made.map(({ body }) => body.embed_secret)).size).toBe(8);

@@ -57,7 +57,7 @@ describe('a login token', () => {
     expect(await tokens.verify(token)).toBeUndefined();
   });
 
-  it('is accepted by every process', async () => {
+  it('a login token is accepted by every process', async () => {
     const { token } = await newProcess().sign('usr_1', 0);
     expect(await newProcess().verify(token)).toEqual({ userId: 'usr_1', epoch: 0 });
   });
@@ -87,7 +87,7 @@ describe('a forged token is refused', () => {
   const signed = (payload: Record<string, unknown>, header: Record<string, unknown> = {}, key = ourKey) =>
     new SignJWT(payload).setProtectedHeader({ alg: 'EdDSA', kid, ...header }).sign(key);
 
-  it('while a token with the unchanged claims is accepted, so that the other cases mean something', async () => {
+  it('a token with unchanged claims is accepted, so that the other cases mean something', async () => {
     expect(await tokens.verify(await signed(claims()))).toEqual({ userId: 'usr_1', epoch: 0 });
   });
 
@@ -131,7 +131,7 @@ describe('a forged token is refused', () => {
     ],
     ['cut short', async () => (await signed(claims())).slice(0, -2)],
     ['nonsense', () => Promise.resolve('a.b.c')],
-  ])('for this fault: %s', async (_, make) => {
+  ])('a token is refused for this fault: %s', async (_, make) => {
     expect(await tokens.verify(await make())).toBeUndefined();
   });
 });
@@ -147,7 +147,7 @@ describe('a session token', () => {
   };
   const end = new Date(start + 60_000);
 
-  it('has all the session’s claims, in every process and until its last second', async () => {
+  it('a session token has all the session’s claims, in every process and until its last second', async () => {
     const token = await newProcess().signSession(claims, end);
     const plain = { ...claims, verified: false };
     delete plain.productType;
@@ -161,7 +161,7 @@ describe('a session token', () => {
     expect(await newProcess().verifySession(token)).toBeUndefined();
   });
 
-  it('is not accepted as a login, nor a login token as a session', async () => {
+  it('a session token is not accepted as a login, nor a login token as a session', async () => {
     const tokens = newProcess();
     expect(await tokens.verify(await tokens.signSession(claims, end))).toBeUndefined();
     expect(await tokens.verifySession((await tokens.sign('usr_1', 0)).token)).toBeUndefined();
@@ -179,7 +179,7 @@ describe('a session token', () => {
     ['no end', { exp: undefined }],
     ['another audience', { aud: 'dashboard' }],
     ['another issuer', { iss: 'https://elsewhere.example' }],
-  ])('is refused with %s', async (_, change) => {
+  ])('a session token is refused with %s', async (_, change) => {
     const tokens = newProcess();
     const { kid } = (await tokens.jwks()).keys[0]!;
     const [record] = await listSigningKeys();

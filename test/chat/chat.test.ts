@@ -310,7 +310,7 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
 });
 
 describe('a client that resumes', () => {
-  it('gets each frame it missed exactly once, also from another process', async () => {
+  it('a client that resumes gets each frame it missed exactly once, also from another process', async () => {
     const client = await newClient();
     client.say('Hello', 'a');
     await client.frame('ack');
@@ -334,7 +334,7 @@ describe('a client that resumes', () => {
     expect(client.all('welcome').map(({ seq }) => seq)).toEqual([0, 1, last]);
   });
 
-  it('gets the history when its resume_from is no sequence number of this conversation', async () => {
+  it('a client that resumes gets the history when its resume_from is no sequence number of this conversation', async () => {
     const client = await newClient();
     client.say('Hello');
     await client.frame('ack');
@@ -345,7 +345,7 @@ describe('a client that resumes', () => {
     }
   });
 
-  it('gets the history when the missed frames are no longer in the log, or are too many', async () => {
+  it('a client that resumes gets the history when the missed frames are no longer in the log, or are too many', async () => {
     const client = await newClient();
     client.say('Hello');
     await client.frame('ack');
@@ -439,7 +439,7 @@ describe('a client that resumes', () => {
 });
 
 describe('a message that is sent twice with the same client_message_id', () => {
-  it('is acknowledged again and stored once', async () => {
+  it('a repeated message is acknowledged again and stored once', async () => {
     const client = await newClient();
     client.say('Hello', 'same');
     await client.frame('ack');
@@ -457,7 +457,7 @@ describe('a message that is sent twice with the same client_message_id', () => {
     expect([status, body]).toEqual([202, { conv_id: client.convId, message_id: first!.message_id, duplicate: true }]);
   });
 
-  it('becomes one message of one conversation, even when sent concurrently over two processes, sockets and REST', async () => {
+  it('a repeated message becomes one message of one conversation, even when sent concurrently over two processes, sockets and REST', async () => {
     for (let round = 0; round < 8; round++) {
       const minted = await session();
       const tabs = [clientOf(minted), clientOf(minted)] as const;
@@ -480,7 +480,7 @@ describe('a message that is sent twice with the same client_message_id', () => {
     }
   });
 
-  it('is stored once when it is resent to another process after the first process died', async () => {
+  it('a message is stored once when it is resent to another process after the first process died', async () => {
     const doomed = await startProcess('api/server.ts', env);
     spare.push(doomed);
     const client = await newClient({}, doomed.url);
@@ -802,7 +802,7 @@ async function publishable(): Promise<string> {
 }
 
 describe('a client that does not read from its socket', () => {
-  it('is disconnected, while other clients of the conversation get every frame', async () => {
+  it('a client that does not read from its socket is disconnected, while other clients of the conversation get every frame', async () => {
     const reader = await newClient({}, there.url);
     const minted = { orgId: reader.orgId, token: reader.credentials['sessionToken']! };
     const { pathname, search } = new URL(chatUrl(there.url, minted.orgId, { sessionToken: minted.token }));
@@ -851,7 +851,7 @@ describe('the monthly limit of test conversations', () => {
 });
 
 describe('a connection that is dead without having been closed', () => {
-  it('is terminated when it does not answer pings, while connections that answer stay open', async () => {
+  it('a dead connection is terminated when it does not answer pings, while connections that answer stay open', async () => {
     const pinging = await startProcess('test/kit/chatapi.ts', { ...env, PING_EVERY_MS: '5000' });
     spare.push(pinging);
     const client = await newClient({}, pinging.url);
@@ -953,7 +953,7 @@ describe('a process whose change stream breaks', () => {
 });
 
 describe('a process that is shut down', () => {
-  it('sends the remaining frames, closes its sockets with 1012, and the clients resume in another process', async () => {
+  it('a process that shuts down sends the remaining frames, closes its sockets with 1012, and the clients resume elsewhere', async () => {
     const stopping = await startProcess('api/server.ts', env);
     const client = await newClient({}, stopping.url);
     client.say('Hello', 'a');

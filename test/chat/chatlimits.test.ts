@@ -124,7 +124,7 @@ async function handshake(address: string, query: Query, url = here.url) {
 }
 
 describe('one client address', () => {
-  it('has a limit of sockets per process; further handshakes get 429, and other addresses are not affected', async () => {
+  it('a client address has a limit of sockets per process; further handshakes get 429, and other addresses are not affected', async () => {
     const address = newAddress();
     const open = await Promise.all([1, 2, 3].map(async () => tries(minted(await session(), address))));
     expect(open.map((client) => client.isOpen)).toEqual([true, true, true]);
@@ -141,7 +141,7 @@ describe('one client address', () => {
     await until(async () => (await handshake(address, { sessionToken })).status === 101, 'room for another one');
   });
 
-  it('in IPv6 is the /64 network: another host of the network shares its limit', async () => {
+  it('an IPv6 client is its /64 network: another host of the network shares its limit', async () => {
     const open = [1, 2, 3].map(async (host) => tries(minted(await session(), `2001:db8:7:7::${host}`)));
     await Promise.all(open);
     const { token: sessionToken } = await session();
@@ -149,7 +149,7 @@ describe('one client address', () => {
     expect((await handshake('2001:db8:7:8::1', { sessionToken })).status).toBe(101);
   });
 
-  it('in IPv6 is the /64 network for failed sign-ins too: another host of the network shares the count', async () => {
+  it('an IPv6 client is its /64 network for failed sign-ins too: another host of the network shares the count', async () => {
     const { email, password } = await api.newUser();
     const guess = async (address: string, given: string) =>
       (
@@ -168,7 +168,7 @@ describe('one client address', () => {
     expect(await guess('2001:db8:7:a::1', password)).toBe(200);
   });
 
-  it('has a limit of connections per minute over both processes, whatever session or visitor it presents', async () => {
+  it('a client address has a limit of connections per minute over both processes, whatever session or visitor it presents', async () => {
     const address = newAddress();
     for (let i = 0; i < 8; i += 1) {
       const client = await tries(
@@ -187,7 +187,7 @@ describe('one client address', () => {
     expect((await tries(embed(newAddress()))).isOpen).toBe(true);
   });
 
-  it('has a limit of embed messages per minute over all its visitors; minted sessions are not counted', async () => {
+  it('a client address has a limit of embed messages per minute over all its visitors; minted sessions are not counted', async () => {
     const address = newAddress();
     const visitors = await Promise.all([tries(embed(address)), tries(embed(address), there.url)]);
     for (let i = 0; i < 5; i += 1) {
@@ -211,7 +211,7 @@ describe('one client address', () => {
 });
 
 describe('one session', () => {
-  it('has a limit of connections per minute, over both processes and all client addresses', async () => {
+  it('a session has a limit of connections per minute, over both processes and all client addresses', async () => {
     const one = await session();
     for (let i = 0; i < 5; i += 1) {
       const client = await tries(minted(one), i % 2 ? here.url : there.url);
@@ -231,7 +231,7 @@ describe('one session', () => {
     ['end', { type: 'end' }],
     ['context_update', { type: 'context_update', context: { page: 'Prices' } }],
     ['earlier', { type: 'earlier', cursor: Buffer.from('nothing').toString('base64url') }],
-  ])('has a limit of %s frames per minute, as expensive as messages', async (_, frame) => {
+  ])('a session has a limit of %s frames per minute, as expensive as messages', async (_, frame) => {
     const one = await session();
     const [client, tab] = await Promise.all([tries(minted(one)), tries(minted(one), there.url)]);
     for (const socket of [client, tab]) {
@@ -277,7 +277,7 @@ describe('an embed’s open socket', () => {
   /** Moves the clock of the process that holds the sockets. */
   const minutesLater = (minutes: number) => moveClock(here, minutes * 60_000 + 1_000);
 
-  it('is closed with 4401 after the publishable key was rotated; a minted session’s socket stays open', async () => {
+  it('an embed’s open socket is closed with 4401 after the publishable key was rotated; a minted session’s socket stays open', async () => {
     const own = await bank();
     const [visitor, bystander] = [await own.open(page), await tries(minted(await session()))];
     const path = `/support/developer-keys/orgs/${own.orgId}/publishable-keys/test/rotate`;
@@ -288,7 +288,7 @@ describe('an embed’s open socket', () => {
     await isOpen(bystander);
   });
 
-  it('is closed with 4403 after its origin was removed from the allowlist; sockets of other origins stay open', async () => {
+  it('an embed’s open socket is closed with 4403 after its origin was removed from the allowlist; sockets of other origins stay open', async () => {
     const own = await bank();
     const [visitor, bystander] = [await own.open(page), await own.open('http://localhost:8080')];
     await own.allow([]);
@@ -297,7 +297,7 @@ describe('an embed’s open socket', () => {
     await isOpen(bystander);
   });
 
-  it('is closed with 4401 after the secret that signed its e-mail was replaced; anonymous visitors stay connected', async () => {
+  it('an embed’s open socket is closed with 4401 after the secret that signed its e-mail was replaced; anonymous visitors stay connected', async () => {
     const own = await bank();
     const visitor = await own.open(page, signed(await own.secret(), 'ada@example.com'));
     const bystander = await own.open(page);

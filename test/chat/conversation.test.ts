@@ -151,7 +151,7 @@ describe('a customer’s message', () => {
     orgId = await newOrg();
   });
 
-  it('is answered from the documents, with sources and a record of how the answer was found', async () => {
+  it('a customer’s message is answered from the documents, with sources and a record of how the answer was found', async () => {
     const customer = await newCustomer(orgId);
     const id = await customer.say('What does the gannet card cost?', 'c1');
     const answer = await customer.answered(id);
@@ -191,12 +191,12 @@ describe('a customer’s message', () => {
     expect((await customer.messages()).map(({ role }) => role)).toEqual(['customer', 'ai']);
   });
 
-  it('is answered by a worker without a spare child process for reading files', () => {
+  it('a customer’s message is answered by a worker without a spare child process for reading files', () => {
     const { pid } = runningWorker().child;
     expect(processTree(pid!)).toEqual([pid]);
   });
 
-  it('that repeats a question gets other sentences of the passage first, then the statement that there is no more', async () => {
+  it('a repeated question gets other sentences of the passage first, then the statement that there is no more', async () => {
     const customer = await newCustomer(orgId);
     const bodies: string[] = [];
     for (let times = 0; times < 3; times += 1)
@@ -207,14 +207,14 @@ describe('a customer’s message', () => {
     expect((await customer.conversation()).misses).toBe(0);
   });
 
-  it('that refers to the previous message is understood together with it', async () => {
+  it('a message that refers to the previous one is understood together with it', async () => {
     const customer = await newCustomer(orgId);
     await customer.ask('What does the gannet card cost?');
     const answer = await customer.ask('And for students?');
     expect(answer.body).toContain('free for students');
   });
 
-  it('without an answer gets the “not found” sentence, and the second one in a row escalates the conversation', async () => {
+  it('a question without an answer gets the “not found” sentence, and the second one in a row escalates the conversation', async () => {
     const customer = await newCustomer(orgId);
     const first = await customer.ask('Do you sell umbrellas?');
     expect(first).toMatchObject({ body: ownSentences.notFound.en, has_context: false, sources: [] });
@@ -232,7 +232,7 @@ describe('a customer’s message', () => {
     expect(told.slice(1).map(({ body }) => body)).toEqual([{ ticket_id: ticket!.ticket_id }, { status: 'escalated' }]);
   });
 
-  it('after an escalation by misses is answered only when the agent is certain, and never once a member has taken over', async () => {
+  it('after an escalation by misses the agent answers only when it is certain, and never once a member has taken over', async () => {
     const customer = await newMissed(orgId);
     const outcome = async (body: string) => {
       const before = (await customer.frames()).length;
@@ -252,7 +252,7 @@ describe('a customer’s message', () => {
     expect(shown.toSorted()).toEqual(['ack', 'escalated', 'status']);
   });
 
-  it('that asks for a person after an escalation by misses is confirmed once, and changes the ticket’s reason to “asked”', async () => {
+  it('a request for a person after an escalation by misses is confirmed once, and changes the ticket’s reason to “asked”', async () => {
     const customer = await newMissed(orgId);
     const { ticket, events } = await customer.conversation();
     expect((await customer.ask('I want to talk to a human')).body).toBe(ownSentences.called.en);
@@ -269,7 +269,7 @@ describe('a customer’s message', () => {
     }
   });
 
-  it('that is answered resets the count of misses', async () => {
+  it('an answered question resets the count of misses', async () => {
     const customer = await newCustomer(orgId);
     await customer.ask('Do you sell umbrellas?');
     await customer.ask('What does the gannet card cost?');
@@ -277,7 +277,7 @@ describe('a customer’s message', () => {
     expect((await customer.settled()).status).toBe('open');
   });
 
-  it('that asks for a person escalates the conversation without a search', async () => {
+  it('a request for a person escalates the conversation without a search', async () => {
     const customer = await newCustomer(orgId);
     const answer = await customer.ask('Ich möchte mit einem Mitarbeiter sprechen');
     expect(answer).toMatchObject({ body: ownSentences.called.de, record: { searched: null, retrieved: [] } });
@@ -287,7 +287,7 @@ describe('a customer’s message', () => {
     expect((await MessageModel.findById(id).lean())?.state).toBe('left');
   });
 
-  it('without an answer gets the “not found” sentence in its language, or in the previous message’s if it is too short to tell', async () => {
+  it('the “not found” sentence is in the question’s language, or in the previous message’s if the question is too short to tell', async () => {
     const said = [
       ['Verkaufen Sie Regenschirme?', 'IBAN?', 'de'],
       ['Vendez-vous des parapluies ?', 'هل تبيعون المظلات؟', 'fr'],
@@ -303,7 +303,7 @@ describe('a customer’s message', () => {
     );
   });
 
-  it('that is a greeting or thanks is answered without a search, and counts no miss', async () => {
+  it('a greeting or thanks is answered without a search, and counts no miss', async () => {
     const customer = await newCustomer(orgId);
     for (const [said, answer] of [
       ['Hello!', ownSentences.greeting.en],
@@ -314,7 +314,7 @@ describe('a customer’s message', () => {
     expect((await customer.settled()).misses).toBe(1);
   });
 
-  it('sent together with others is answered after them, one by one in their order', async () => {
+  it('messages sent together are answered one by one in their order', async () => {
     const customer = await newCustomer(orgId);
     const ids = [];
     for (const body of ['What does the gannet card cost?', 'Is it free for students?', 'I lost my gannet card.'])
@@ -329,7 +329,7 @@ describe('a customer’s message', () => {
     );
   });
 
-  it('that is resent with the same client_message_id is one message with one answer', async () => {
+  it('a message that is resent with the same client_message_id is stored once and answered once', async () => {
     const customer = await newCustomer(orgId);
     const ids = await Promise.all([1, 2, 3].map(() => customer.say('What does the gannet card cost?', 'same')));
     expect(new Set(ids).size).toBe(1);
@@ -361,7 +361,7 @@ describe('a customer’s message', () => {
 describe('a customer’s message that reopens a resolved conversation', () => {
   beforeAll(ensureWorker);
 
-  it('has the new status shown even when the API process died before the message was stored', async () => {
+  it('a reopened conversation shows its new status even when the API process died before storing the message', async () => {
     const orgId = await newOrg([]);
     const customer = await newCustomer(orgId);
     const { convId } = customer;
@@ -408,7 +408,7 @@ describe('the product that is searched', () => {
   const question = 'What does the heron account cost?';
 
   it.each(['business', 'all', '', ' ', { $ne: 'personal' }, ['business'], null])(
-    'is the one signed into the session, whatever the page sends: %j',
+    'the product that is searched is the one signed into the session, whatever the page sends: %j',
     async (productType) => {
       const customer = await newCustomer(orgId, { productType: 'personal' });
       await refineConversation(orgId, customer.convId, { productType, segments: ['business'] });
@@ -420,7 +420,7 @@ describe('the product that is searched', () => {
     },
   );
 
-  it('is the one the page sends when the session names none', async () => {
+  it('the product that is searched is the one the page sends when the session names none', async () => {
     const customer = await newCustomer(orgId);
     await refineConversation(orgId, customer.convId, { productType: 'business' });
     expect((await customer.ask(question)).body).toBe('The heron account costs 9 EUR a month.');
@@ -469,7 +469,7 @@ describe('the greeting of a socket that connects', () => {
     }
   });
 
-  it('is not sent when the conversation has been deleted', async () => {
+  it('the greeting of a socket that connects is not sent when the conversation has been deleted', async () => {
     const customer = await newCustomer(newId('org'));
     const chosen = await customer.conversation();
     await ConversationModel.deleteOne({ _id: chosen._id });
@@ -548,14 +548,14 @@ describe('a worker that is killed while it answers', () => {
     expect(typesOf(frames).filter((type) => ['escalated', 'status'].includes(type))).toHaveLength(person ? 2 : 0);
   });
 
-  it('after it counted a miss: the miss counts once, and does not escalate', async () => {
+  it('a miss that was counted before the kill counts once, and does not escalate', async () => {
     expect((await missing.customer.answered(missing.id)).body).toBe(ownSentences.notFound.en);
     expect(await missing.customer.settled()).toMatchObject({ status: 'open', misses: 1 });
   });
 
   // test/soak/ freezes whole processes; their pollers hold on to tasks for a minute.
   it.each(['between chunks', 'answer unstored'] as const)(
-    'and one that was only suspended (%s) writes nothing more when it resumes',
+    'a suspended worker (%s) writes nothing more when it resumes',
     async (fault) => {
       await stopWorkers();
       await expectNothingOfSleeper(system, orgId, fault, 'sleep');

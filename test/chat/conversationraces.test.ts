@@ -132,13 +132,13 @@ describe('two members who act at the same time', () => {
     expect(version).toBe(2);
   });
 
-  it('get one success and one refusal when both resolve', async () => {
+  it('two members who act at the same time get one success and one refusal when both resolve', async () => {
     const convId = await begin();
     const results = await Promise.all(range(2).map(() => tried(act(convId, 'resolve'))));
     expect(results.filter((one) => one === null)).toHaveLength(1);
   });
 
-  it('get one success, refusals and one ticket when several escalate', async () => {
+  it('two members who act at the same time get one success, refusals and one ticket when several escalate', async () => {
     const convId = await begin();
     const results = await Promise.all(range(5).map(() => tried(act(convId, 'escalate', { note: 'Please.' }))));
     expect(results.filter((one) => one !== null)).toHaveLength(1);
@@ -174,7 +174,7 @@ describe('a customer who writes back after a member has answered', () => {
 });
 
 describe('the intent of a message', () => {
-  it('is stored with the conversation only when the message changes the status, and once for concurrent messages', async () => {
+  it('the intent of a message is stored with the conversation only when the message changes the status, and once for concurrent messages', async () => {
     const convId = await begin();
     const saying = async (key: string) => {
       const done = await act(convId, 'message', { ...said(key), intents: ({ moved }) => (moved ? [intent(key)] : []) });
@@ -224,7 +224,7 @@ describe('marking a conversation as read', () => {
     expect(await unread(convId)).toBe(0);
   });
 
-  it('between two messages does not make the second one count twice', async () => {
+  it('marking as read between two messages does not make the second one count twice', async () => {
     const convId = await begin();
     await act(convId, 'message', said('One'));
     await markRead(orgId, convId);
@@ -240,7 +240,7 @@ describe('marking a conversation as read', () => {
     expect(await unread(convId)).toBe(0);
   });
 
-  it('and uncounting an earlier duplicate leaves later messages unread', async () => {
+  it('uncounting a duplicate that was sent before the reading leaves later messages unread', async () => {
     const convId = await begin();
     await act(convId, 'message', said('One'));
     const { reads } = await act(convId, 'message', said('One'));
@@ -250,7 +250,7 @@ describe('marking a conversation as read', () => {
     expect(await unread(convId)).toBe(1);
   });
 
-  it('is not done by a reply: messages that its author may not have seen stay unread', async () => {
+  it('marking a conversation as read is not done by a reply: messages that its author may not have seen stay unread', async () => {
     const convId = await begin();
     await act(convId, 'message', said('My card was stolen!'));
     await act(convId, 'reply', { message: { body: 'Hello.', byCustomer: false } });
@@ -298,7 +298,7 @@ describe('a customer with several unresolved conversations', () => {
     expect(await read(written)).toMatchObject({ preview: 'Two' });
   });
 
-  it('gets one new conversation, however many connections arrive at the same time', async () => {
+  it('a customer gets one new conversation, however many connections arrive at the same time', async () => {
     const customer = newId('customer');
     for (let round = 0; round < 5; round++) {
       const begun = new Set((await Promise.all(range(20).map(() => provide(customer)))).map(({ _id }) => _id));
@@ -311,7 +311,7 @@ describe('a customer with several unresolved conversations', () => {
 });
 
 describe('the context that a session was minted with', () => {
-  it('is stored with the conversation by each session’s first message; a session without context removes it', async () => {
+  it('the context that a session was minted with is stored with the conversation by each session’s first message; a session without context removes it', async () => {
     const convId = await begin();
     const say = (id: string, context?: Record<string, unknown>) =>
       act(convId, 'message', { ...said(id), session: { id, context } });
@@ -365,7 +365,7 @@ describe('the list of conversations', () => {
     expect(seen).toEqual(seen.toSorted().toReversed());
   });
 
-  it('is read page by page from its index, and the totals without reading records', async () => {
+  it('the list of conversations is read page by page from its index, and the totals without reading records', async () => {
     const own = newId('org');
     let at = Date.now();
     for (const status of ['open', 'resolved'] as const) {
@@ -401,7 +401,7 @@ describe('the list of conversations', () => {
 });
 
 describe('a client_message_id', () => {
-  it('is unique per sender: a customer and two members may use the same one', async () => {
+  it('a client_message_id is unique per sender: a customer and two members may use the same one', async () => {
     const convId = await begin();
     const insert = (position: number, sender: { sender_id?: string }) =>
       insertMessage({
@@ -435,7 +435,7 @@ describe('the claim to answer a message', () => {
     return (await insertMessage({ ...asked, role: 'customer', position: 1, state: 'waiting' }))!;
   };
 
-  it('is won by one of the attempts that saw the message unclaimed', async () => {
+  it('the claim to answer a message is won by one of the attempts that saw the message unclaimed', async () => {
     const message = await waiting();
     const attempts = range(10).map(String);
     const claimed = await Promise.all(attempts.map((attempt) => claimAnswer(message, attempt)));
@@ -444,7 +444,7 @@ describe('the claim to answer a message', () => {
     expect(held).toEqual(claimed);
   });
 
-  it('can be taken from the attempt seen to hold it, but not from a later one, and not once the message is answered', async () => {
+  it('the claim to answer a message can be taken from the attempt seen to hold it, but not from a later one, and not once the message is answered', async () => {
     const message = await waiting();
     expect(await claimAnswer(message, 'first')).toBe(true);
     const second = { ...message, attempt: 'first' };

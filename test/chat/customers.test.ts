@@ -195,13 +195,13 @@ describe('GET /support/customers/orgs/{orgId}/{customerId}', () => {
     }
   });
 
-  it('is rate limited', async () => {
+  it('the export of a customer is rate limited', async () => {
     const { customerId } = await newCustomer();
     const { headers } = await read(customerId);
     expect(headers.get('ratelimit-policy')).toBe('"exports";q=300;w=60');
   });
 
-  it('is for members: 401 for an API key, 404 for another organization’s or an unknown customer', async () => {
+  it('the export of a customer is for members: 401 for an API key, 404 for another organization’s or an unknown customer', async () => {
     const { customerId } = await newCustomer();
     expect((await read(customerId, '', key)).status).toBe(401);
     const other = await api.newOrg();

@@ -108,7 +108,7 @@ describe('an embedded visitor', () => {
     expect(await findCustomer(orgId, principal.customerId)).toMatchObject({ visitor_id: visitorId, verified: false });
   });
 
-  it('who returns keeps their session and customer, prolonged by a day, and gets the product the page names now', async () => {
+  it('a returning visitor keeps their session and customer, prolonged by a day, and gets the product the page names now', async () => {
     const visitorId = randomUUID();
     const first = await visit({ visitorId, productType: 'personal' });
     now = new Date(now.getTime() + 3_600_000);
@@ -122,13 +122,13 @@ describe('an embedded visitor', () => {
     expect((await visit({ visitorId })).customerId).toBe(first.customerId);
   });
 
-  it('is one customer with one session, however many tabs open at the same time', async () => {
+  it('an embedded visitor is one customer with one session, however many tabs open at the same time', async () => {
     const visitorId = randomUUID();
     const tabs = await Promise.all(Array.from({ length: 16 }, () => visit({ visitorId }, newProcess())));
     expect(new Set(tabs.map((tab) => `${tab.customerId} ${tab.sessionId}`)).size).toBe(1);
   });
 
-  it('with the same id is another customer in another organization or mode', async () => {
+  it('the same visitor id belongs to another customer in another organization or mode', async () => {
     const visitorId = randomUUID();
     const here = await visit({ visitorId });
     const stranger = await visit();
@@ -140,7 +140,7 @@ describe('an embedded visitor', () => {
     expect(live.mode).toBe('live');
   });
 
-  it('whose session was revoked is refused, even days later', async () => {
+  it('a visitor whose session was revoked is refused, even days later', async () => {
     const visitorId = randomUUID();
     const { sessionId } = await visit({ visitorId });
     await revokeSession(orgId, sessionId, now);
@@ -151,7 +151,7 @@ describe('an embedded visitor', () => {
     expect((await visit()).sessionId).not.toBe(sessionId);
   });
 
-  it('is rate limited by address: five new visitors a minute, while known visitors may return without limit', async () => {
+  it('an embedded visitor is rate limited by address: five new visitors a minute, while known visitors may return without limit', async () => {
     const address = '192.0.2.7';
     const known = randomUUID();
     for (const visitorId of [known, ...Array.from({ length: 4 }, () => randomUUID())])
@@ -162,7 +162,7 @@ describe('an embedded visitor', () => {
     await visit({ address: '192.0.2.8' });
   });
 
-  it('does not evade the limit by using other hosts of the same IPv6 network', async () => {
+  it('an embedded visitor does not evade the limit by using other hosts of the same IPv6 network', async () => {
     for (let host = 1; host <= 5; host += 1) await visit({ address: `2001:db8:9:9::${host}` });
     expect(await refusal(visit({ address: '2001:db8:9:9:1::1' }))).toMatchObject({ code: 'RATE_LIMITED' });
     await visit({ address: '2001:db8:9:a::1' });
@@ -176,14 +176,14 @@ describe('an embedded visitor', () => {
     ['a signature of nothing', { sig: 'a'.repeat(64) }, 'email'],
     ['an e-mail that is none', { email: 'ada', sig: 'a'.repeat(64) }, 'email'],
     ['an endless product', { productType: 'x'.repeat(201) }, 'productType'],
-  ])('with %s is refused, and the error names the parameter', async (_, fields, name) => {
+  ])('a visitor with %s is refused, and the error names the parameter', async (_, fields, name) => {
     const thrown = await refusal(visit(fields));
     expect([thrown?.code, thrown?.details?.[0]?.path]).toEqual(['VALIDATION', ['query', name]]);
   });
 });
 
 describe('a page that embeds the chat', () => {
-  it('is allowed when its origin is listed; in test mode localhost is allowed too', async () => {
+  it('a page that embeds the chat is allowed when its origin is listed; in test mode localhost is allowed too', async () => {
     await visit();
     await visit({ origin: local });
     for (const origin of ['https://elsewhere.example', 'null', undefined]) {
@@ -191,7 +191,7 @@ describe('a page that embeds the chat', () => {
     }
   });
 
-  it('on localhost is refused in live mode, and every page is refused while no origin is listed', async () => {
+  it('a page on localhost is refused in live mode, and every page is refused while no origin is listed', async () => {
     await setEnvironment(orgId, 'production');
     pk = (await providePublishableKey(orgId, 'live', now)).key;
     expect(await visit()).toMatchObject({ mode: 'live' });
@@ -200,7 +200,7 @@ describe('a page that embeds the chat', () => {
     expect(await refusal(visit())).toMatchObject({ code: 'ORIGIN_NOT_ALLOWED' });
   });
 
-  it('with a live key gets test mode until the organization is live', async () => {
+  it('a page with a live key gets test mode until the organization is live', async () => {
     pk = (await providePublishableKey(orgId, 'live', now)).key;
     expect(await visit({ origin: local })).toMatchObject({ mode: 'test' });
   });
@@ -211,11 +211,11 @@ describe('a page that embeds the chat', () => {
     ['a secret key', () => newToken('secret', 'test')],
     ['a cut key', () => pk.slice(0, -1)],
     ['a key never issued', () => newToken('publishable', 'test')],
-  ])('with %s is refused', async (_, make) => {
+  ])('a page with %s is refused', async (_, make) => {
     expect(await refusal(visit({ pk: make() }))).toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 
-  it('with a replaced key is refused within a second', async () => {
+  it('a page with a replaced key is refused within a second', async () => {
     await visit();
     await rotatePublishableKey(orgId, 'test', now);
     await until(async () => (await refusal(visit()))?.code === 'UNAUTHENTICATED', 'the old key to be refused');
@@ -245,13 +245,13 @@ describe('a signed e-mail', () => {
     ['with SHA-1', (secret) => createHmac('sha1', secret).update(email).digest('hex')],
     ['cut short', (secret) => signed(secret, email).slice(0, -2)],
     ['that is empty', () => ''],
-  ])('with a signature %s is refused, and no customer is created', async (_, sign) => {
+  ])('an e-mail with a signature %s is refused, and no customer is created', async (_, sign) => {
     const sig = sign(await secretOf('test'));
     expect(await refusal(visit({ email, sig }))).toMatchObject({ code: 'UNAUTHENTICATED' });
     expect(await CustomerModel.countDocuments({ org_id: orgId }, everyRecord)).toBe(0);
   });
 
-  it('is refused without a secret, and with the secret of the other mode or another organization', async () => {
+  it('a signed e-mail is refused without a secret, and with the secret of the other mode or another organization', async () => {
     expect(await refusal(visit({ email, sig: signed('', email) }))).toMatchObject({ code: 'UNAUTHENTICATED' });
     const live = await secretOf('live');
     expect(await refusal(visit({ email, sig: signed(live, email) }))).toMatchObject({ code: 'UNAUTHENTICATED' });
@@ -262,7 +262,7 @@ describe('a signed e-mail', () => {
     expect(await refusal(visit({ email, sig: signed(mine, email) }))).toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 
-  it('is accepted with the previous secret during the overlap, and refused afterwards', async () => {
+  it('a signed e-mail is accepted with the previous secret during the overlap, and refused afterwards', async () => {
     const old = await secretOf('test');
     const next = await secretOf('test', new Date(now.getTime() + 60_000));
     await visit({ email, sig: signed(old, email) });
@@ -280,7 +280,7 @@ describe('the credentials that admitted an embed, checked again later', () => {
   const check = (admission: Partial<Admission>, mode: Mode = 'test') =>
     auth.recheck({ orgId, mode }, { pk, origin: page, email: undefined, sig: undefined, ...admission });
 
-  it('are still accepted while nothing has changed, and the check creates no customer', async () => {
+  it('an embed’s credentials are still accepted while nothing has changed, and the check creates no customer', async () => {
     const sig = signed(await secretOf('test'), email);
     await check({});
     await check({ origin: local });
@@ -288,19 +288,19 @@ describe('the credentials that admitted an embed, checked again later', () => {
     expect(await CustomerModel.countDocuments({ org_id: orgId }, everyRecord)).toBe(0);
   });
 
-  it('are refused once the key is replaced', async () => {
+  it('an embed’s credentials are refused once the key is replaced', async () => {
     await check({});
     await rotatePublishableKey(orgId, 'test', now);
     await until(async () => (await refusal(check({})))?.code === 'UNAUTHENTICATED', 'the old key to be refused');
   });
 
-  it('are refused once the origin is removed from the allowlist', async () => {
+  it('an embed’s credentials are refused once the origin is removed from the allowlist', async () => {
     await saveSupportConfig(orgId, 1, { ...defaultSettings, ...defaultOutboxState }, now);
     expect(await refusal(check({}))).toMatchObject({ code: 'ORIGIN_NOT_ALLOWED' });
     await check({ origin: local });
   });
 
-  it('are refused once the secret is replaced and its overlap over; an anonymous visitor needs no secret', async () => {
+  it('an embed’s signature is refused once the secret is replaced and its overlap over; an anonymous visitor needs none', async () => {
     const sig = signed(await secretOf('test'), email);
     await secretOf('test', new Date(now.getTime() + 60_000));
     await check({ email, sig });
@@ -309,7 +309,7 @@ describe('the credentials that admitted an embed, checked again later', () => {
     await check({});
   });
 
-  it('are checked in the session’s mode, even when the key now acts in another mode', async () => {
+  it('an embed’s credentials are checked in the session’s mode, even when the key now acts in another mode', async () => {
     pk = (await providePublishableKey(orgId, 'live', now)).key;
     const sig = signed(await secretOf('test'), email);
     expect(await visit({ origin: local, email, sig })).toMatchObject({ mode: 'test' });
@@ -321,7 +321,7 @@ describe('the credentials that admitted an embed, checked again later', () => {
 });
 
 describe('a customer who is being deleted', () => {
-  it('is not recognized any more: a new session gets a new customer', async () => {
+  it('a customer who is being deleted is not recognized any more: a new session gets a new customer', async () => {
     const visitorId = randomUUID();
     const identity = { email: 'ada@example.com', externalId: 'u-1' };
     const minted = await provideCustomer(orgId, 'test', identity, now);
@@ -354,7 +354,7 @@ describe('a step-up token', () => {
     return { token, sessionId };
   }
 
-  it('can be used once, even when used concurrently', async () => {
+  it('a step-up token can be used once, even when used concurrently', async () => {
     const { token, sessionId } = await stepUpSession();
     const used = await Promise.all(Array.from({ length: 12 }, () => consumeStepUp(orgId, sessionId, token, now)));
     expect(used.filter(Boolean)).toHaveLength(1);

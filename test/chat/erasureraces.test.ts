@@ -158,7 +158,7 @@ async function dyingAt(n: number, work: () => Promise<unknown>): Promise<boolean
 }
 
 describe('the deletion of a customer', () => {
-  it('that fails at any write is completed by the retry, and reports how much was deleted', async () => {
+  it('a deletion that fails at any write is completed by the retry, and reports how much was deleted', async () => {
     let points = 0;
     for (let n = 1; ; n++) {
       const customerId = await customerToErase();
@@ -207,7 +207,7 @@ describe('the deletion of a customer', () => {
     expect(erasure!.verified_at! >= erasure!.erased_at!).toBe(true);
   });
 
-  it('that runs twice at the same time has the same result as one run', async () => {
+  it('a deletion that runs twice at the same time has the same result as one run', async () => {
     const customerId = await customerToErase();
     const convIds = await convIdsOf(customerId);
     await Promise.all([
@@ -229,7 +229,7 @@ describe('the deletion of a customer', () => {
 });
 
 describe('an unanswered question', () => {
-  it('is deleted with the last customer who asked it, whether they are deleted one by one or at once', async () => {
+  it('an unanswered question is deleted with the last customer who asked it, whether they are deleted one by one or at once', async () => {
     const words = `Where is ${newId('request')}?`;
     const [one, two, ...others] = await Promise.all(Array.from({ length: 8 }, () => askingCustomer(words)));
     expect((await gapOf(words))!.count).toBe(8);
@@ -254,7 +254,7 @@ describe('an unanswered question', () => {
     expect(await gapOf(words)).toBeNull();
   });
 
-  it('that an API key asked too stays after the customer is deleted', async () => {
+  it('a question that an API key asked too stays after the customer is deleted', async () => {
     const words = `Where is ${newId('request')}?`;
     await miss(words);
     // A record as it was stored before gaps recorded who asked.
@@ -264,7 +264,7 @@ describe('an unanswered question', () => {
     expect(await gapOf(words)).toMatchObject({ count: 1, askers: [] });
   });
 
-  it('that is counted while its customer is deleted is gone afterwards', async () => {
+  it('a question that is counted while its customer is deleted is gone afterwards', async () => {
     const words = Array.from({ length: 20 }, () => `Where is ${newId('request')}?`);
     for (const question of words) {
       const { customerId } = await askingCustomer('Hello?');
@@ -276,7 +276,7 @@ describe('an unanswered question', () => {
     }
   });
 
-  it('with a thousand askers only increases its count for the next one', async () => {
+  it('a question with a thousand askers only increases its count for the next one', async () => {
     const words = `Where is ${newId('request')}?`;
     const first = await askingCustomer(words);
     const askers = Array.from({ length: 999 }, (_, i) => ({ customer: `hash ${i}`, message: `hash ${i}`, count: 1 }));
@@ -365,7 +365,7 @@ describe('a customer whose question has no answer', () => {
     }
   });
 
-  it('is counted once when another worker repeats the answer, and the question goes with the customer', async () => {
+  it('a customer whose question has no answer is counted once when another worker repeats the answer, and the question goes with the customer', async () => {
     await startWorker({ FAULT: 'answer unstored' });
     const question = `Where is ${newId('request')}?`;
     const { customerId, convId } = await asks(question);

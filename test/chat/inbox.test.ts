@@ -143,7 +143,7 @@ describe('GET /support/inbox/orgs/{orgId}', () => {
     expect((await get(own, '?status=closed')).status).toBe(400);
   });
 
-  it('is paged without repeating an entry while conversations are created and change', async () => {
+  it('the inbox is paged without repeating an entry while conversations are created and change', async () => {
     const own = await api.newOrg();
     const secret = (await api.newKey(own)).token;
     const talks: Talk[] = [];
@@ -369,7 +369,7 @@ describe('POST …/{convId}/reply', () => {
     );
   });
 
-  it('by an API key has the name given, or else the organization’s; a member cannot choose a name', async () => {
+  it('a reply by an API key has the name given, or else the organization’s; a member cannot choose a name', async () => {
     const one = await talk(org, key);
     await post(org, `/${one.convId}/reply`, { body: 'One' }, key);
     await post(org, `/${one.convId}/reply`, { body: 'Two', sender_name: 'Anna' }, key);
@@ -403,7 +403,7 @@ describe('POST …/{convId}/reply', () => {
     await until(async () => !(await stored(one.convId)).pending?.length, 'no intent to be left');
   });
 
-  it('is stored even when the customer used the same client_message_id', async () => {
+  it('a reply is stored even when the customer used the same client_message_id', async () => {
     const one = await talk(org, key);
     await one.say('Mine.', 'same');
     const { status } = await post(org, `/${one.convId}/reply`, { body: 'Ours.', client_message_id: 'same' });
@@ -413,7 +413,7 @@ describe('POST …/{convId}/reply', () => {
     expect(bodies).toEqual(['Hello, is anybody there?', 'Mine.', 'Ours.']);
   });
 
-  it('reopens a resolved conversation and its ticket', async () => {
+  it('a reply reopens a resolved conversation and its ticket', async () => {
     const one = await talk(org, key);
     await settled(one);
     await post(org, `/${one.convId}/escalate`);
@@ -429,7 +429,7 @@ describe('POST …/{convId}/reply', () => {
     ['nothing', {}, 'body'],
     ['blanks', { body: ' \n ' }, 'body'],
     ['more than a message may have', { body: 'x'.repeat(8001) }, 'body'],
-  ])('with a body of %s is refused', async (_, body, field) => {
+  ])('a reply with a body of %s is refused', async (_, body, field) => {
     const one = await talk(org, key);
     const reply = await post(org, `/${one.convId}/reply`, body);
     expect([reply.status, reply.body.details[0].path]).toEqual([400, ['body', field]]);
@@ -440,7 +440,7 @@ describe('a member’s act on a resolved conversation', () => {
   it.each([
     ['reply', { body: 'One more thing.' }],
     ['reopen', {}],
-  ])('by %s is shown to a customer who has since been given a new, empty conversation', async (act, body) => {
+  ])('a member’s %s is shown to a customer who has since been given a new, empty conversation', async (act, body) => {
     const one = await talk(org, key);
     await settled(one);
     await post(org, `/${one.convId}/resolve`);
@@ -561,7 +561,7 @@ describe('POST …/{convId}/resolve, escalate and reopen', () => {
     await until(async () => !(await stored(one.convId)).pending?.length, 'the intent to be settled');
   });
 
-  it('are allowed to keys with support:write and to every member', async () => {
+  it('status changes are allowed to keys with support:write and to every member', async () => {
     const { token } = await api.join(org);
     for (const credential of [key, token]) {
       const one = await talk(org, key);
@@ -581,7 +581,7 @@ describe('POST …/{convId}/resolve, escalate and reopen', () => {
 });
 
 describe('a conversation of another organization', () => {
-  it('is not found on any route (404), and stays unchanged', async () => {
+  it('a conversation of another organization is not found on any route (404), and stays unchanged', async () => {
     const one = await talk(org, key);
     const before = await settled(one);
     const other = await api.newOrg();

@@ -33,7 +33,7 @@ describe('lastSeen', () => {
 });
 
 describe('the sockets of a process', () => {
-  it('are recorded in batches, and a customer leaves with the last socket', async () => {
+  it('the sockets of a process are recorded in batches, and a customer leaves with the last socket', async () => {
     const presence = createPresence({ clock: () => new Date(), log: pino({ level: 'silent' }) });
     const customers = Array.from({ length: 200 }, () => ({ orgId, customerId: newId('customer') }));
     for (const one of [...customers, customers[0]!]) presence.came(one);

@@ -38,7 +38,7 @@ describe('the tables of sentences', () => {
   it.each([
     ['calls elsewhere', 0.2],
     ['no calls elsewhere', 0.05],
-  ])('from other businesses, %s: at most a share of %d is classified wrongly', (name, most) => {
+  ])('of sentences from other businesses, %s, at most a share of %d is classified wrongly', (name, most) => {
     const { size, wrong } = tables[name]!;
     expect({ name, wrong: wrong.length <= most * size ? [] : wrong }).toEqual({ name, wrong: [] });
   });
@@ -80,7 +80,7 @@ describe('a message, with the embedding models', () => {
     ['how are you doing this morning?', ownSentences.small_talk.en],
     ['Rede ich hier mit einem Computer?', ownSentences.bot.de],
     ['you are a useless piece of junk', ownSentences.insult.en],
-  ])('that is no question is neither searched nor counted as a miss: %s', async (said, answer) => {
+  ])('a message that is no question is neither searched nor counted as a miss: %s', async (said, answer) => {
     const { customer, told } = await understood(said);
     expect(told).toMatchObject({ body: answer, record: { searched: null } });
     expect(await customer.settled()).toMatchObject({ status: 'open', misses: 0 });
@@ -90,7 +90,7 @@ describe('a message, with the embedding models', () => {
     'Chcę rozmawiać z żywym konsultantem',
     'Beni gerçek bir insana bağlar mısınız?',
     'ich will nen echten menschen',
-  ])('that asks for a person is recognized in many languages: %s', async (said) => {
+  ])('a request for a person is recognized in many languages: %s', async (said) => {
     const { customer } = await understood(said);
     expect(await customer.settled()).toMatchObject({ status: 'escalated', ticket: { reason: 'asked' } });
   });

@@ -108,7 +108,7 @@ async function endSince(before: Date, convId: string): Promise<Date> {
 }
 
 describe('a customer of test mode', () => {
-  it('is deleted with all records 30 days after the last message; unanswered questions half a year later', async () => {
+  it('a customer of test mode is deleted with all records 30 days after the last message; unanswered questions half a year later', async () => {
     const { org, texts } = await newCustomer('test');
     const held = ['conversations', 'customers', 'frames', 'gaps', 'messages', 'notifications', 'sessions'];
     await until(async () => (await traces(texts)).join() === held.join(), 'members to be told of the escalation');
@@ -125,7 +125,7 @@ describe('a customer of test mode', () => {
     await until(async () => (await traces(texts)).length === 0, 'the question to be removed');
   });
 
-  it('who writes again keeps the whole conversation for 30 days more', async () => {
+  it('a customer who writes again keeps the whole conversation for 30 days more', async () => {
     const { org, customerId, convId, say } = await newCustomer('test');
     await passDays(org, 20);
     const before = new Date();
@@ -142,7 +142,7 @@ describe('a customer of test mode', () => {
     expect(last[0]!['expires_at']).toEqual(daysAfter(end, logDays));
   });
 
-  it('is kept as long as members work on the conversation', async () => {
+  it('a customer of test mode is kept as long as members work on the conversation', async () => {
     const { org, customerId, convId } = await newCustomer('test');
     await passDays(org, 20);
     const path = `/support/inbox/orgs/${org.orgId}/${convId}/reopen`;
@@ -158,7 +158,7 @@ describe('a customer of test mode', () => {
 });
 
 describe('a customer of live mode', () => {
-  it('has no expiring records of a conversation, apart from frames that are useless afterwards', async () => {
+  it('a customer of live mode has no expiring records of a conversation, apart from frames that are useless afterwards', async () => {
     const { convId, customerId } = await newCustomer('live');
     for (const [name, filter] of [
       ['conversations', { _id: convId }],

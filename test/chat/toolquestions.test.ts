@@ -42,7 +42,7 @@ const asking: TestTool = {
 const terms = { risk_tier: 'safe_write' } as const;
 
 describe('a tool that asks the customer something', () => {
-  it('gets one answer, valid against its schema and only from this customer, and continues with it', async () => {
+  it('a tool that asks the customer something gets one answer, valid against its schema and only from this customer, and continues with it', async () => {
     const shop = await opened([{ tool: asking, ...terms }]);
     const { client } = await met(shop);
     const { client: other } = await met(shop);
@@ -93,16 +93,19 @@ describe('a tool that asks the customer something', () => {
     expect(JSON.stringify(await shop.events())).not.toContain('DE021234');
   });
 
-  it.each(['decline', 'cancel'] as const)('is told that the customer chose to %s', async (action) => {
-    const shop = await opened([{ tool: asking, ...terms }]);
-    const { client } = await met(shop);
-    client.say(please);
-    const { pending_id, question_id } = await client.frame('input');
-    client.send({ type: 'input_response', pending_id, question_id, action });
-    expect((await client.frame('reply_end')).body).toContain(JSON.stringify({ why: { action } }));
-  });
+  it.each(['decline', 'cancel'] as const)(
+    'a tool that asks the customer something is told that the customer chose to %s',
+    async (action) => {
+      const shop = await opened([{ tool: asking, ...terms }]);
+      const { client } = await met(shop);
+      client.say(please);
+      const { pending_id, question_id } = await client.frame('input');
+      client.send({ type: 'input_response', pending_id, question_id, action });
+      expect((await client.frame('reply_end')).body).toContain(JSON.stringify({ why: { action } }));
+    },
+  );
 
-  it('may ask several questions, one after the other and in several rounds', async () => {
+  it('a tool may ask several questions, one after the other and in several rounds', async () => {
     const question = (message: string) =>
       inputRequired.elicit({
         message,
@@ -130,7 +133,7 @@ describe('a tool that asks the customer something', () => {
     expect(shop.mcp.calls).toHaveLength(3);
   });
 
-  it('gets no answer after the question’s deadline, and no further call', async () => {
+  it('a tool that asks the customer something gets no answer after the question’s deadline, and no further call', async () => {
     const shop = await opened([{ tool: asking, ...terms }]);
     const { client } = await met(shop);
     client.say(please);

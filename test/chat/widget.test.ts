@@ -405,7 +405,7 @@ describe('the widget', () => {
     await chat.find('[aria-label="Open chat"]');
   });
 
-  it('does not connect or create a conversation before it is opened', async () => {
+  it('the widget does not connect or create a conversation before it is opened', async () => {
     const lindenbank = await bank();
     const { page, chat } = await demo(lindenbank.publishable);
     // Each socket records whether the launcher had been pressed when the socket was created.
@@ -472,7 +472,7 @@ describe('the widget', () => {
     expect(await sentBy(page, 'context_update')).toEqual([]);
   });
 
-  it('is removed from the page with its connection by destroy()', async () => {
+  it('the widget is removed from the page with its connection by destroy()', async () => {
     const { publishable } = await bank();
     const { page, chat } = await demo(publishable);
     await chat.open();
@@ -519,7 +519,7 @@ describe('messages before the last hundred', () => {
       `[...root.querySelectorAll('.entry')].find((entry) => entry.querySelector('.body').textContent === '${text}').getBoundingClientRect().top`,
     );
 
-  it('are loaded page by page on request, and the reading position stays', async () => {
+  it('messages before the last hundred are loaded page by page on request, and the reading position stays', async () => {
     const { chat, bodies } = await longConversation(220);
     await shows(chat, bodies.slice(120));
     // Scrolls to the top, where the button is.
@@ -539,7 +539,7 @@ describe('messages before the last hundred', () => {
     expect((await chat.messages()).slice(0, -2)).toEqual((await chat.messages()).slice(0, 222));
   });
 
-  it('can be loaded by keyboard, are announced in one sentence rather than one by one, and keep the focus', async () => {
+  it('messages before the last hundred can be loaded by keyboard, are announced in one sentence rather than one by one, and keep the focus', async () => {
     const { page, chat, bodies } = await longConversation(120);
     await shows(chat, bodies.slice(20));
     await (await chat.find('textarea')).focus();
@@ -562,7 +562,7 @@ describe('messages before the last hundred', () => {
     expect(await chat.inside("root.activeElement.getAttribute('aria-label')")).toBe('Conversation');
   });
 
-  it('are requested again when the connection was lost meanwhile', async () => {
+  it('messages before the last hundred are requested again when the connection was lost meanwhile', async () => {
     const lindenbank = await longConversation(120);
     const { chat, page, bodies } = lindenbank;
     await shows(chat, bodies.slice(20));
@@ -639,7 +639,7 @@ describe('an answer that is streamed slowly', () => {
     expect([await begun(chat), await sources(chat)]).toEqual(['', ['help.md']]);
   });
 
-  it('is shown once and completely even when the API is killed in the middle and restarted', async () => {
+  it('an answer that is streamed slowly is shown once and completely even when the API is killed in the middle and restarted', async () => {
     const { org, publishable } = await bank(help, apiAt(server.url));
     const wire = await wireTo(server.url);
     cleanups.push(() => wire.close());
@@ -678,7 +678,7 @@ describe('an answer that is streamed slowly', () => {
 });
 
 describe('hostile text', () => {
-  it('in an answer, its source and a member’s reply is shown as text', async () => {
+  it('markup in an answer, its source or a member’s reply is shown as text', async () => {
     const hostile = '<img src=x onerror="window.hurt=1"> [click](javascript:window.hurt=2)';
     const lindenbank = await bank(
       `# Wombat fees\n\nThe wombat fee is 7 EUR. \`${hostile}\` belongs to the wombat fee.\n`,
@@ -696,7 +696,7 @@ describe('hostile text', () => {
 });
 
 describe('a page of another site', () => {
-  it('with a strict CSP, Trusted Types and styles for every element embeds the widget without effects on either', async () => {
+  it('a page with a strict CSP, Trusted Types and styles for every element embeds the widget without effects on either', async () => {
     const { publishable } = await bank();
     const html = embed(`data-key="${publishable}" data-locale="en"`).replace(
       '</head>',
@@ -728,7 +728,7 @@ describe('a page of another site', () => {
     expect(((await page.evaluate(added)) as string[]).sort()).toEqual(['SupportWidget', 'before', 'violations']);
   });
 
-  it('where storage is blocked has a working widget as long as the page is open', async () => {
+  it('a page without storage has a working widget as long as it is open', async () => {
     const { publishable } = await bank();
     const context = await browser.createBrowserContext();
     cleanups.push(() => context.close());
@@ -798,7 +798,7 @@ describe('an answer that offers sections', () => {
     expect((await chat.messages()).at(-2)).toBe('customer: Opening hours');
   });
 
-  it('has buttons that are reachable by keyboard, keep the focus, and form a named group', async () => {
+  it('an answer that offers sections has buttons that are reachable by keyboard, keep the focus, and form a named group', async () => {
     const { page, chat } = await offered();
     await (await chat.find('textarea')).focus();
     const focused = () => chat.inside("root.activeElement?.closest('.offers') && root.activeElement.textContent");
@@ -819,24 +819,27 @@ describe('an answer that offers sections', () => {
     ['light', 'fr', 320],
     ['dark', 'es', 320],
     ['light', 'ar', 1000],
-  ])('has no axe violations (%s, %s, %i pixels), and no button is clipped', async (theme, locale, width) => {
-    const { page, chat } = await offered({ theme, locale, width });
-    await page.setBypassCSP(true);
-    await reload(page, chat);
-    await page.addScriptTag({ path: axe });
-    const found = await page.evaluate(
-      "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.map(({ failureSummary }) => failureSummary)]))",
-    );
-    expect(found).toEqual([]);
-    const wide = await chat.inside(
-      "[...root.querySelectorAll('.offers button')].map((button) => button.scrollWidth <= button.clientWidth && button.clientHeight >= 40)",
-    );
-    expect(wide).toEqual([true, true]);
-  });
+  ])(
+    'an answer that offers sections has no axe violations (%s, %s, %i pixels), and no button is clipped',
+    async (theme, locale, width) => {
+      const { page, chat } = await offered({ theme, locale, width });
+      await page.setBypassCSP(true);
+      await reload(page, chat);
+      await page.addScriptTag({ path: axe });
+      const found = await page.evaluate(
+        "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.map(({ failureSummary }) => failureSummary)]))",
+      );
+      expect(found).toEqual([]);
+      const wide = await chat.inside(
+        "[...root.querySelectorAll('.offers button')].map((button) => button.scrollWidth <= button.clientWidth && button.clientHeight >= 40)",
+      );
+      expect(wide).toEqual([true, true]);
+    },
+  );
 });
 
 describe('a customer without a mouse', () => {
-  it('can open, ask, read, end, rate and close the chat by keyboard, with the focus always on a sensible element', async () => {
+  it('a customer without a mouse can open, ask, read, end, rate and close the chat by keyboard, with the focus always on a sensible element', async () => {
     const lindenbank = await bank();
     const { page, chat } = await demo(lindenbank.publishable);
     await chat.find('.launcher');
@@ -879,7 +882,7 @@ describe('a customer without a mouse', () => {
     expect(await chat.inside("root.querySelector('.panel').hidden")).toBe(true);
   });
 
-  it('on a phone gets a panel that covers the page, traps the focus, and fits into 320 pixels', async () => {
+  it('the panel on a phone covers the page, traps the focus, and fits into 320 pixels', async () => {
     const { publishable } = await bank();
     const { page, chat } = await demo(publishable, { width: 320, height: 568 });
     await chat.open();
@@ -897,7 +900,7 @@ describe('a customer without a mouse', () => {
     }
   });
 
-  it('at 200 % zoom of a small window sees every control', async () => {
+  it('every control is visible at 200 % zoom of a small window', async () => {
     const { publishable } = await bank();
     const { chat } = await demo(publishable, { width: 640, height: 400 });
     await chat.open();
@@ -946,7 +949,7 @@ describe('a customer with a screen reader', () => {
     ['dark', 'ltr', 'de'],
     ['light', 'rtl', 'ar'],
     ['dark', 'rtl', 'ar'],
-  ])('gets a widget without axe violations (%s, %s)', async (theme, dir, locale) => {
+  ])('a customer with a screen reader gets a widget without axe violations (%s, %s)', async (theme, dir, locale) => {
     const lindenbank = await bank();
     const { page, chat } = await demo(lindenbank.publishable, { theme, dir, locale });
     await page.setBypassCSP(true);
@@ -1003,14 +1006,14 @@ describe('GET /widget.js', () => {
     return { found, version, loader };
   };
 
-  it('is less than 30 KB gzipped, with all the modules it loads', async () => {
+  it('the widget is less than 30 KB gzipped, with all the modules it loads', async () => {
     const { found } = await files();
     expect(found.size).toBeGreaterThan(8);
     const bytes = [...found.values()].reduce((sum, text) => sum + gzipSync(text).length, 0);
     expect(bytes).toBeLessThan(30 * 1024);
   });
 
-  it('is allowed for every origin and revalidated by its ETag; its modules are cached for ever', async () => {
+  it('the widget’s script is allowed for every origin and revalidated by its ETag; its modules are cached for ever', async () => {
     const { loader, version } = await files();
     expect(loader.headers.get('access-control-allow-origin')).toBe('*');
     expect(loader.headers.get('cache-control')).toBe('public, max-age=300');

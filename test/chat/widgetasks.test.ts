@@ -112,7 +112,7 @@ describe('a customer who is asked to confirm a tool call', () => {
     expect(await chat.inside("root.querySelector('.ask button')")).toBeNull();
   });
 
-  it('can decline, and the tool is not called', async () => {
+  it('a customer who is asked to confirm a tool call can decline, and the tool is not called', async () => {
     const { publishable, mcp } = await shop('customer_confirm');
     const { chat } = await demo(publishable);
     await askedIn(chat);
@@ -167,7 +167,7 @@ describe('a customer who is asked to confirm a tool call', () => {
     expect(await focused(chat)).toBe('input');
   });
 
-  it('is asked again after a reload and in another tab, which also shows the answer', async () => {
+  it('a customer who is asked to confirm a tool call is asked again after a reload and in another tab, which also shows the answer', async () => {
     const { publishable, mcp } = await shop('customer_confirm');
     const { page, chat, context } = await demo(publishable);
     await askedIn(chat);
@@ -202,7 +202,7 @@ describe('a customer who is asked to confirm a tool call', () => {
     expect(mcp.calls).toHaveLength(1);
   });
 
-  it('is told when the request is withdrawn, and sees on the closed panel that something is pending', async () => {
+  it('a customer who is asked to confirm a tool call is told when the request is withdrawn, and sees on the closed panel that something is pending', async () => {
     const { publishable, mcp, disconnect } = await shop('customer_confirm');
     const { page, chat } = await demo(publishable);
     await askedIn(chat);
@@ -247,7 +247,7 @@ describe('a customer who must prove their identity', () => {
     return opened;
   }
 
-  it('does so through the page’s event handler, and is asked again when the token is rejected', async () => {
+  it('a customer who must prove their identity does so through the page’s event handler, and is asked again when the token is rejected', async () => {
     const { org, key, mcp } = await shop('step_up');
     const customer = { externalCustomerId: 'customer-1' };
     const { token } = await api.newSession(org, { key, body: { customer } });
@@ -283,7 +283,7 @@ describe('a customer who must prove their identity', () => {
     expect(mcp.calls).toHaveLength(1);
   });
 
-  it('is told when the page cannot supply a token, and may decline', async () => {
+  it('a customer who must prove their identity is told when the page cannot supply a token, and may decline', async () => {
     const { org, key, mcp } = await shop('step_up');
     const { token } = await api.newSession(org, { key });
     const { chat } = await page(token, '');
@@ -303,27 +303,30 @@ describe('the request for confirmation', () => {
     ['dark', 'de', 320],
     ['light', 'ar', 320],
     ['dark', 'fr', 1000],
-  ])('has no axe violations, and nothing is clipped (%s, %s, %i pixels)', async (theme, locale, width) => {
-    const { publishable } = await shop('customer_confirm');
-    const { page, chat } = await demo(publishable, { theme, locale, width });
-    await page.setBypassCSP(true);
-    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
-    await page.reload();
-    await page.addScriptTag({ path: axe });
-    await askedIn(chat);
-    const violations = () =>
-      page.evaluate(
-        "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.map(({ failureSummary }) => failureSummary)]))",
-      );
-    expect(await violations()).toEqual([]);
-    const whole =
-      "[...root.querySelectorAll('.ask, .ask button')].every((each) => each.scrollWidth <= each.clientWidth + 1)";
-    expect(await chat.inside(whole)).toBe(true);
-    expect(
-      await chat.inside("[...root.querySelectorAll('.ask button')].every((button) => button.clientHeight >= 40)"),
-    ).toBe(true);
-    await (await chat.find('.ask .primary')).click();
-    await answered(chat, 'A-1042');
-    expect(await violations()).toEqual([]);
-  });
+  ])(
+    'the request for confirmation has no axe violations, and nothing is clipped (%s, %s, %i pixels)',
+    async (theme, locale, width) => {
+      const { publishable } = await shop('customer_confirm');
+      const { page, chat } = await demo(publishable, { theme, locale, width });
+      await page.setBypassCSP(true);
+      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
+      await page.reload();
+      await page.addScriptTag({ path: axe });
+      await askedIn(chat);
+      const violations = () =>
+        page.evaluate(
+          "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.map(({ failureSummary }) => failureSummary)]))",
+        );
+      expect(await violations()).toEqual([]);
+      const whole =
+        "[...root.querySelectorAll('.ask, .ask button')].every((each) => each.scrollWidth <= each.clientWidth + 1)";
+      expect(await chat.inside(whole)).toBe(true);
+      expect(
+        await chat.inside("[...root.querySelectorAll('.ask button')].every((button) => button.clientHeight >= 40)"),
+      ).toBe(true);
+      await (await chat.find('.ask .primary')).click();
+      await answered(chat, 'A-1042');
+      expect(await violations()).toEqual([]);
+    },
+  );
 });

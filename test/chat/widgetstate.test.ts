@@ -92,7 +92,7 @@ describe('a request for confirmation in the widget', () => {
     expect(asks(after([{ type: 'confirm_ack', pending_id: 'another', approved: true }], asked))).toEqual(['open']);
   });
 
-  it('is settled by the first outcome, and by nothing after it', () => {
+  it('a request for confirmation in the widget is settled by the first outcome, and by nothing after it', () => {
     const asked = after([...fresh, confirm]);
     const sent = answerAsk(asked, 'call_1', { type: 'confirm_response' });
     expect(asks(sent)).toEqual(['sent']);
@@ -376,7 +376,7 @@ describe('clients that follow the server’s log', () => {
 });
 
 describe('the widget’s options', () => {
-  it('are read from the script tag, and invalid ones get defaults', () => {
+  it('the widget’s options are read from the script tag, and invalid ones get defaults', () => {
     const browser = { languages: ['it-IT', 'de-AT', 'en'] };
     expect(readOptions({ key: ' svc_pk_test_1 ', theme: 'pink', position: 'left' }, browser)).toEqual({
       key: 'svc_pk_test_1',
@@ -400,7 +400,7 @@ describe('the widget’s options', () => {
       expect(readToken(wrong)).toBeUndefined();
   });
 
-  it('have all texts in every language', () => {
+  it('the widget’s options have all texts in every language', () => {
     const names = Object.keys(texts.en).sort();
     for (const words of Object.values(texts)) expect(Object.keys(words).sort()).toEqual(names);
   });
@@ -438,12 +438,12 @@ describe('the widget’s colours', () => {
     return (light + 0.05) / (dark + 0.05);
   }
 
-  it('are compared by a correct contrast formula: black on white is 21:1', () => {
+  it('the widget’s colours are compared by a correct contrast formula: black on white is 21:1', () => {
     expect(contrast('#000000', '#ffffff')).toBeCloseTo(21);
     expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2);
   });
 
-  it.each(['light', 'dark'] as const)('have the required contrast (%s)', (theme) => {
+  it.each(['light', 'dark'] as const)('the widget’s colours have the required contrast (%s)', (theme) => {
     const weak = pairs.filter(
       ([front, behind, least]) => contrast(colors[theme][front], colors[theme][behind]) < least,
     );

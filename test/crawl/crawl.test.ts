@@ -247,7 +247,7 @@ describe('a crawl', () => {
     expect([done.status, done.error]).toEqual(['failed', expect.stringContaining('private network')]);
   });
 
-  it('is refused for a URL that cannot be a page, and while another crawl of the site runs', async () => {
+  it('a crawl is refused for a URL that cannot be a page, and while another crawl of the site runs', async () => {
     for (const url of ['ftp://a.example/', 'file:///etc/passwd', 'https://user:pw@a.example/', 'nonsense']) {
       const { status, body } = await start(url);
       expect([url, status, body.code]).toEqual([url, 400, 'VALIDATION']);
@@ -267,7 +267,7 @@ describe('a crawl', () => {
 });
 
 describe('a crawl whose workflow an operator terminated', () => {
-  it('can be cancelled, after which the next crawl can start', async () => {
+  it('a crawl whose workflow an operator terminated can be cancelled, after which the next crawl can start', async () => {
     const site = await siteOf({
       '/robots.txt': 'User-agent: *\nCrawl-delay: 20',
       '/': page('A', 'The dipper waits for its turn.'),
@@ -330,7 +330,7 @@ describe('a crawl of a site that was crawled before', () => {
     expect((await ask('How much is the avocet fee?', { productType: 'retail' })).has_context).toBe(false);
   });
 
-  it('with `replace` swaps the whole set of pages, and keeps the old set when it fails or is cancelled', async () => {
+  it('a crawl with `replace` swaps the whole set of pages, and keeps the old set when it fails or is cancelled', async () => {
     const site = await siteOf({
       '/': page('One', 'The dunlin rate is one percent a year.', ['/two']),
       '/two': page('Two', 'The dunlin office is in the second street.'),
@@ -364,7 +364,7 @@ describe('a crawled page', () => {
     expect((await ask('Is the whimbrel deposit guaranteed?')).answer).toContain('guaranteed');
   });
 
-  it('is invisible to other organizations, and cannot be deleted by them', async () => {
+  it('a crawled page is invisible to other organizations, and cannot be deleted by them', async () => {
     const site = await siteOf({ '/': page('Turnstone', 'The turnstone vault is under the lake.') });
     await crawl(site.url);
     const { page_id } = await pageAt(`${site.url}/`);

@@ -158,7 +158,7 @@ describe('a worker that is killed while it stores one batch of pages and fetches
     await Promise.all([largeSite, changingSite, replacingSite].map((site) => site!.close()));
   });
 
-  it('is replaced by one that indexes every page once, and requests no finished page again', async () => {
+  it('a killed worker is replaced by one that indexes every page once, and requests no finished page again', async () => {
     expect(await first!.ended()).toMatchObject({ status: 'completed', pages_processed: 109, problems: [] });
     expect(before).toHaveLength(49);
     expect(before.filter((url) => largeSite!.hits.get(new URL(url).pathname) !== 1)).toEqual([]);

@@ -43,14 +43,14 @@ describe('a URL to crawl', () => {
     ['http://site..example/', 'valid'],
     ['http://site.example:22/', 'port 22,'],
     ['', ''],
-  ])('that is malformed is refused with a message on `url` (%#)', async (url, said) => {
+  ])('a malformed URL is refused with a message on `url` (%#)', async (url, said) => {
     const { status, body } = await crawler.start(url);
     expect([status, body.code, body.details?.[0]?.path]).toEqual([400, 'VALIDATION', ['body', 'url']]);
     expect(body.details[0].message).toContain(said);
     expect((await crawler.status()).status).toBe('idle');
   });
 
-  it('that spells a private address in another notation is not requested, and the crawl reports that', async () => {
+  it('a URL that spells a private address in another notation is not requested, and the crawl reports that', async () => {
     for (const host of [
       '2852039166',
       '0xa9fea9fe',
@@ -71,7 +71,7 @@ describe('a URL to crawl', () => {
 });
 
 describe('a site that asks crawlers to pause', () => {
-  it('is not requested again before the time in its Retry-After', async () => {
+  it('a site that asks crawlers to pause is not requested again before the time in its Retry-After', async () => {
     const asked: number[] = [];
     const site = await siteOf({
       '/': (_, response) => {
@@ -86,7 +86,7 @@ describe('a site that asks crawlers to pause', () => {
     expect(asked[1]! - asked[0]!).toBeGreaterThanOrEqual(1_000);
   });
 
-  it('for more than a moment has its pause reported, and is then requested again once', async () => {
+  it('a longer pause is reported by the crawl, which then requests the page once more', async () => {
     const asked: string[] = [];
     const site = await siteOf({
       '/': page('Start', 'The serin begins here.', ['/busy', '/calm']),
@@ -114,7 +114,7 @@ describe('a site that asks crawlers to pause', () => {
     expect([asked.indexOf('busy') + 1, asked.length]).toEqual([asked.lastIndexOf('busy'), 3]);
   });
 
-  it('with a long Crawl-delay gets one page request at a time, and no worker is occupied meanwhile', async () => {
+  it('a site with a long Crawl-delay gets one page request at a time, and no worker is occupied meanwhile', async () => {
     const site = await siteOf({
       '/robots.txt': 'User-agent: *\nCrawl-delay: 4',
       '/': page('Start', 'The start of the crossbill.', ['/next']),
@@ -124,7 +124,7 @@ describe('a site that asks crawlers to pause', () => {
     expect([site.hits.get('/'), site.hits.get('/next'), site.hits.get('/sitemap.xml')]).toEqual([1, 1, 1]);
   });
 
-  it('for a day is not waited for: the page is requested once and left out with that reason', async () => {
+  it('a page that asks for a pause of a day is requested once and left out with that reason', async () => {
     const later: Reply = (_, response) => void response.writeHead(503, { 'retry-after': '86400' }).end();
     const site = await siteOf({ '/': page('Start', 'The linnet reads on.', ['/later']), '/later': later });
     const done = await crawler.crawl(site.url);
@@ -134,7 +134,7 @@ describe('a site that asks crawlers to pause', () => {
 });
 
 describe('sitemaps', () => {
-  it('named in robots.txt, in a compressed index, lead to pages that nothing links to', async () => {
+  it('a compressed sitemap index named in robots.txt leads to pages that nothing links to', async () => {
     const site = await siteOf({
       '/': page('Start', 'The start of the brambling links to nothing.'),
       '/a': page('A', 'The brambling has a first page.'),
@@ -160,7 +160,7 @@ describe('sitemaps', () => {
     expect(await crawler.answer('Which page is the second of the brambling?')).toContain('second');
   });
 
-  it('may list files, which are left out with a reason; a folder with a file-like name is crawled', async () => {
+  it('sitemaps may list files, which are left out with a reason; a folder with a file-like name is crawled', async () => {
     const site = await siteOf({
       '/': page('Start', 'The crossbill has a start page.', ['/models.ai/', '/v1.zip/', '/fees.pdf', '/to-file']),
       '/models.ai/': page('Models', 'The crossbill is explained by models.', ['/models.ai/deep.png', '/fees.pdf']),
@@ -181,7 +181,7 @@ describe('sitemaps', () => {
     expect([site.hits.get('/fees.pdf'), site.hits.get('/picture.jpg')]).toEqual([undefined, undefined]);
   });
 
-  it('with hundreds of forbidden pages do not crowd broken links out of the problems', async () => {
+  it('sitemaps with hundreds of forbidden pages do not crowd broken links out of the problems', async () => {
     const forbidden = Array.from({ length: 230 }, (_, n) => `/a-private/page-${n}`);
     const site = await siteOf({
       '/': page('Start', 'The siskin has a start page.', [...forbidden, '/z/missing', '/z/broken']),
@@ -201,7 +201,7 @@ describe('sitemaps', () => {
     ]);
   });
 
-  it('that are broken or unavailable are listed in the problems, after the pages', async () => {
+  it('broken or unavailable sitemaps are listed in the problems, after the pages', async () => {
     const site = await siteOf({
       '/': page('Start', 'The start of the hawfinch.', ['/missing']),
       '/robots.txt': 'Sitemap: /cut.xml\nSitemap: /away.xml',
@@ -217,7 +217,7 @@ describe('sitemaps', () => {
     ]);
   });
 
-  it('that never end cause a bounded number of requests and URLs', async () => {
+  it('endless sitemaps cause a bounded number of requests and URLs', async () => {
     const site = await siteOf({ '/': page('Start', 'The start of the siskin has sitemaps without end.') });
     const maps = (from: number) =>
       Array.from({ length: 40 }, (_, i) => `<sitemap><loc>${site.url}/maps/${from + i}.xml</loc></sitemap>`);
@@ -258,7 +258,7 @@ describe('a crawl that is cancelled while the site does not answer', () => {
 });
 
 describe('crawls of both modes at the same time', () => {
-  it('do not see each other’s pages', async () => {
+  it('crawls of both modes at the same time do not see each other’s pages', async () => {
     await shared.goLive(crawler.org);
     const live = await newCrawler(shared, { org: crawler.org, mode: 'live' });
     const owed: ServerResponse[] = [];
@@ -328,7 +328,7 @@ describe('a set of pages that replaces another one', () => {
     expect(await crawler.orphans()).toEqual([]);
   });
 
-  it('is removed when its crawl is cancelled half-way', async () => {
+  it('a set of pages that replaces another one is removed when its crawl is cancelled half-way', async () => {
     const site = await siteOf({ ...old });
     await crawler.crawl(site.url);
     const owed: ServerResponse[] = [];

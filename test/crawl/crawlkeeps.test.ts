@@ -23,7 +23,7 @@ const rate = 'The curlew rate is two percent a year.';
 const fee = 'The curlew fee is five euros a month.';
 
 describe('a text that moves within its site', () => {
-  it('and swaps URLs with another text answers from its new URL', async () => {
+  it('a text that swaps URLs with another one answers from its new URL', async () => {
     const site = await siteOf({
       '/': page('Start', 'The curlew bank has a start page.', ['/a', '/b']),
       '/a': page('Text', rate),
@@ -38,7 +38,7 @@ describe('a text that moves within its site', () => {
     expect(await crawler.orphans()).toEqual([]);
   });
 
-  it('answers from its new URL with its tags, even when that is crawled before the old one is missed', async () => {
+  it('a text at a new URL answers from there with its tags, even when that is crawled before the old one is missed', async () => {
     const site = await siteOf({
       '/': page('Start', 'The curlew bank has a start page.', ['/old/and/deep/fees']),
       '/old/and/deep/fees': page('Fees', fee),
@@ -53,7 +53,7 @@ describe('a text that moves within its site', () => {
     expect(await paths()).toEqual(['/', '/fees']);
   });
 
-  it('and is still at its old URL too is stored once', async () => {
+  it('a text that is still at its old URL too is stored once', async () => {
     const site = await siteOf({
       '/': page('Start', 'The curlew bank has a start page.', ['/deep/and/old/fees']),
       '/deep/and/old/fees': page('Fees', fee),
@@ -66,7 +66,7 @@ describe('a text that moves within its site', () => {
     expect(await crawler.answer('How much is the curlew fee?')).toContain('five euros');
   });
 
-  it('by a permanent redirect is replaced by the page at the target', async () => {
+  it('a permanently redirected page is replaced by the page at the target', async () => {
     const site = await siteOf({
       '/': page('Start', 'The curlew bank has a start page.', ['/old', '/lame']),
       '/old': page('Fees', fee),
@@ -118,7 +118,7 @@ describe('a page that moved and changed its text', () => {
 });
 
 describe('a page whose version (ETag) is no longer sent', () => {
-  it('is fetched again when the site returns to the former version', async () => {
+  it('a page whose version (ETag) is no longer sent is fetched again when the site returns to the former version', async () => {
     let text = 'The avocet fee is five euros a month.';
     const site = await siteOf({
       '/': (request, response) => {
@@ -140,7 +140,7 @@ describe('a page whose version (ETag) is no longer sent', () => {
 });
 
 describe('a page that answers with Retry-After', () => {
-  it('is fetched last, while the other pages are fetched meanwhile', async () => {
+  it('a page that answers with Retry-After is fetched last, while the other pages are fetched meanwhile', async () => {
     const asked: string[] = [];
     const note = (reply: Reply): Reply => {
       return (request, response) => {
@@ -178,7 +178,7 @@ describe('a site in maintenance', () => {
   it.each([
     ['answers the start with a page of its own, and nothing else', status(503)],
     ['answers everything with the same page', page('Maintenance', 'We will be back soon.')],
-  ])('that %s loses no answer, even in a replacing crawl', async (_, others) => {
+  ])('a site in maintenance that %s loses no answer, even in a replacing crawl', async (_, others) => {
     const site = await siteOf(whole());
     await crawler.crawl(site.url);
     site.pages['/'] = page('Maintenance', 'We will be back soon.');
@@ -189,7 +189,7 @@ describe('a site in maintenance', () => {
     expect(await crawler.answer('How much is the godwit fee?')).toContain('one euro');
   });
 
-  it('does not prevent a later replacement from removing pages that the site removed', async () => {
+  it('a site’s maintenance does not prevent a later replacement from removing pages that the site removed', async () => {
     const site = await siteOf(whole());
     await crawler.crawl(site.url);
     delete site.pages['/rates'];
@@ -222,7 +222,7 @@ describe('a site in maintenance', () => {
 });
 
 describe('a page whose URL no longer has its text', () => {
-  it('is removed when it is empty, not HTML, withheld or a duplicate by its own account, but not when the site asks for a login', async () => {
+  it('a page whose URL no longer has its text is removed when it is empty, not HTML, withheld or a duplicate by its own account, but not when the site asks for a login', async () => {
     const texts = ['empty', 'pdf', 'law', 'print', 'secret', 'away'];
     const site = await siteOf({
       '/': page('Start', 'The plover bank has a start page.', ['/fruit', ...texts.map((one) => `/${one}`)]),
@@ -271,7 +271,7 @@ describe('a page whose canonical link names another page', () => {
 });
 
 describe('a site whose pages are all copies of another site’s', () => {
-  it('is crawled like any other site', async () => {
+  it('a site whose pages are all known from another site is crawled like any other', async () => {
     const pages = { '/': page('Start', 'The knot bank has a start page.') };
     await crawler.crawl((await siteOf(pages)).url);
     const done = await crawler.crawl((await siteOf(pages)).url);

@@ -52,7 +52,7 @@ const once =
 const none: Reply = (_, response) => void response.writeHead(404, { connection: 'close' }).end();
 
 describe('a page that redirects to a forbidden address', () => {
-  it('is left out with its reason, the target is not requested, and the crawl continues', async () => {
+  it('a page that redirects to a forbidden address is left out with its reason, the target is not requested, and the crawl continues', async () => {
     const service = await otherSite({ '*': 'The pintail keeps a secret here.' });
     site.pages = {
       '/': page('Start', 'The pintail has a start page.', [
@@ -94,7 +94,7 @@ describe('a page that redirects to a forbidden address', () => {
     expect(await crawler.answer('Is the pintail read in spite of all that?')).toContain('in spite');
   });
 
-  it('is not followed for robots.txt and sitemaps either', async () => {
+  it('a redirect of robots.txt or a sitemap to a forbidden address is not followed either', async () => {
     const service = await otherSite({ '*': `User-agent: *\nDisallow: /` });
     site.pages = {
       '/robots.txt': redirect(`${service.url}/robots.txt`),
@@ -107,7 +107,7 @@ describe('a page that redirects to a forbidden address', () => {
     expect(service.hits.size).toBe(0);
   });
 
-  it('cannot be the start of a crawl, nor can a URL with a forbidden port', async () => {
+  it('a forbidden address cannot be the start of a crawl, nor can a URL with a forbidden port', async () => {
     const service = await otherSite({ '*': 'The gadwall keeps a secret here.' });
     const done = await crawler.crawl(service.url);
     expect([done.status, done.error]).toEqual(['failed', expect.stringContaining('private network')]);
@@ -117,7 +117,7 @@ describe('a page that redirects to a forbidden address', () => {
 });
 
 describe('a host name whose DNS answer changes (DNS rebinding)', () => {
-  it('to loopback during the crawl is not reached: each connection goes to an address that was checked', async () => {
+  it('a name that changes to loopback during the crawl is not reached: each connection goes to an address that was checked', async () => {
     // robots.txt, the sitemap and the first page are requested at the public address; then the name resolves to
     // loopback.
     dns.names = { 'rebind.test': [publicAddress, publicAddress, publicAddress, '127.0.0.1'] };
@@ -153,7 +153,7 @@ describe('a host name whose DNS answer changes (DNS rebinding)', () => {
     expect([service.hits.size, dns.asked.includes(name)]).toEqual([0, true]);
   });
 
-  it('may be internationalized, and an operator may allow it', async () => {
+  it('a host name may be internationalized, and an operator may allow it', async () => {
     const shop = await otherSite({ '/': page('Bücher', 'The garganey sells books in every script.') });
     dns.names = { 'xn--bcher-kva.test': ['127.0.0.1'] };
     const done = await crawler.crawl(`http://BÜCHER.test:${new URL(shop.url).port}/`);
@@ -177,7 +177,7 @@ describe('a host that does not exist', () => {
 });
 
 describe('a page that is sent very slowly', () => {
-  it('is aborted at the time limit of the whole request, however steadily bytes arrive; other pages are crawled', async () => {
+  it('a page that is sent very slowly is aborted at the time limit of the whole request, however steadily bytes arrive; other pages are crawled', async () => {
     const begun: number[] = [];
     const drips: NodeJS.Timeout[] = [];
     site.pages = {

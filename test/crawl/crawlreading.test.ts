@@ -16,7 +16,7 @@ const titles = async (): Promise<string[]> =>
   (await crawler.pages()).entries.map(({ title }: { title: string }) => title).toSorted();
 
 describe('a start page that redirects', () => {
-  it('by a meta refresh is replaced by its target', async () => {
+  it('a start page with a meta refresh is replaced by its target', async () => {
     const site = await siteOf({
       '/': '<title>Redirecting</title><meta http-equiv="refresh" content="0; url=/en/latest/"><a href="/en/">Go on</a>',
       '/en/latest/': page('Manual', 'The dunlin manual describes each of the eleven switches.'),
@@ -27,7 +27,7 @@ describe('a start page that redirects', () => {
     expect(await titles()).toEqual(['Manual']);
   });
 
-  it('to its own URL without the slash still counts as within its part of the site', async () => {
+  it('a start page that redirects to its own URL without the slash still counts as within its part of the site', async () => {
     const site = await siteOf({
       '/docs/': (_, response) => void response.writeHead(308, { location: '/docs' }).end(),
       '/docs': page('Docs', 'The knot documentation begins here.', ['/docs/fees', '/docs-old', '/']),
@@ -41,7 +41,7 @@ describe('a start page that redirects', () => {
 });
 
 describe('a page', () => {
-  it('with collapsed answers and tabs answers with the collapsed text, never with the question alone', async () => {
+  it('a page with collapsed answers and tabs answers with the collapsed text, never with the question alone', async () => {
     const site = await siteOf({
       '/': `<title>Questions</title><main><h1>Questions</h1>
         <h3><button aria-controls="s1">What is the overdraft rate?</button></h3>

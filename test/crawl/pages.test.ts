@@ -58,7 +58,7 @@ async function startedBy(work: () => Promise<unknown>): Promise<number[]> {
 }
 
 describe('the main text', () => {
-  it('of an article without landmarks is its text under its headings, without the site’s boilerplate', async () => {
+  it('an article without landmarks yields the text under its headings, without the site’s boilerplate', async () => {
     const page = await read(fixture('article'));
     const text = textOf(page);
     expect(page).toMatchObject({ title: 'Losing a card abroad | Lindenbank', language: 'en-GB', empty: false });
@@ -69,7 +69,7 @@ describe('the main text', () => {
     expect(text).not.toMatch(/cookies|Home|Most read|imprint|track|color|editors|praise|Decoration/);
   });
 
-  it('of an FAQ keeps each question with its answer, including collapsed answers and buttons in headings', async () => {
+  it('an FAQ yields each question with its answer, including collapsed answers and buttons in headings', async () => {
     const page = await read(fixture('faq'));
     expect(page.language).toBe('de');
     expect(textOf(page)).toBe(
@@ -84,13 +84,13 @@ describe('the main text', () => {
     );
   });
 
-  it('of a page inside a form keeps table rows with their column names and drops form controls', async () => {
+  it('a page inside a form yields table rows with their column names, without form controls', async () => {
     expect(textOf(await read(fixture('fees')))).toBe(
       '[Cards > Price list]\nCard: Gold; Per year: 59 EUR; Abroad: 1.75%\nCard: Debit; Per year: free; Abroad: 2%',
     );
   });
 
-  it('of documentation keeps notes and code, and drops navigation, breadcrumbs and the table of contents', async () => {
+  it('documentation yields notes and code, without navigation, breadcrumbs and table of contents', async () => {
     const page = await read(fixture('docs'), { url: 'https://bank.example/old' });
     expect(textOf(page)).toBe(
       '[Webhooks]\nWe call your address whenever a payment changes.\n\nAnswer within 5 seconds.\n' +
@@ -103,7 +103,7 @@ describe('the main text', () => {
     ]);
   });
 
-  it('of unclosed and misnested HTML is what a browser shows', async () => {
+  it('unclosed and misnested HTML yields what a browser shows', async () => {
     const page = await read(fixture('broken'));
     expect(page.title).toBe('Old page');
     expect(textOf(page)).toContain("Monday to Friday\n\n9 to 18 o'clock & by appointment &bogus; Contact");
@@ -127,7 +127,7 @@ describe('the main text', () => {
       ['a tab panel', '', '<div id="a" role="tabpanel" hidden>Folded.</div>'],
       ['a region', '', '<div id="a" role="region" hidden>Folded.</div>'],
       ['one in another', '<a href="#a">Q</a><a href="#b">R</a>', '<div id=a hidden><p id=b hidden>Folded.</p></div>'],
-    ])('are read when a control opens them: %s', async (_label, control, part) => {
+    ])('hidden parts are read when a control opens them: %s', async (_label, control, part) => {
       expect(await hiddenIn(control, part)).toContain('Folded.');
     });
 
@@ -139,14 +139,14 @@ describe('the main text', () => {
       ['it is a template', '<a href="#a">Q</a>', '<template id="a">Folded.</template>'],
       ['it is a menu', '<a href="#a">Q</a>', '<div id="a" hidden><a href="/x">Folded.</a></div>'],
       ['it is a cookie banner', '<a href="#a">Q</a>', '<div id="a" class="cookie-banner" hidden>Folded.</div>'],
-    ])('are dropped when %s', async (_label, control, part) => {
+    ])('hidden parts are dropped when %s', async (_label, control, part) => {
       const text = await hiddenIn(control, part);
       expect(text).toContain('Shown.');
       expect(text).not.toContain('Folded.');
     });
   });
 
-  it('repeats a cell that spans rows and columns in each of them, without names from other columns', async () => {
+  it('a cell that spans rows and columns is repeated in each of them, without names from other columns', async () => {
     const table = `<table><thead><tr><th>Service</th><th>Price</th><th>Abroad</th></tr></thead>
       <tbody><tr><td rowspan="2">Transfer</td><td>1.10 EUR</td><td>2 EUR</td></tr><tr><td colspan="2">7.70 EUR at once</td></tr>
       <tr><td colspan="3">Since June</td></tr><tr><td>Statement</td><td>2.20 EUR</td></tr></tbody></table>`;
@@ -171,7 +171,7 @@ describe('the main text', () => {
       '<tr><th scope=row>Phone</th><td>+49 381 1</td></tr><tr><th scope=row>Mail</th><td>a@b.example</td></tr>',
       'Phone: +49 381 1\nMail: a@b.example',
     ],
-  ])('has the right column names for a table with %s', async (_label, rows, expected) => {
+  ])('a table with %s gets the right column names', async (_label, rows, expected) => {
     const table = `<table>${rows}</table>`;
     expect(textOf(await read(`<main>${table}</main>`))).toContain(expected);
     const words = '<p>A sentence about fees, of which there are many, and of what they are for.</p>'.repeat(40);
@@ -236,7 +236,7 @@ describe('the main text', () => {
         '<dl><dt id="share">share<a class="headerlink" href="#share">🔗</a></dt><dd>What one holds of a fund.</dd></dl>',
         ['share\nWhat one holds of a fund.'],
       ],
-    ])('do not remove content: %s', async (_label, main, expected) => {
+    ])('class names of boilerplate do not remove content: %s', async (_label, main, expected) => {
       const text = textOf(await read(site(main)));
       for (const part of expected) expect(text).toContain(part);
       expect(text).not.toMatch(/[¶#🔗]|Link to this|We use cookies|Most read|Imprint|\bHome\b/u);
@@ -254,12 +254,12 @@ describe('the main text', () => {
       ['contents', '<div class="toc"><p>Contents</p><ul><li><a href="#a">On one network</a></li></ul></div>'],
       ['breadcrumbs', '<div class="breadcrumbs"><a href="/">On one network</a> / Help</div>'],
       ['navigation', '<nav><p>On one network you can find us, and on others, every day.</p></nav>'],
-    ])('do not protect boilerplate: %s are removed', async (_label, main) => {
+    ])('boilerplate within the main part is removed: %s', async (_label, main) => {
       expect(textOf(await read(site(main)))).not.toMatch(/one network|another/);
     });
   });
 
-  it('is empty for an application without text, which asks to be rendered, but not for a short page without scripts', async () => {
+  it('an application without text asks to be rendered, and a short page without scripts does not', async () => {
     expect(await read(fixture('app'))).toMatchObject({ title: 'Help', chunks: [], textLength: 0, empty: true });
     expect(await read('<div id="app"></div>')).toMatchObject({ empty: true });
     expect(await read('<title>Note</title><p>Closed on Monday.</p>')).toMatchObject({ empty: false, textLength: 17 });
@@ -272,7 +272,7 @@ describe('the encoding of a page', () => {
   const german = '<p>Für Überweisungen größer als 5 € gilt: „nächster Bankarbeitstag“.</p>';
   const sentence = 'Für Überweisungen größer als 5 € gilt: „nächster Bankarbeitstag“.';
 
-  it('may be UTF-8 with Arabic text', async () => {
+  it('a UTF-8 page with Arabic text is decoded', async () => {
     const page = await read(fixture('arabic'));
     expect(page).toMatchObject({ title: 'مركز المساعدة', language: 'ar' });
     expect(textOf(page)).toContain('[فقدان البطاقة]\nاتصل بنا فورا على الرقم 116');
@@ -292,7 +292,7 @@ describe('the encoding of a page', () => {
       'utf-8',
     ],
     ['UTF-8 that the server calls latin1', Buffer.from(japanese), 'iso-8859-1'],
-  ])('is detected: %s', async (_label, body, charset) => {
+  ])('the encoding is detected: %s', async (_label, body, charset) => {
     const page = await read(body, charset === undefined ? {} : { contentType: `text/html; charset="${charset}"` });
     expect(textOf(page)).toBe('[カードの紛失]\nすぐに電話してください');
   });
@@ -302,12 +302,12 @@ describe('the encoding of a page', () => {
     ['declared as latin1', 'text/html;charset=latin1'],
     ['declared as UTF-8', 'text/html; charset=utf-8'],
     ['declared as something unknown', 'text/html; charset=klingon'],
-  ])('is detected as windows-1252 %s', async (_label, contentType) => {
+  ])('the encoding windows-1252 is detected %s', async (_label, contentType) => {
     const page = await read(iconv.encode(german, 'windows-1252'), contentType === undefined ? {} : { contentType });
     expect(page.chunks[0]?.text).toBe(sentence);
   });
 
-  it('does not change because of one broken character', async () => {
+  it('one broken character does not change the encoding of a page', async () => {
     const body = Buffer.concat([Buffer.from(german), Buffer.from([0xe2, 0x82])]);
     expect((await read(body, { contentType: 'text/html; charset=utf-8' })).chunks[0]?.text).toContain(sentence);
   });
@@ -322,7 +322,7 @@ describe('the metadata of a page', () => {
     ['to another', '<meta name=otherbot content=noindex>', undefined, { noindex: false, nofollow: false }],
     ['in the header', '', 'noarchive, nofollow', { noindex: false, nofollow: true }],
     ['in both', '<meta name=robots content=nofollow>', 'noindex', { noindex: true, nofollow: true }],
-  ])('has the right directives for %s', async (_label, meta, robotsTag, expected) => {
+  ])('a page’s directives are read: %s', async (_label, meta, robotsTag, expected) => {
     const body = `<title>T</title>${meta}<p>Some text.</p><a href="/next">Next</a>`;
     const page = await read(body, robotsTag === undefined ? {} : { robotsTag });
     expect(page).toMatchObject(expected);
@@ -338,7 +338,7 @@ describe('the metadata of a page', () => {
     ['unavailable_after: 25 Jun 2030 15:00:00 PST, noindex', true, false],
     ['max-snippet: 20, none', true, true],
     ['noindexing', false, false],
-  ])('includes X-Robots-Tag: %s', (value, noindex, nofollow) => {
+  ])('the header X-Robots-Tag is read: %s', (value, noindex, nofollow) => {
     expect(parseDirectives(value, 'supportbot')).toEqual({ noindex, nofollow });
   });
 
@@ -351,19 +351,19 @@ describe('the metadata of a page', () => {
     ['0.5;https://other.example/', 'https://other.example/'],
     ['30; url=/en/', undefined],
     ['0; url=javascript:alert(1)', undefined],
-  ])('includes a refresh: %s leads to %s', async (content, refresh) => {
+  ])('a meta refresh of %s leads to %s', async (content, refresh) => {
     const escaped = content.replaceAll('"', '&quot;');
     const page = await read(`<meta http-equiv="Refresh" content="${escaped}"><p>Please wait.</p>`);
     expect(page.refresh).toBe(refresh);
   });
 
-  it('excludes a refresh inside <noscript> or <template>', async () => {
+  it('a meta refresh inside <noscript> or <template> is ignored', async () => {
     const refresh = '<meta http-equiv="refresh" content="0; url=/plain">';
     for (const html of [`<noscript>${refresh}</noscript>`, `<template>${refresh}</template>`])
       expect((await read(`${html}<p>Text.</p>`)).refresh).toBeUndefined();
   });
 
-  it('has absolute, unique http(s) links without fragments, nofollow only if every occurrence is', async () => {
+  it('links are absolute, unique http(s) URLs without fragments, and nofollow only if every occurrence is', async () => {
     const page = await read(`
       <a href="a">1</a><a href="/help/a#part">2</a><a href="#part">3</a><a href="mailto:a@b.example">4</a>
       <a href="javascript:alert(1)">5</a><a href="file:///etc/passwd">6</a><a href=" //other.example/b ">7</a>
@@ -411,14 +411,14 @@ describe('the content hash', () => {
 });
 
 describe('hostile pages', () => {
-  it('with 100,000 links yield the first 5,000', async () => {
+  it('a page with 100,000 links yields the first 5,000', async () => {
     const links = Array.from({ length: 100_000 }, (_, at) => `<a href="/day/${at}">${at}</a>`).join('\n');
     const page = await read(`<p>Calendar</p>${links}`);
     expect(page.links).toHaveLength(5_000);
     expect(page.links[4_999]?.url).toBe('https://bank.example/day/4999');
   });
 
-  it('with links of 1,900 characters yield at most 200,000 characters of links', async () => {
+  it('a page with links of 1,900 characters yields at most 200,000 characters of links', async () => {
     const links = Array.from({ length: 2_600 }, (_, at) => `<a href="/${at}/${'x'.repeat(1_900)}">${at}</a>`);
     const taken = urlsOf(await read(`<p>Maze</p>${links.join('\n')}<a href="/short">short</a>`));
     expect(taken.length).toBeGreaterThan(100);
@@ -426,7 +426,7 @@ describe('hostile pages', () => {
     expect(taken.join('').length).toBeLessThanOrEqual(200_000);
   });
 
-  it('with table cells of enormous spans are refused, unless a cell is alone in its row', async () => {
+  it('table cells of enormous spans make a page refused, unless a cell is alone in its row', async () => {
     const cell = '<td rowspan="100000" colspan="100000">x</td>';
     const rows = `<tr>${cell}<td rowspan=0>y</td><td>z</td></tr>`.repeat(20_000);
     expect(await reasonOf(read(`<table>${rows}</table>`))).toBe('too_much_text');
@@ -434,12 +434,12 @@ describe('hostile pages', () => {
     expect(textOf(await read(`<table>${lines}<tr><td>Fee</td><td>9 EUR</td></tr></table>`))).toContain('Fee: 9 EUR');
   });
 
-  it('with elements nested 3,000 deep are flattened, and 100,000 deep refused', async () => {
+  it('elements nested 3,000 deep are flattened, and 100,000 deep refused', async () => {
     expect(textOf(await read(`${'<div>'.repeat(3_000)}Deep text.`))).toContain('Deep text.');
     expect(await reasonOf(read(`${'<div>'.repeat(100_000)}Deep text.`))).toBe('too_deep');
   });
 
-  it('of 5 MB without landmarks are read', async () => {
+  it('a page of 5 MB without landmarks is read', async () => {
     const filler = 'x'.repeat(110);
     const paragraph = `<p class="${filler}">A sentence of an endless page, with a <a href="/x">link</a> in it and little else.</p>\n`;
     const page = await read(`<title>Long</title><div>${paragraph.repeat(25_000)}</div>`);
@@ -447,7 +447,7 @@ describe('hostile pages', () => {
     expect(page.chunks.length).toBeGreaterThan(1_000);
   });
 
-  it('with too much text, or of binary data, are refused with a reason', async () => {
+  it('a page with too much text, or of binary data, is refused with a reason', async () => {
     expect(await reasonOf(read('A sentence of words. '.repeat(100_000)))).toBe('too_much_text');
     expect(await reasonOf(read(Buffer.from([0x25, 0x50, 0x44, 0x46, 0, 1, 2, 3, 0])))).toBe('binary');
   });

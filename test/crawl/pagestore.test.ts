@@ -75,7 +75,7 @@ const stored = async ({ org_id }: Crawl) => {
 };
 
 describe('a page', () => {
-  it('is the same page under all spellings of its URL, and keeps the spelling found last', async () => {
+  it('a page is the same page under all spellings of its URL, and keeps the spelling found last', async () => {
     const index = newIndex();
     const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const first = await begin();
@@ -94,7 +94,7 @@ describe('a page', () => {
     expect(await stored(third)).toEqual([['https://www.a.example/fees', ['nine']]]);
   });
 
-  it('is not written by a crawl that has ended', async () => {
+  it('a page is not written by a crawl that has ended', async () => {
     const index = newIndex();
     const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const crawl = await begin();
@@ -206,7 +206,7 @@ describe('pruning that overlaps with a crawl', () => {
 });
 
 describe('test mode of a live organization', () => {
-  it('has the page limit of the sandbox', async () => {
+  it('test mode of a live organization has the page limit of the sandbox', async () => {
     const index = newIndex();
     const few = { sandbox: { ...room, knowledge_pages: 1 }, production: room };
     const store = createPageStore({ search: index.search, embedding: noModel, quotas: few, clock: () => new Date() });
@@ -225,7 +225,7 @@ describe('test mode of a live organization', () => {
 });
 
 describe('the version of a page (ETag and Last-Modified)', () => {
-  it('is the one sent with the text last read; an unchanged page was not read', async () => {
+  it('the version of a page (ETag and Last-Modified) is the one sent with the text last read; an unchanged page was not read', async () => {
     const index = newIndex();
     const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const url = 'https://a.example/';
@@ -281,44 +281,47 @@ describe('pruning that is killed half-way', () => {
       ref,
     );
 
-  it.each(['removeBatch', 'removeSources'] as const)('at %s is completed by the next attempt', async (step) => {
-    const index = newIndex();
-    const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
-    const crawl = await begin();
-    const urls = ['https://a.example/half', 'https://a.example/old', 'https://a.example/whole'];
-    await store.save(crawl, { fresh: urls.map((url) => read(url, url)), settled: [] });
-    await end(crawl);
-    const { org_id } = crawl;
-    const [half, old] = await PageModel.find({ org_id }).sort({ url: 1 }).lean();
-    await ChunkModel.deleteMany({ source_id: half!._id });
-    // A generation that was started and never published; after its removal it must not be published either.
-    await PageModel.updateOne({ _id: old!._id }, { $set: { generation: 2 } });
-    const chunk = (await ChunkModel.findOne({ source_id: old!._id }).lean())!;
-    await ChunkModel.create([{ ...chunk, _id: `${old!._id}:2:0`, generation: 2 }]);
-    const row = index.rows().find(({ source_id }) => source_id === old!._id)!;
-    await index.search.add({ org_id, mode: 'test' }, [{ ...row, generation: '2' }]);
-    const { orphaned } = await findOrphans(index.search, org_id, 'test');
-    expect(orphaned.length).toBe(2);
+  it.each(['removeBatch', 'removeSources'] as const)(
+    'pruning that is killed at %s is completed by the next attempt',
+    async (step) => {
+      const index = newIndex();
+      const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
+      const crawl = await begin();
+      const urls = ['https://a.example/half', 'https://a.example/old', 'https://a.example/whole'];
+      await store.save(crawl, { fresh: urls.map((url) => read(url, url)), settled: [] });
+      await end(crawl);
+      const { org_id } = crawl;
+      const [half, old] = await PageModel.find({ org_id }).sort({ url: 1 }).lean();
+      await ChunkModel.deleteMany({ source_id: half!._id });
+      // A generation that was started and never published; after its removal it must not be published either.
+      await PageModel.updateOne({ _id: old!._id }, { $set: { generation: 2 } });
+      const chunk = (await ChunkModel.findOne({ source_id: old!._id }).lean())!;
+      await ChunkModel.create([{ ...chunk, _id: `${old!._id}:2:0`, generation: 2 }]);
+      const row = index.rows().find(({ source_id }) => source_id === old!._id)!;
+      await index.search.add({ org_id, mode: 'test' }, [{ ...row, generation: '2' }]);
+      const { orphaned } = await findOrphans(index.search, org_id, 'test');
+      expect(orphaned.length).toBe(2);
 
-    const pruning = {
-      _id: newId('pruning'),
-      org_id,
-      mode: 'test' as const,
-      orphans: orphaned,
-      requested_at: new Date(),
-    };
-    await createPruning(pruning);
-    const ref = { orgId: org_id, pruningId: pruning._id };
-    const failing = { ...index.search, [step]: () => Promise.reject(new Error('killed')) };
-    await expect(carryOut(failing, ref)).rejects.toThrow('killed');
-    expect(await findPruning(org_id, pruning._id)).not.toBeNull();
-    await carryOut(index.search, ref);
-    // The activity runs again, as after a lost result.
-    await carryOut(index.search, ref);
-    expect(await findPruning(org_id, pruning._id)).toBeNull();
-    expect(await findOrphans(index.search, org_id, 'test')).toEqual({ orphaned: [], live: 2 });
-    expect(index.rows().map(({ source_id, generation }) => [source_id, generation])).toEqual(
-      (await PageModel.find({ org_id }).sort({ url: 1 }).lean()).map(({ _id }) => [_id, '1']),
-    );
-  });
+      const pruning = {
+        _id: newId('pruning'),
+        org_id,
+        mode: 'test' as const,
+        orphans: orphaned,
+        requested_at: new Date(),
+      };
+      await createPruning(pruning);
+      const ref = { orgId: org_id, pruningId: pruning._id };
+      const failing = { ...index.search, [step]: () => Promise.reject(new Error('killed')) };
+      await expect(carryOut(failing, ref)).rejects.toThrow('killed');
+      expect(await findPruning(org_id, pruning._id)).not.toBeNull();
+      await carryOut(index.search, ref);
+      // The activity runs again, as after a lost result.
+      await carryOut(index.search, ref);
+      expect(await findPruning(org_id, pruning._id)).toBeNull();
+      expect(await findOrphans(index.search, org_id, 'test')).toEqual({ orphaned: [], live: 2 });
+      expect(index.rows().map(({ source_id, generation }) => [source_id, generation])).toEqual(
+        (await PageModel.find({ org_id }).sort({ url: 1 }).lean()).map(({ _id }) => [_id, '1']),
+      );
+    },
+  );
 });

@@ -113,7 +113,7 @@ describe('POST /crawl with every_hours', () => {
     expect(action).toMatchObject({ workflowType: 'recrawlSite', args: [{ orgId: here.org.orgId, scheduleId: id }] });
   });
 
-  it('for the same URL replaces the schedule, including settings that are omitted', async () => {
+  it('a schedule for the same URL replaces the existing one, including settings that are omitted', async () => {
     const site = await siteOf({ '/': page('Linnet', 'The linnet loan is for young people.') });
     const { id, schedule } = await scheduled(site.url, { segments: ['young'], authority: 'primary' });
     const again = await start(`${site.url}/?utm_source=x`, { every_hours: 12, max_pages: 5 });
@@ -140,7 +140,7 @@ describe('POST /crawl with every_hours', () => {
     await ended(plain.body.crawl_id);
   });
 
-  it('is refused outside its bounds and together with `replace`; a refused crawl leaves no schedule', async () => {
+  it('an interval out of bounds or together with `replace` is refused; a refused crawl leaves no schedule', async () => {
     for (const options of [
       { every_hours: 0 },
       { every_hours: 721 },
@@ -227,7 +227,7 @@ describe('the firing of a schedule', () => {
     expect(answer.body.answer).toContain('seven');
   });
 
-  it('is skipped while a crawl runs, which the schedule shows until its next crawl; that crawl can be cancelled', async () => {
+  it('the firing of a schedule is skipped while a crawl runs, which the schedule shows until its next crawl; that crawl can be cancelled', async () => {
     let slow = false;
     const waiting: (() => void)[] = [];
     const site = await siteOf({
@@ -257,7 +257,7 @@ describe('the firing of a schedule', () => {
     for (const answer of waiting) answer();
   });
 
-  it('without a stored record crawls nothing and removes the leftover Temporal Schedule', async () => {
+  it('a firing without a stored record crawls nothing and removes the leftover Temporal Schedule', async () => {
     const site = await siteOf({ '/': page('Dotterel', 'The dotterel account was closed long ago.') });
     const { crawl, id } = await scheduled(site.url);
     await db().collection<{ _id: string }>('recrawls').deleteOne({ _id: id });

@@ -107,7 +107,7 @@ const app = scripted(`(await fetch('/data')).text()`);
 const data: RequestListener = (_, reply) => reply.end('Text from a script');
 
 describe('a page without static text', () => {
-  it('gets its text after its scripts have run, requested with our user agent', async () => {
+  it('a page without static text gets its text after its scripts have run, requested with our user agent', async () => {
     const shop = await site({
       '/app':
         '<!doctype html><main></main><script src="/a.js"></script><link rel="stylesheet" href="/a.css"><img src="/a.png">',
@@ -126,7 +126,7 @@ describe('a page without static text', () => {
     expect(new Set(shop.asked.map(({ headers }) => headers['user-agent']))).toEqual(new Set([userAgent]));
   });
 
-  it('is read at the target of redirects and script navigation, after the caller has allowed each', async () => {
+  it('a page without static text is read at the target of redirects and script navigation, after the caller has allowed each', async () => {
     const shop = await site({
       '/old': (_, reply) => reply.writeHead(302, { location: '/middle' }).end(),
       '/middle': `<main></main><script>location.replace('/new')</script>`,
@@ -160,7 +160,7 @@ describe('a page without static text', () => {
     expect(await lacking('/waits', renderer([shop], { limits: { settleMs: 6_000 } }))).toBe(true);
   });
 
-  it('is taken as it is when its requests never stop', async () => {
+  it('a page without static text is taken as it is when its requests never stop', async () => {
     const shop = await site({
       '/': scripted(`{ setInterval(() => fetch('/poll'), 50); return 'News' }`),
       '/poll': data,
@@ -170,7 +170,7 @@ describe('a page without static text', () => {
     expect(shop.paths().filter((path) => path === '/poll').length).toBeLessThan(20);
   });
 
-  it('cannot be rendered without a browser: unavailable', async () => {
+  it('a page without static text cannot be rendered without a browser: unavailable', async () => {
     const shop = await site({});
     expect(await reasonOf(renderer([shop], { executablePath: undefined }).render(shop.url))).toBe('unavailable');
     expect(await reasonOf(renderer([shop], { executablePath: '/nowhere' }).render(shop.url))).toBe('unavailable');
@@ -178,7 +178,7 @@ describe('a page without static text', () => {
 });
 
 describe('what a rendered page can reach', () => {
-  it('excludes private addresses by fetch, script, frame, worker, redirect, WebSocket, EventSource, beacon and popup', async () => {
+  it('a rendered page reaches no private address by fetch, script, frame, worker, redirect, WebSocket, EventSource, beacon or popup', async () => {
     const secret = await forbidden();
     const shop = await site({
       '/': `<main></main><iframe src="http://${secret.host}/frame"></iframe><script src="http://${secret.host}/a.js"></script>
@@ -214,7 +214,7 @@ describe('what a rendered page can reach', () => {
     expect(new Set(shop.paths())).toEqual(new Set(['/', '/away', '/held']));
   });
 
-  it('excludes private addresses as pages, as redirect targets, and as targets of script navigation', async () => {
+  it('a private address is not rendered as a page, a redirect target or a target of script navigation', async () => {
     const secret = await forbidden();
     const shop = await site({
       '/away': (_, reply) => reply.writeHead(302, { location: `http://${secret.host}/` }).end(),
@@ -229,7 +229,7 @@ describe('what a rendered page can reach', () => {
     expect(secret.connections()).toBe(0);
   });
 
-  it('excludes WebRTC, in the page and in its frames', async () => {
+  it('a rendered page has no WebRTC, nor have its frames', async () => {
     const shop = await site({
       '/': scripted(`{
         const frame = document.body.appendChild(document.createElement('iframe'));
@@ -239,7 +239,7 @@ describe('what a rendered page can reach', () => {
     expect(await textOf(renderer([shop]), shop.url)).toBe('undefined,undefined,undefined');
   });
 
-  it('is nothing outside our proxy: no TCP, not even to loopback, and no UDP', async () => {
+  it('a rendered page reaches nothing outside our proxy: no TCP, not even to loopback, and no UDP', async () => {
     const secret = await forbidden();
     let datagrams = 0;
     const udp = createSocket('udp4').on('message', () => void (datagrams += 1));
@@ -271,7 +271,7 @@ describe('what a rendered page can reach', () => {
     expect(secret.connections()).toBe(0);
   });
 
-  it('excludes cookies and storage of other pages, and no cookie is sent', async () => {
+  it('a rendered page sees no cookies or storage of other pages, and no cookie is sent', async () => {
     const shop = await site({
       '/': (_, reply) =>
         reply.writeHead(200, { 'content-type': 'text/html', 'set-cookie': 'server=1' }).end(
@@ -299,7 +299,7 @@ describe('a misbehaving page', () => {
     expect(await textOf(made, `${shop.url}/app`)).toBe('Text from a script');
   });
 
-  it('is refused as too large when its document or its rendered HTML is too large', async () => {
+  it('a misbehaving page is refused as too large when its document or its rendered HTML is too large', async () => {
     const shop = await site({
       '/big': `<main>${'x'.repeat(60_000)}</main>`,
       '/grows': `<main></main><script>document.querySelector('main').textContent = 'é'.repeat(30_000)</script>`,
@@ -321,7 +321,7 @@ describe('a misbehaving page', () => {
     expect(await textOf(renderer([shop], { limits: { totalBytes: 45_000 } }), shop.url)).toBe('40000');
   });
 
-  it('does not block the next pages with dialogs or a download', async () => {
+  it('a misbehaving page does not block the next pages with dialogs or a download', async () => {
     const shop = await site({
       '/': scripted(`{ alert('a'); return String(confirm('b')) }`),
       '/file': (_, reply) => reply.writeHead(200, { 'content-type': 'application/zip' }).end('PK'),

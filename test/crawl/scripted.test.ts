@@ -33,7 +33,7 @@ describe('a page that needs JavaScript', () => {
       response.end(JSON.stringify({ text }));
     };
 
-  it('is rendered in a browser: its text answers, its links are followed, and its scripts are fetched once', async () => {
+  it('a page that needs JavaScript is rendered in a browser: its text answers, its links are followed, and its scripts are fetched once', async () => {
     const site = await siteOf({
       '/app': (request, response) => {
         // The HTML never changes, but the output of the scripts does.
@@ -114,7 +114,7 @@ describe('a page that needs JavaScript', () => {
     expect(entries.map(({ source_url }: { source_url: string }) => source_url)).toContain(`${site.url}/new`);
   });
 
-  it('is rendered again when its browser dies, as are the next pages', async () => {
+  it('a page that needs JavaScript is rendered again when its browser dies, as are the next pages', async () => {
     const env = systemEnv('scripted', { FLEETS: 'crawl' });
     const running: Running[] = [];
     try {
@@ -156,7 +156,7 @@ describe('a page that needs JavaScript', () => {
     }
   });
 
-  it('is left out without a browser, and the crawl reports the reason', async () => {
+  it('a page that needs JavaScript is left out without a browser, and the crawl reports the reason', async () => {
     const env = systemEnv('browserless', { FLEETS: 'crawl', PUPPETEER_EXECUTABLE_PATH: '/nowhere/chromium' });
     const running = await Promise.all([startProcess('api/server.ts', env), startProcess('test/kit/worker.ts', env)]);
     try {

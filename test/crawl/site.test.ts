@@ -44,7 +44,7 @@ const answer =
     void response.writeHead(status, headers).end();
 
 describe('a host that asks for a pause', () => {
-  it('gets the pause from all pages and all crawls: nothing is requested, and no worker waits', async () => {
+  it('a host that asks for a pause gets the pause from all pages and all crawls: nothing is requested, and no worker waits', async () => {
     const site = await siteOf({ '/a': answer(429, { 'retry-after': '590' }), '/b': page('B', 'The second page.') });
     const sites = crawlerOf(site);
     const [first, second] = [await sites.open(`${site.url}/`, signal), await sites.open(`${site.url}/b`, signal)];
@@ -57,14 +57,14 @@ describe('a host that asks for a pause', () => {
     expect([site.hits.get('/a'), site.hits.get('/b')]).toEqual([1, undefined]);
   });
 
-  it('is asked for a page at most three times, however long the pauses between', async () => {
+  it('a host that asks for a pause is asked for a page at most three times, however long the pauses between', async () => {
     const site = await siteOf({ '/a': answer(503, { 'retry-after': '590' }) });
     const opened = await crawlerOf(site).open(`${site.url}/`, signal);
     const last = await opened.fetch(`${site.url}/a`, { tries: 2, signal });
     expect(last).toMatchObject({ kind: 'refused', reason: 'server_error', detail: 503 });
   });
 
-  it('with a 503 for one page pauses that page only, until many pages in a row answer 503', async () => {
+  it('a 503 for one page pauses that page only, until many pages in a row answer 503', async () => {
     const site = await siteOf({
       '/robots.txt': '',
       '/fine': page('Fine', 'A page that may be read.'),
@@ -93,7 +93,7 @@ describe('a host that asks for a pause', () => {
     expect([await kindOf('/fine'), site.hits.get('/fine')]).toEqual(['host', 1]);
   });
 
-  it('of a day is skipped: the page and the queued pages are refused without further requests', async () => {
+  it('a page that asks for a pause of a day is refused, as are the queued pages, without further requests', async () => {
     const site = await siteOf({ '*': answer(429, { 'retry-after': '86400' }), '/robots.txt': '' });
     const opened = await crawlerOf(site, { concurrency: 1 }).open(`${site.url}/`, signal);
     const all = await Promise.all(['/a', '/b', '/c'].map((path) => opened.fetch(site.url + path, { signal })));
@@ -101,7 +101,7 @@ describe('a host that asks for a pause', () => {
     expect([site.hits.get('/a'), site.hits.get('/b'), site.hits.get('/c')]).toEqual([1, undefined, undefined]);
   });
 
-  it('by a Crawl-delay gets it before the first page too', async () => {
+  it('a Crawl-delay applies before the first page too', async () => {
     const site = await siteOf({ '/robots.txt': 'User-agent: *\nCrawl-delay: 20', '/': page('A', 'The first page.') });
     const opened = await crawlerOf(site).open(`${site.url}/`, signal);
     expect(opened.waitMs()).toBeGreaterThan(10_000);
@@ -155,7 +155,7 @@ describe('a host', () => {
     expect((await waiting).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   });
 
-  it('is the same by http and https, with and without www.; its longest pause applies', () => {
+  it('a host is the same by http and https, with and without www.; its longest pause applies', () => {
     const hosts = hostsOf();
     const host = hosts.of('http://site.example/a');
     expect(hosts.of('https://www.site.example/b')).toBe(host);
@@ -166,7 +166,7 @@ describe('a host', () => {
     expect(host.waitMs()).toBe(9_000);
   });
 
-  it('that redirects to its other spelling after a pause is requested there without another pause', async () => {
+  it('a host that redirects to its other spelling after a pause is requested there without another pause', async () => {
     let ahead = 0;
     const asked: string[] = [];
     const reply = (url: string): Awaited<ReturnType<Http['follow']>> => {
@@ -191,7 +191,7 @@ describe('a host', () => {
 });
 
 describe('a page’s response', () => {
-  it('of 304 to an unconditional request is an error', async () => {
+  it('a 304 response to an unconditional request is an error', async () => {
     const site = await siteOf({ '/a': answer(304) });
     const opened = await crawlerOf(site).open(`${site.url}/`, signal);
     expect(await opened.fetch(`${site.url}/a`, { signal })).toEqual({ kind: 'refused', reason: 'protocol' });
@@ -205,14 +205,14 @@ describe('a page’s response', () => {
     ['for good when it is to be found no more', { noindex: true }, true],
     ['for good when it names its target as the page to index', { canonical: 'https://site.example/b' }, true],
     ['for a while when it names another one', { canonical: 'https://site.example/c' }, false],
-  ])('with a meta refresh is a redirect %s', async (_, content, permanent) => {
+  ])('a page with a meta refresh redirects %s', async (_, content, permanent) => {
     const site = await siteOf({ '/a': page('Moved', 'This page is elsewhere.') });
     const to = 'https://site.example/b';
     const opened = await crawlerOf(site, {}, { refresh: to, ...content }).open(`${site.url}/`, signal);
     expect(await opened.fetch(`${site.url}/a`, { signal })).toEqual({ kind: 'redirect', to, permanent });
   });
 
-  it('that redirects to itself is not requested again', async () => {
+  it('a page that redirects to itself is not requested again', async () => {
     const site = await siteOf({ '/a': answer(302, { location: '/a?utm_source=b' }) });
     const opened = await crawlerOf(site).open(`${site.url}/`, signal);
     expect(await opened.fetch(`${site.url}/a`, { signal })).toEqual({ kind: 'refused', reason: 'too_many_redirects' });
@@ -221,7 +221,7 @@ describe('a page’s response', () => {
 });
 
 describe('robots.txt', () => {
-  it('that never ends is read up to the limit', async () => {
+  it('a robots.txt that never ends is read up to the limit', async () => {
     const endless: Reply = (_, response) => {
       response.writeHead(200, { 'content-type': 'text/plain' }).write('User-agent: *\nDisallow: /first\n');
       const more = () => {
@@ -237,7 +237,7 @@ describe('robots.txt', () => {
     expect(await opened.fetch(`${site.url}/first`, { signal })).toEqual({ kind: 'refused', reason: 'robots' });
   });
 
-  it('over its size limit is truncated, and the incomplete last line is ignored', async () => {
+  it('a robots.txt over the size limit is truncated, and the incomplete last line is ignored', async () => {
     const head = 'User-agent: *\nDisallow: /first\n';
     const robots = `${head}#${'x'.repeat(maxRobotsBytes - head.length - 13)}\nDisallow: /private-area\n`;
     expect(robots.slice(0, maxRobotsBytes)).toMatch(/Disallow: \/?$/);
@@ -259,14 +259,14 @@ describe('a host that does not exist', () => {
     return { request: reply, follow: reply, close: async () => undefined };
   };
 
-  it('is named in the error, and none of its pages is fetched', async () => {
+  it('a host that does not exist is named in the error, and none of its pages is fetched', async () => {
     const opened = await crawlerOf(await siteOf({}), { http: at({}) }).open('https://mistyped.example/help', signal);
     expect(opened.unavailable).toEqual({ reason: 'no_host', message: expect.stringContaining('mistyped.example') });
     const refused = { kind: 'refused', reason: 'no_host', detail: 'mistyped.example' };
     expect(await opened.fetch('https://mistyped.example/help', { signal })).toEqual(refused);
   });
 
-  it('is named in the error when a page redirects to it as another spelling', async () => {
+  it('a host that does not exist is named in the error when a page redirects to it as another spelling', async () => {
     const http = at({ 'http://a.example/robots.txt': '', 'http://a.example/': 'https://www.a.example/' });
     const opened = await crawlerOf(await siteOf({}), { http }).open('http://a.example/', signal);
     expect(opened.unavailable).toBeUndefined();
@@ -274,7 +274,7 @@ describe('a host that does not exist', () => {
     expect(await opened.fetch('http://a.example/', { signal })).toEqual(refused);
   });
 
-  it('as the target of a redirect of robots.txt does not fail the site: robots.txt is requested again later', async () => {
+  it('a robots.txt that redirects to an unknown host does not fail the site: robots.txt is requested again later', async () => {
     const http = at({});
     const follow = async (): Promise<never> => {
       throw new HttpError('no_host', { url: 'https://elsewhere.example/robots.txt' });
@@ -285,7 +285,7 @@ describe('a host that does not exist', () => {
 });
 
 describe('sitemaps', () => {
-  it('are listed as pages, files, and URLs that robots.txt forbids', async () => {
+  it('sitemaps are listed as pages, files, and URLs that robots.txt forbids', async () => {
     const site = await siteOf({});
     const urls = ['/a', '/models.ai/', '/fees.pdf', '/private/b', '/fees.pdf'];
     site.pages['/sitemap.xml'] = urls.map((path) => site.url + path).join('\n');
@@ -299,7 +299,7 @@ describe('sitemaps', () => {
     });
   });
 
-  it('that are malformed are reported, as are long pauses', async () => {
+  it('malformed sitemaps and long pauses are reported', async () => {
     const site = await siteOf({ '/map.xml': '<urlset><url', '/gone.xml': answer(500) });
     site.pages['/robots.txt'] =
       `User-agent: *\nCrawl-delay: 60\nSitemap: /map.xml\nSitemap: /gone.xml\nSitemap: /none.xml`;
@@ -317,7 +317,7 @@ describe('sitemaps', () => {
     ]);
   });
 
-  it('at the default URL may be an ordinary page unless robots.txt names them', async () => {
+  it('a sitemap at the default URL may be an ordinary page unless robots.txt names it', async () => {
     const site = await siteOf({ '/sitemap.xml': page('Oops', 'There is no such page.') });
     const opened = await crawlerOf(site).open(`${site.url}/`, signal);
     expect(await opened.listSitemaps(10, signal)).toEqual({ urls: [], files: [], forbidden: [], problems: [] });

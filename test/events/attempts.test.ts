@@ -50,7 +50,7 @@ async function planned(orgId: string) {
 }
 
 describe('a ticket’s events', () => {
-  it('are only planned while the state of the destination is unknown', async () => {
+  it('a ticket’s events are only planned while the state of the destination is unknown', async () => {
     const receiver = await newReceiver();
     const { orgId, line, lines } = await planned(await newOrg(receiver.url));
     expect(lines).toEqual([{ line, left: { kind: 'more', slow: false } }]);
@@ -59,7 +59,7 @@ describe('a ticket’s events', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  it('are planned and sent at once when the destination is known to answer, and nothing is sent twice', async () => {
+  it('a ticket’s events are planned and sent at once when the destination is known to answer, and nothing is sent twice', async () => {
     const receiver = await newReceiver();
     const orgId = await proven(receiver);
     const ticket = await newTicket(orgId);
@@ -70,7 +70,7 @@ describe('a ticket’s events', () => {
     expect(await deliveries(orgId)).toHaveLength(4);
   });
 
-  it('from before the destination was selected are not sent', async () => {
+  it('events from before the destination was selected are not sent', async () => {
     const receiver = await newReceiver();
     const orgId = await newOrg(receiver.url);
     await configure(orgId, { outbox_providers: [] });
@@ -83,7 +83,7 @@ describe('a ticket’s events', () => {
     expect(receiver.received.map(({ event }) => event.type)).toEqual(['ticket.resolved']);
   });
 
-  it('of a deleted conversation have no deliveries', async () => {
+  it('a deleted conversation has no deliveries', async () => {
     const orgId = newId('org');
     expect(await sendEvents({ orgId, convId: newId('conversation'), ticketId: newId('ticket') })).toEqual({
       lines: [],
@@ -92,7 +92,7 @@ describe('a ticket’s events', () => {
 });
 
 describe('a destination', () => {
-  it('that accepts nothing for five days is disabled, and each member is notified once', async () => {
+  it('a destination that accepts nothing for five days is disabled, and each member is notified once', async () => {
     const receiver = await newReceiver(status(500));
     const members = [newId('user'), newId('user')];
     const orgId = await newOrg(receiver.url);
@@ -126,7 +126,7 @@ describe('a destination', () => {
     expect(told[0]!.body).toContain('For five days it took nothing. The last failure: The receiver answered 500.');
   });
 
-  it('that accepts a delivery in between is not disabled', async () => {
+  it('a destination that accepts a delivery in between is not disabled', async () => {
     const receiver = await newReceiver(status(500));
     const orgId = await newOrg(receiver.url);
     await sendSome(orgId, (await planned(orgId)).line);
@@ -150,7 +150,7 @@ describe('a destination', () => {
     expect(await destinations(orgId)).toMatchObject([{ status: 'failing' }]);
   });
 
-  it('that times out moves to the queue of slow destinations, until it answers in time', async () => {
+  it('a destination that times out moves to the queue of slow destinations, until it answers in time', async () => {
     const receiver = await newReceiver();
     const orgId = await proven(receiver);
     receiver.answer = hang;
@@ -178,7 +178,7 @@ describe('a destination', () => {
     expect(await sendEvents(await newTicket(orgId))).toEqual({ lines: [] });
   });
 
-  it('has a limit of concurrent attempts; excess ones are postponed, and other destinations are not affected', async () => {
+  it('a destination has a limit of concurrent attempts; excess ones are postponed, and other destinations are not affected', async () => {
     const owed: ServerResponse[] = [];
     const bad = await newReceiver((_, response) => void owed.push(response));
     const good = await newReceiver();

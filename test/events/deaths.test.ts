@@ -42,7 +42,7 @@ const cases: Case[] = [
 ];
 
 describe('a worker that is killed', () => {
-  it('at any step of a delivery loses nothing, and a repeated request has the same id', async () => {
+  it('a worker killed at any step of a delivery loses nothing, and a repeated request has the same id', async () => {
     const { newOrg, newTicket, outbox, deliveries } = outboxOf(apiAt(api.url));
     const orgs = [];
     for (const one of cases) orgs.push({ ...one, ...(await newOrg(receiver.url)) });
@@ -109,7 +109,7 @@ describe('a worker that is killed', () => {
     await last.stop();
   });
 
-  it('at any step of notifying members of an escalation leaves each member notified once per channel', async () => {
+  it('a worker killed at any step of notifying members of an escalation leaves each member notified once per channel', async () => {
     const usual = apiAt(api.url);
     const { newOrg, newConversation, act, deliveries } = outboxOf(usual);
     const choose = {

@@ -189,32 +189,35 @@ describe('a signed event of an undocumented form', () => {
     ['teams', 'message', teams({ conversation: null })],
     ['email', 'mail', ses({ notificationType: 'Received', receipt: null })],
     ['email', 'mail', ses({ notificationType: 42 })],
-  ])('from %s (%s) is ignored at its first attempt: %j', async (provider, type, body) => {
-    const record: Inbound = {
-      _id: newId('inbound'),
-      provider,
-      keys: [randomUUID()],
-      org_id: newId('org'),
-      mode: 'live',
-      about: [],
-      lane: 'one',
-      type,
-      body: JSON.stringify(body),
-      status: 'stored',
-      attempts: 0,
-      received_at: new Date(),
-      expires_at: inboundKeptUntil(new Date()),
-    };
-    await storeInbound(record);
-    const deps = { clock: () => new Date(), log: pino({ level: 'silent' }) } as unknown as InboundDeps;
-    const { processInbound } = createInboundActivities(deps);
-    await new MockActivityEnvironment().run(() => processInbound({ orgId: record.org_id }));
-    expect(await InboundModel.findById(record._id).lean()).toMatchObject({
-      status: 'ignored',
-      attempts: 1,
-      reason: expect.stringMatching(/cannot be understood|not about a mail/),
-    });
-  });
+  ])(
+    'a signed event of an undocumented form from %s (%s) is ignored at its first attempt: %j',
+    async (provider, type, body) => {
+      const record: Inbound = {
+        _id: newId('inbound'),
+        provider,
+        keys: [randomUUID()],
+        org_id: newId('org'),
+        mode: 'live',
+        about: [],
+        lane: 'one',
+        type,
+        body: JSON.stringify(body),
+        status: 'stored',
+        attempts: 0,
+        received_at: new Date(),
+        expires_at: inboundKeptUntil(new Date()),
+      };
+      await storeInbound(record);
+      const deps = { clock: () => new Date(), log: pino({ level: 'silent' }) } as unknown as InboundDeps;
+      const { processInbound } = createInboundActivities(deps);
+      await new MockActivityEnvironment().run(() => processInbound({ orgId: record.org_id }));
+      expect(await InboundModel.findById(record._id).lean()).toMatchObject({
+        status: 'ignored',
+        attempts: 1,
+        reason: expect.stringMatching(/cannot be understood|not about a mail/),
+      });
+    },
+  );
 });
 
 describe('a worker that dies while it processes an event', () => {
@@ -283,7 +286,7 @@ describe('a worker that dies while it processes an event', () => {
 });
 
 describe('invalid requests', () => {
-  it('by the thousands to all routes are refused, store nothing, and never cause an internal error', async () => {
+  it('thousands of invalid requests to all routes are refused, store nothing, and never cause an internal error', async () => {
     const microsoft = await startBotFramework();
     const env = systemEnv('garbage', verifyingEnv(microsoft));
     const running = await startProcess('api/server.ts', env);

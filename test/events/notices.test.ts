@@ -109,7 +109,7 @@ describe('a conversation that is escalated', () => {
     expect(found.map(({ event_type }) => event_type)).toEqual(Array(3).fill('conversation_escalated'));
   });
 
-  it('by the agent at the customer’s request notifies in the app; in the sandbox, Slack and mail are only stored', async () => {
+  it('an escalation by the agent at the customer’s request notifies in the app; in the sandbox, Slack and mail are only stored', async () => {
     const org = await newOrg({ email_notifications: true });
     const convId = await (await customer(org)).say('I want to talk to a human');
     expect(await kinds(org.owner, 1)).toEqual(['conversation_escalated']);
@@ -142,7 +142,7 @@ describe('a conversation that is escalated', () => {
     expect(await deliveries(org)).toEqual([]);
   });
 
-  it('because the customer answers a member’s reply notifies the assignee, or else everybody', async () => {
+  it('an escalation because the customer answers a member’s reply notifies the assignee, or else everybody', async () => {
     const org = await newOrg();
     const bob = await joined(org);
     const [free, had] = [await customer(org), await customer(org)];

@@ -57,7 +57,7 @@ describe('what is sent to Linear', () => {
     return sent;
   }
 
-  it('is valid against Linear’s schema: each document with its variables', async () => {
+  it('what is sent to Linear is valid against Linear’s schema: each document with its variables', async () => {
     expect(validateSchema(await schema)).toEqual([]);
     const sent = await everything();
     expect(sent.map(({ query }) => query).toSorted()).toEqual(Object.values(documents).toSorted());
@@ -111,7 +111,7 @@ describe('a request to S3', () => {
   it.each<[string, { sessionToken?: string }]>([
     ['', {}],
     [', with the token of a session', { sessionToken: 'FwoGZXIvYXdzEBYaDHqa0AP+/=' }],
-  ])('is signed as another implementation signs it%s, whatever the object key', async (_, session) => {
+  ])('a request to S3 is signed as another implementation signs it%s, whatever the object key', async (_, session) => {
     const store = await startStore({ ...right, ...session });
     const settings = { endpoint: store.endpoint, region, sessionToken: undefined, ...right, ...session };
     const keys = [
@@ -141,7 +141,7 @@ describe('a request to S3', () => {
 });
 
 describe('an SNS message', () => {
-  it('is accepted or refused exactly as by another verifier', async () => {
+  it('an SNS message is accepted or refused exactly as by another verifier', async () => {
     const topic = await startTopic();
     const pem = await (await fetch(`${topic.url}/SimpleNotificationService.pem`)).text();
     // The other verifier downloads certificates by https only.

@@ -101,7 +101,7 @@ const messagesOf = async (ticketId: string): Promise<{ text: string; thread_ts?:
 };
 
 describe('a ticket', () => {
-  it('is one Linear issue: created, commented, closed when resolved, and reopened when escalated again', async () => {
+  it('a ticket is one Linear issue: created, commented, closed when resolved, and reopened when escalated again', async () => {
     const { convId, ticketId, email, all } = await ticket(org);
     const sent = await all('linear', 'delivered', 2);
     const [issue, ...others] = await issuesOf(ticketId);
@@ -124,7 +124,7 @@ describe('a ticket', () => {
     expect([end!.state.id, end!.comments.nodes.length]).toEqual([linearStates.todo, 3]);
   });
 
-  it('is one thread in Slack', async () => {
+  it('a ticket is one thread in Slack', async () => {
     const { convId, ticketId, all } = await ticket(org);
     await act(org, convId, 'resolve');
     await all('slack', 'delivered', 3);
@@ -133,7 +133,7 @@ describe('a ticket', () => {
     expect(new Set(messages.slice(1).map(({ thread_ts }) => thread_ts))).toEqual(new Set([messages[0]!.ts]));
   });
 
-  it('whose responses are lost gets no second issue, comment or message', async () => {
+  it('a ticket whose responses are lost gets no second issue, comment or message', async () => {
     // The emulated Linear ignores ids chosen by the client. So the request without an id is lost, and the retry finds
     // issue and comment by their marker.
     const lost = (path: string, has: RegExp) => ({
@@ -162,7 +162,7 @@ describe('a ticket', () => {
     expect(inputs[0]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  it('is resolved when its issue is moved in Linear, while webhooks about our own changes are ignored', async () => {
+  it('a ticket is resolved when its issue is moved in Linear, while webhooks about our own changes are ignored', async () => {
     const { convId, ticketId, all } = await ticket(org);
     await all('linear', 'delivered', 2);
     const webhook = `${system.api().url}/v1/webhooks/linear`;
@@ -204,7 +204,7 @@ describe('a ticket', () => {
     expect([link!['state_id'], (await standing())!['status']]).toEqual([linearStates.done, 'open']);
   });
 
-  it('is not resolved by late webhooks about status changes that were made here', async () => {
+  it('a ticket is not resolved by late webhooks about status changes that were made here', async () => {
     const { convId, ticketId, all } = await ticket(org);
     await all('linear', 'delivered', 2);
     const [issue] = await issuesOf(ticketId);
@@ -238,7 +238,7 @@ describe('a credential that is refused while sending', () => {
     ['slack', { body: { ok: false, error: 'invalid_auth' } }],
     ['linear', { status: 401, body: { errors: [{ message: 'Authentication required' }] } }],
   ])(
-    'of %s marks the connection as broken, notifies members once, and stops attempts there',
+    'a refused credential of %s marks the connection as broken, notifies members once, and stops attempts there',
     async (provider, fault) => {
       const own = await connected([provider]);
       const service = system[provider]();

@@ -85,7 +85,7 @@ describe('GET /orgs/{orgId}/integrations', () => {
     );
   });
 
-  it('can be read by members and changed by admins only: 403', async () => {
+  it('the integrations can be read by members and changed by admins only: 403', async () => {
     const person = await system.api().join(org);
     const path = `/orgs/${org.orgId}/integrations`;
     expect((await system.api().request('GET', path, { token: person.token })).status).toBe(200);
@@ -418,7 +418,7 @@ describe.each([
   ['slack', connectSlack, async (of: TestOrg) => put(of, 'slack', { channel_id: await channelOf('elsewhere') })],
   ['linear', connectLinear, connectLinear],
 ] as const)('organizations that share an account of %s', (provider, connect, again) => {
-  it('get its events one at a time: when the first disconnects, the next one gets them', async () => {
+  it('organizations with one account get its events one at a time: when the first disconnects, the next one gets them', async () => {
     await nobodyConnected();
     const orgs = [await system.api().newOrg(), await system.api().newOrg(), await system.api().newOrg()] as const;
     for (const one of orgs) await connect(one);
@@ -455,7 +455,7 @@ describe('the token of a disconnected Slack workspace', () => {
   };
   const release = (orgId: string) => stored((db) => db.collection('releases').findOne({ org_id: orgId }));
 
-  it('is revoked even when Slack is unavailable at first, and then deleted', async () => {
+  it('the token of a disconnected Slack workspace is revoked even when Slack is unavailable at first, and then deleted', async () => {
     const own = await connectAs('xoxb-away');
     const isAsked = ({ path, headers }: Sent): boolean =>
       path === '/api/auth.revoke' && headers['authorization'] === 'Bearer xoxb-away';
@@ -466,7 +466,7 @@ describe('the token of a disconnected Slack workspace', () => {
     expect(revoked('xoxb-away')).toBe(3);
   });
 
-  it('is revoked by the sweeper when the process died after disconnecting', async () => {
+  it('the token of a disconnected Slack workspace is revoked by the sweeper when the process died after disconnecting', async () => {
     const own = await connectAs('xoxb-died');
     await connectMongo(system.env()['MONGODB_URI']!);
     // The first write of the request, and nothing after it.
@@ -477,7 +477,7 @@ describe('the token of a disconnected Slack workspace', () => {
     expect(await list(own, 'slack')).toMatchObject([{ status: 'disconnected' }]);
   });
 
-  it('that Slack no longer accepts is not revoked again', async () => {
+  it('a token that Slack no longer accepts is not revoked again', async () => {
     const own = await connectAs('xoxb-gone');
     system.slack().fault({
       fits: ({ path, headers }) => path === '/api/auth.revoke' && headers['authorization'] === 'Bearer xoxb-gone',
@@ -539,7 +539,7 @@ describe('a credential that is refused after it was connected', () => {
     ['slack', { body: { ok: false, error: 'token_revoked' } }, 'token_revoked'],
     ['github', { status: 401, body: { message: 'Bad credentials' } }, 'Bad credentials'],
   ])(
-    'of %s breaks the connection, notifies each member once, and is repaired by connecting again',
+    'a refused credential of %s breaks the connection, notifies each member once, and is repaired by connecting again',
     async (provider, fault, word) => {
       const own = await system.api().newOrg();
       const connects = { linear: connectLinear, slack: connectSlack, github: connectGithub };
@@ -585,7 +585,7 @@ describe('a Slack app with token rotation', () => {
   }
   const renewals = () => system.slack().sent.filter(isRenewal);
 
-  it('is connected; an expired token is renewed before use, and the new one is stored encrypted', async () => {
+  it('a Slack app with token rotation is connected; an expired token is renewed before use, and the new one is stored encrypted', async () => {
     const own = await rotating();
     const before = renewals().length;
     system.slack().fault({ fits: isRenewal, body: given(2, 43_200) });
@@ -621,7 +621,7 @@ describe('a Slack app with token rotation', () => {
     expect(asked.map(({ headers }) => headers['authorization'])).toEqual(['Bearer xoxe.xoxb-2', 'Bearer xoxe.xoxb-3']);
   });
 
-  it('is disconnected with a renewed token, which is then revoked', async () => {
+  it('a Slack app with token rotation is disconnected with a renewed token, which is then revoked', async () => {
     const own = await system.api().newOrg();
     system.slack().fault({ fits: isGrant, body: given(1, 0, 'T000000009') });
     await connectSlack(own);

@@ -188,7 +188,7 @@ describe('PUT /support/config/orgs/{orgId}', () => {
 describe('going live', () => {
   const setEnvironment = (environment: string, token: string) => put({ environment }, token);
 
-  it('is allowed to owners and admins, and to no API key whatever its scopes: 403', async () => {
+  it('going live is allowed to owners and admins, and to no API key whatever its scopes: 403', async () => {
     const [plain, admin] = [await api.join(org), await api.join(org, 'admin')];
     for (const token of [key, plain.token]) {
       const { status, body } = await put({ environment: 'production', kb_segment_strict: true }, token);
@@ -217,7 +217,7 @@ describe('going live', () => {
     expect(back.warning.code).toBe('LIVE_KEY_NOT_ACTIVE');
   });
 
-  it('does not change how a test key acts', async () => {
+  it('going live does not change how a test key acts', async () => {
     await setEnvironment('production', org.owner.token);
     const live = (await api.newKey(org, { mode: 'live' })).token;
     expect((await api.request('GET', '/support/developer-keys/self', { token: live })).body.mode).toBe('live');
@@ -305,7 +305,7 @@ describe('GET|POST /orgs/{orgId}/go-live', () => {
     expect((await api.request('POST', `/orgs/${org.orgId}/knowledge-base/prune`, prune)).body.orphaned).toEqual([]);
   });
 
-  it('without copy_from_test only takes the organization live', async () => {
+  it('going live without copy_from_test copies nothing', async () => {
     await api.upload(org.orgId, key, { name: 'a.md', content: 'The gate is green.' });
     const { body } = await goLive();
     expect(body.data).toMatchObject({
@@ -324,7 +324,7 @@ describe('GET|POST /orgs/{orgId}/go-live', () => {
     expect((await goLive({ copy: true })).status).toBe(400);
   });
 
-  it('is completed by the sweeper when the process died', async () => {
+  it('going live is completed by the sweeper when the process died', async () => {
     const { body } = await api.upload(org.orgId, key, { name: 'a.md', content: 'The gate is green.' });
     await api.processed(org.orgId, key, body.document.doc_id);
     const copyId = `copy_${org.orgId}`;

@@ -136,7 +136,7 @@ describe('an interview room', () => {
     return { id, link: body.data.room.candidate_url as string };
   }
   const operationsOf = async (id: string) => (await mine.get(id)).history.map(({ operation }) => operation);
-  it('whose API process dies after the consent or the last answer catches up even when nobody reconnects', async () => {
+  it('a room whose API process dies after the consent or the last answer catches up even when nobody reconnects', async () => {
     await startWorker();
     const { id, link } = await started();
     const first = await startProcess('test/kit/faulty-api.ts', { ...env, FAULT: 'consent stored' });

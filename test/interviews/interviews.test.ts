@@ -46,7 +46,7 @@ describe('POST /interviews', () => {
     expect(new Set(body.data.questions.map((one: { body: string }) => one.body)).size).toBe(8);
   });
 
-  it('with a time creates a scheduled interview, and the history names who scheduled it', async () => {
+  it('an interview created with a time is scheduled, and the history names who scheduled it', async () => {
     const { body } = await mine.call('POST', '', {
       role_title: 'Data Engineer',
       skills: ['SQL', 'sql ', 'Go'],
@@ -107,7 +107,7 @@ const states = interviewStatuses.map((status) => [status] as const);
 
 describe('every operation', () => {
   it.each(states)(
-    'in the state %s follows the transition table, and otherwise gets 409 with the table’s reason',
+    'every operation in the state %s follows the transition table, and otherwise gets 409 with the table’s reason',
     async (status) => {
       const operations = Object.entries(asked) as [Operation, (id: string) => Promise<Reply>][];
       const outcomes = await Promise.all(
@@ -134,7 +134,7 @@ describe('every operation', () => {
     },
   );
 
-  it('of the room follows the transition table too', async () => {
+  it('the room’s operations follow the transition table too', async () => {
     for (const [status] of states)
       for (const operation of ['join', 'refuse'] as const) {
         const id = await mine.bring(status);
@@ -197,7 +197,7 @@ describe('a completed interview', () => {
     id = await mine.bring('completed', { candidate_name: 'Ada Lovelace', evaluation_criteria: ['Clarity', 'Depth'] });
   });
 
-  it('has every status change in its history', async () => {
+  it('a completed interview has every status change in its history', async () => {
     const { history } = await mine.get(id);
     const user = org.owner.userId;
     expect(history.map(({ from, to, operation, actor }) => [from, to, operation, actor])).toEqual([
@@ -209,7 +209,7 @@ describe('a completed interview', () => {
     ]);
   });
 
-  it('has its questions with answers, and scores that quote the candidate', async () => {
+  it('a completed interview has its questions with answers, and scores that quote the candidate', async () => {
     const { body } = await mine.call('GET', `/${id}`);
     const { qa_summary, evaluation, transcript } = body.data;
     expect(qa_summary).toMatchObject({ questions: 3, answered: 3, ended_early: false, generated_by: 'extractive' });
@@ -290,7 +290,7 @@ describe('a completed interview', () => {
     expect(description.typedSearchAttributes.get(searchAttributes.organization)).toBe(org.orgId);
   });
 
-  it('has at most 80 workflow history events', async () => {
+  it('a completed interview has at most 80 workflow history events', async () => {
     const { events } = await kit.handle(id).fetchHistory();
     expect(events!.length).toBeLessThanOrEqual(80);
   });
@@ -313,7 +313,7 @@ describe('the language of an interview', () => {
   const asked = (view: { questions: { body: string }[] }) =>
     languageOf(view.questions.map(({ body }) => body).join(' '));
 
-  it('is English by default, and applies to questions, default criteria and room', async () => {
+  it('the language of an interview is English by default, and applies to questions, default criteria and room', async () => {
     const english = (await mine.call('POST', '', { role_title: 'Data Engineer' })).body.data;
     expect([english.language, asked(english)]).toEqual(['en', 'en']);
     const { body } = await mine.call('POST', '', { role_title: 'Pflegekraft', language: 'de' });
@@ -334,7 +334,7 @@ describe('the language of an interview', () => {
     guest.drop();
   });
 
-  it('is detected from the prompt of a draft and from a job description', async () => {
+  it('the language of an interview is detected from the prompt of a draft and from a job description', async () => {
     const prompt = 'Ein Interview für eine Stelle als Buchhalterin mit SAP, bitte mit 5 Fragen.';
     const { draft } = (await mine.call('POST', '/draft', { prompt })).body.data;
     expect([draft.language, asked(draft)]).toEqual(['de', 'de']);
@@ -351,7 +351,7 @@ describe('the language of an interview', () => {
 });
 
 describe('a draft', () => {
-  it('can be posted unchanged to create an interview', async () => {
+  it('a draft can be posted unchanged to create an interview', async () => {
     const prompt = 'A 20 minute screening for a Senior Data Engineer with SQL and Python, 5 questions.';
     const { draft } = (await mine.call('POST', '/draft', { prompt })).body.data;
     const { status, body } = await mine.call('POST', '', draft);
@@ -442,7 +442,7 @@ describe('GET /interviews/{id}/related', () => {
 });
 
 describe('POST generate-score', () => {
-  it('gets 409 NO_TRANSCRIPT when the candidate said nothing, as the evaluation also says', async () => {
+  it('scoring gets 409 NO_TRANSCRIPT when the candidate said nothing, as the evaluation also says', async () => {
     const id = await mine.create();
     await mine.call('POST', `/${id}/start`);
     await kit.room(id, 'join');

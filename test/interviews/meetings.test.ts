@@ -85,7 +85,7 @@ describe('POST /meetings', () => {
 });
 
 describe('a meeting', () => {
-  it('is visible to its owner only: everybody else gets 404 on every route, and an empty list', async () => {
+  it('a meeting is visible to its owner only: everybody else gets 404 on every route, and an empty list', async () => {
     const { meeting_id: id } = await create();
     await on('POST', id, '/transcript', { segments });
     const calls = [
@@ -237,7 +237,7 @@ describe('POST /meetings/{id}/end', () => {
 });
 
 describe('GET /meetings/{id}/summary', () => {
-  it('is created once per transcript and mode, and again on request', async () => {
+  it('a summary is created once per transcript and mode, and again on request', async () => {
     const { meeting_id: id } = await create();
     expect((await on('GET', id, '/summary')).body.code).toBe('NO_TRANSCRIPT');
     await on('POST', id, '/transcript', { segments });

@@ -38,7 +38,7 @@ const sent = (id: string, after?: FakeBot) =>
   }, 'a bot to be sent');
 
 describe('an interview in an external call', () => {
-  it('is joined, recorded, ended, and scored by the bot’s transcript', async () => {
+  it('an interview in an external call is joined, recorded, ended, and scored by the bot’s transcript', async () => {
     const { id, bot } = await called();
     const { questions } = await mine.get(id);
     await report(bot, 'in_waiting_room');
@@ -70,7 +70,7 @@ describe('an interview in an external call', () => {
     ]);
   });
 
-  it('whose bot is not admitted shows the reason, and another bot can be sent', async () => {
+  it('an interview whose bot is not admitted shows the reason, and another bot can be sent', async () => {
     const { id, bot } = await called();
     await report(bot, 'fatal', 'bot_kicked_from_waiting_room');
     await until(async () => (await mine.get(id)).failure?.reason === 'not_admitted', 'the reason');
@@ -82,7 +82,7 @@ describe('an interview in an external call', () => {
     await mine.call('POST', `/${id}/cancel`);
   });
 
-  it('whose bot drops out continues with another bot, and both transcripts are kept', async () => {
+  it('an interview whose bot drops out continues with another bot, and both transcripts are kept', async () => {
     const { id, bot } = await called();
     const { questions } = await mine.get(id);
     await report(bot, 'in_call_recording');
@@ -113,7 +113,7 @@ describe('an interview in an external call', () => {
     expect((await mine.call('POST', `/${id}/generate-score`)).body.data.evaluation.ended_early).toBe(true);
   });
 
-  it('whose bot joins before the service has answered the request for it is in progress at once', async () => {
+  it('an interview whose bot joins before the service has answered the request for it is in progress at once', async () => {
     const answer = service.holdAnswers();
     const id = await mine.create({ meeting_url: 'https://meet.example/1' });
     await mine.call('POST', `/${id}/start`);
@@ -125,7 +125,7 @@ describe('an interview in an external call', () => {
     await mine.call('POST', `/${id}/cancel`);
   });
 
-  it('that nobody joins is cancelled', async () => {
+  it('an interview in a call that nobody joins is cancelled', async () => {
     const { id, bot } = await called();
     await report(bot, 'in_call_not_recording');
     await mine.reached(id, 'in_progress');
@@ -145,7 +145,7 @@ describe('an interview in an external call', () => {
     await until(async () => bot.left, 'the bot to leave');
   });
 
-  it('gets one bot even when the response to the first request was lost', async () => {
+  it('an interview in an external call gets one bot even when the response to the first request was lost', async () => {
     service.loseAnswers(1);
     const { id, bot } = await called();
     await report(bot, 'in_call_recording');

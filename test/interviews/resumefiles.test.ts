@@ -56,12 +56,12 @@ async function watching<T>(work: Promise<T>): Promise<{ result: T; peakMb: numbe
 }
 
 describe('a PDF', () => {
-  it('is read as written, including brackets', async () => {
+  it('a PDF is read as written, including brackets', async () => {
     expect(await read(pdfs.pdfText(['Ana Gomez', 'Led a team (of five) at Contoso']))).toBe(
       'Ana Gomez\nLed a team (of five) at Contoso',
     );
   });
-  it('is read column by column, in whatever order it was drawn', async () => {
+  it('a PDF is read column by column, in whatever order it was drawn', async () => {
     const left = ['SKILLS', 'Go', 'PostgreSQL', 'Kubernetes'];
     const right = ['WORK', 'Led the payments team', 'Cut the latency by half', 'Taught new colleagues'];
     const column = (lines: readonly string[], x: number) => lines.map((text, row) => ({ text, x, y: 700 - row * 18 }));
@@ -69,11 +69,11 @@ describe('a PDF', () => {
     for (const words of [byRows, byRows.toReversed()])
       expect(await read(pdfs.pdfPage({ data: pdfs.drawing(words) }))).toBe([...left, ...right].join('\n'));
   });
-  it('protected only by an owner password is readable, and its scripts never run', async () => {
+  it('a PDF protected only by an owner password is readable, and its scripts never run', async () => {
     expect(await read(pdfs.encryptedPdf('Built what everybody may read', ''))).toBe('Built what everybody may read');
     expect(await read(pdfs.scripted())).toBe('Built a harmless service with care');
   });
-  it('that claims two billion pages is read as far as it exists', async () => {
+  it('a PDF that claims two billion pages is read as far as it exists', async () => {
     expect(await read(pdfs.pageLie())).toContain('Led the only page that there is');
   });
   it.each<[string, () => Buffer, string[]]>([
@@ -86,18 +86,18 @@ describe('a PDF', () => {
     ['180 MB of operators', () => pdfs.operators(), ['out_of_memory', 'timed_out', 'too_much_text']],
     ['forms that draw each other twice', () => pdfs.nestedForms(), ['timed_out', 'too_much_text']],
     ['two million saved states', () => pdfs.savedStates(), ['timed_out', 'out_of_memory']],
-  ])('of the hostile kind “%s” is refused with a reason, within 700 MB', async (_, make, reasons) => {
+  ])('a PDF of the hostile kind “%s” is refused with a reason, within 700 MB', async (_, make, reasons) => {
     const { result, peakMb } = await watching(reasonOf(read(make())));
     expect(reasons).toContain(result);
     expect(peakMb).toBeLessThan(700);
   });
-  it('is still read after all the hostile ones', async () => {
+  it('a good PDF is still read after all the hostile ones', async () => {
     expect(await read(pdfs.pdfText(['Still alive']))).toBe('Still alive');
   });
 });
 
 describe('a DOCX', () => {
-  it('that is a zip bomb is refused by the reader shared with the knowledge base', async () => {
+  it('a DOCX that is a zip bomb is refused by the reader shared with the knowledge base', async () => {
     expect(await reasonOf(read(zipBombDocx(), 'docx'))).toBe('bomb');
   });
 });

@@ -44,7 +44,7 @@ describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
     expect(bodies(body.data)).toContain('Led the move of the shop');
     expect(bodies(body.data)).not.toContain('ledger');
   });
-  it('is used again when new questions are generated, until a member writes the questions', async () => {
+  it('a resume is used again when new questions are generated, until a member writes the questions', async () => {
     const id = await mine.create({ skills: ['Go'], question_count: 6 });
     await upload(id, 'cv.pdf', pdfText(lines));
     const { body } = await mine.call('PUT', `/${id}`, { skills: ['Go', 'Rust'] });
@@ -59,7 +59,7 @@ describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
     const own = await mine.call('PUT', `/${id}`, { questions: [{ category: 'technical', body: 'What is a join?' }] });
     expect(bodies(own.body.data)).toBe('What is a join?');
   });
-  it('makes a draft’s questions personal, unless a member changed them', async () => {
+  it('a resume makes a draft’s questions personal, unless a member changed them', async () => {
     const prompt = 'A solo interview for a senior Go developer, 6 questions';
     const { draft } = (await mine.call('POST', '/draft', { prompt })).body.data;
     const { questions_signature: _signature, ...unsigned } = draft;
@@ -88,7 +88,7 @@ describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
     ])
       expect(changed).not.toContain(ledger);
   });
-  it('keeps questions that a member wrote', async () => {
+  it('a resume does not change questions that a member wrote', async () => {
     const id = await mine.create({ questions: [{ category: 'technical', body: 'What is a join?' }] });
     const { body } = await upload(id, 'cv.pdf', pdfText(lines));
     expect([bodies(body.data), body.data.candidate.resume_parsed]).toEqual(['What is a join?', true]);
@@ -112,13 +112,13 @@ describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
   ])('refuses %s', async (_, name, content, status) => {
     expect((await upload(await mine.create(), name, content)).status).toBe(status);
   });
-  it('is for members, and answers 404 for an unknown interview', async () => {
+  it('uploading a resume is for members, and answers 404 for an unknown interview', async () => {
     const stranger = await api.newUser();
     const id = await mine.create();
     expect((await upload(id, 'cv.pdf', pdfText(lines), stranger.token)).status).toBe(404);
     expect((await upload('int_none', 'cv.pdf', pdfText(lines))).status).toBe(404);
   });
-  it('is deleted with the interview', async () => {
+  it('a resume is deleted with its interview', async () => {
     const id = await mine.create();
     await upload(id, 'cv.pdf', pdfText(lines));
     await mine.call('DELETE', `/${id}`);

@@ -137,7 +137,7 @@ describe('an interview on the page', () => {
     ]);
   });
 
-  it('is led by a person, to whom the AI makes private suggestions', async () => {
+  it('an interview on the page is led by a person, to whom the AI makes private suggestions', async () => {
     const id = await mine.create({ role_title: 'Backend Engineer', questions, mode: 'copilot', candidate_name: 'Ada' });
     const { candidate_url, interviewer_url } = await linksOf(id);
     const [candidate, interviewer] = [await open(candidate_url, phone), await open(interviewer_url, wide)];
@@ -156,7 +156,7 @@ describe('an interview on the page', () => {
     await shows(candidate, 'The interviewer ended the interview.');
   });
 
-  it('is shown in the interview’s language, whatever the browser’s language', async () => {
+  it('an interview on the page is shown in the interview’s language, whatever the browser’s language', async () => {
     const id = await mine.create({ role_title: 'Buchhaltung', language: 'de', mode: 'copilot' });
     const { candidate_url, interviewer_url } = await linksOf(id);
     const [candidate, interviewer] = [await open(candidate_url, phone), await open(interviewer_url, wide)];
@@ -179,7 +179,7 @@ describe('an interview on the page', () => {
     await shows(candidate, 'Das Interview wurde von der interviewenden Person beendet.');
   });
 
-  it('is cancelled when the candidate declines the recording', async () => {
+  it('an interview on the page is cancelled when the candidate declines the recording', async () => {
     const id = await mine.create({ questions });
     const page = await open((await linksOf(id)).candidate_url, phone);
     await press(page, '.decline');
@@ -204,7 +204,7 @@ describe('the room page', () => {
     ['dark', phone],
     ['light', wide],
     ['dark', wide],
-  ] as const)('has no axe violations, and nothing is clipped (%s, %j)', async (scheme, size) => {
+  ] as const)('the room page has no axe violations, and nothing is clipped (%s, %j)', async (scheme, size) => {
     const id = await mine.create({ role_title: 'Backend Engineer', questions });
     const page = await open((await linksOf(id)).candidate_url, size);
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);

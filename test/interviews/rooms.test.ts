@@ -42,7 +42,7 @@ const detail = async (id: string) => (await mine.call('GET', `/${id}`)).body.dat
 const agree = { type: 'consent', accepted: true };
 
 describe('an interview room', () => {
-  it('has links from the start of the interview on, stored only as hashes and encrypted', async () => {
+  it('an interview room has links from the start of the interview on, stored only as hashes and encrypted', async () => {
     const { id, room } = await started();
     expect(room.ws_url).toMatch(/^wss?:\/\/.*\/v1\/rooms\/ws\/[\w-]{32}$/u);
     expect(room.candidate_url.split('/').at(-1)).toBe(room.ws_url.split('/').at(-1));
@@ -54,11 +54,11 @@ describe('an interview room', () => {
     for (const link of [room.candidate_url, room.interviewer_url]) expect(stored).not.toContain(link.split('/').at(-1));
   });
 
-  it('does not exist while the interview is a draft', async () => {
+  it('an interview room does not exist while the interview is a draft', async () => {
     expect(await detail(await mine.create())).not.toHaveProperty('room');
   });
 
-  it('has links from scheduling on, which admit nobody early, show later changes, and end with the interview', async () => {
+  it('an interview room has links from scheduling on, which admit nobody early, show later changes, and end with the interview', async () => {
     const at = { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() };
     const made = (await mine.call('POST', '', { role_title: 'Baker', questions, ...at })).body.data;
     const { interview_id: id, room } = made as { interview_id: string; room: Links };
@@ -89,7 +89,7 @@ describe('an interview room', () => {
     expect(await late.frame('error')).toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 
-  it('is not found under a wrong link: 404 with an HTML page', async () => {
+  it('an interview room is not found under a wrong link: 404 with an HTML page', async () => {
     const reply = await fetch(`${api.url}/rooms/${'a'.repeat(32)}`);
     expect([reply.status, reply.headers.get('content-type')]).toEqual([404, expect.stringContaining('text/html')]);
   });
@@ -208,7 +208,7 @@ describe('a solo interview', () => {
     expect((await detail(id)).transcript.filter((one: { is_ai: boolean }) => !one.is_ai)).toHaveLength(1);
   });
 
-  it('can be ended early by the candidate, and is evaluated on the answers so far', async () => {
+  it('a solo interview can be ended early by the candidate, and is evaluated on the answers so far', async () => {
     const { id, room } = await started();
     const candidate = await enter(room.candidate_url);
     candidate.send(agree);
@@ -222,7 +222,7 @@ describe('a solo interview', () => {
     expect(summary).toMatchObject({ questions: 3, answered: 1, ended_early: true });
   });
 
-  it('can be followed and ended by an interviewer, who cannot send messages in it', async () => {
+  it('a solo interview can be followed and ended by an interviewer, who cannot send messages in it', async () => {
     const { id, room } = await started();
     const [candidate, interviewer] = [await enter(room.candidate_url), await enter(room.interviewer_url)];
     interviewer.send({ type: 'end' });
@@ -238,7 +238,7 @@ describe('a solo interview', () => {
 });
 
 describe('consent to the recording', () => {
-  it('that is refused cancels the interview, and nothing is recorded', async () => {
+  it('a refused consent cancels the interview, and nothing is recorded', async () => {
     const { id, room } = await started();
     const candidate = await enter(room.candidate_url);
     await candidate.frame('welcome');
@@ -248,7 +248,7 @@ describe('consent to the recording', () => {
     expect(transcript).toEqual([]);
     expect(history.at(-1)).toMatchObject({ operation: 'refuse', actor: 'candidate', cause: 'consent_refused' });
   });
-  it('can only be given by the candidate', async () => {
+  it('consent to the recording can only be given by the candidate', async () => {
     const { id, room } = await started();
     const interviewer = await enter(room.interviewer_url);
     await interviewer.frame('welcome');
@@ -280,7 +280,7 @@ describe('the metrics of rooms', () => {
 });
 
 describe('a link to a room', () => {
-  it.each(['', 'x', 'A'.repeat(32)])('that is invalid (%j) gets no welcome', async (token) => {
+  it.each(['', 'x', 'A'.repeat(32)])('an invalid link (%j) gets no welcome', async (token) => {
     const guest = new Guest(`/${token || 'none'}`);
     await guest.connect(api.url);
     expect(await guest.ended()).toMatchObject({ code: 4401 });
@@ -340,7 +340,7 @@ describe('a full room', () => {
   it.each([
     ['messages', { 'size.messages': bounds.messages - 1 }],
     ['characters', { 'size.characters': bounds.characters - 'The last one.'.length }],
-  ])('at its limit of %s refuses messages, keeps the transcript, and can be ended', async (_, size) => {
+  ])('a room at its limit of %s refuses messages, keeps the transcript, and can be ended', async (_, size) => {
     const { id, room } = await started({ mode: 'copilot' });
     const [candidate, interviewer] = [await enter(room.candidate_url), await enter(room.interviewer_url)];
     candidate.send(agree);
@@ -362,7 +362,7 @@ describe('a full room', () => {
     expect((await detail(id)).transcript.map(({ text }: { text: string }) => text)).toEqual(['The last one.']);
   });
 
-  it('is read incrementally: a message costs the same however long the transcript is', async () => {
+  it('a full room is read incrementally: a message costs the same however long the transcript is', async () => {
     const { id, room } = await started({ mode: 'copilot' });
     const [candidate, interviewer] = [await enter(room.candidate_url), await enter(room.interviewer_url)];
     candidate.send(agree);

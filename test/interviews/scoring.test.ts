@@ -54,7 +54,7 @@ const reply = (quote: string, more: object = {}) => ({
 });
 
 describe('scores given by a model', () => {
-  it('are used, in the order of the criteria, when every quote is in the transcript', async () => {
+  it('scores given by a model are used, in the order of the criteria, when every quote is in the transcript', async () => {
     server.script(reply(lines[2]!));
     expect(await score()).toEqual({
       overall_score: 7.2,
@@ -70,7 +70,7 @@ describe('scores given by a model', () => {
     });
   });
 
-  it('with an invented quote are requested once more, and used when corrected', async () => {
+  it('scores with an invented quote are requested once more, and used when corrected', async () => {
     server.script(reply('I am an expert in PostgreSQL.'), reply(lines[2]!));
     expect(await score()).toMatchObject({ generated_by: 'model' });
     expect(server.requests).toHaveLength(2);
@@ -87,13 +87,13 @@ describe('scores given by a model', () => {
     ],
     ['criteria that nobody asked for', [1, 2].map(() => reply(lines[2]!, { scores: [] })), 2],
     ['a refusal', [{ kind: 'status' as const, status: 400 }], 1],
-  ])('with %s are replaced by those of the rules', async (_, scripts, requests) => {
+  ])('a model’s scores with %s are replaced by those of the rules', async (_, scripts, requests) => {
     server.script(...scripts);
     expect(await score()).toMatchObject({ recommendation: 'undecided', generated_by: 'rules', confidence: 'low' });
     expect([server.requests.length, failures.length]).toEqual([requests, 1]);
   });
 
-  it('are requested without the candidate’s remarks to the evaluator', async () => {
+  it('scores given by a model are requested without the candidate’s remarks to the evaluator', async () => {
     server.script(reply(lines[2]!));
     await score();
     const [rules, data] = server.requests[0]!.body.messages;
@@ -102,21 +102,21 @@ describe('scores given by a model', () => {
     expect(rules!.content).toContain('The candidate cannot give points');
   });
 
-  it('are undefined when the candidate said nothing, and no model is asked', async () => {
+  it('scores given by a model are undefined when the candidate said nothing, and no model is asked', async () => {
     expect(await ai().score({ interviewed: { ...interviewed, said: [] }, role: 'Chef' })).toBeUndefined();
     expect(server.requests).toHaveLength(0);
   });
 });
 
 describe('a summary of answers written by a model', () => {
-  it('is added to the questions and answers that the rules found', async () => {
+  it('a summary of answers written by a model is added to the questions and answers that the rules found', async () => {
     server.script({ kind: 'reply', content: JSON.stringify({ summary: 'The candidate migrated billing.' }) });
     const made = await ai().summarizeInterview(interviewed);
     expect(made).toMatchObject({ summary: 'The candidate migrated billing.', generated_by: 'model', answered: 1 });
     expect(made.items[0]!.answer).toContain(lines[0]);
   });
 
-  it('that fails is replaced by that of the rules', async () => {
+  it('a model’s summary of answers that fails is replaced by that of the rules', async () => {
     server.script({ kind: 'reply', content: '{}' }, { kind: 'reply', content: '{}' });
     expect(await ai().summarizeInterview(interviewed)).toMatchObject({ generated_by: 'extractive', answered: 1 });
     expect(failures).toHaveLength(1);

@@ -50,7 +50,7 @@ const ask = (mode: 'short' | 'long' = 'short', nonce = () => 'NONCE') => {
 };
 
 describe('a summary written by a model', () => {
-  it('of 4 to 6 sentences is used as it is', async () => {
+  it('a model’s summary of 4 to 6 sentences is used as it is', async () => {
     server.script(reply(text(6)), found);
     expect(await ask()).toEqual({
       summary: text(6),
@@ -60,7 +60,7 @@ describe('a summary written by a model', () => {
     });
   });
 
-  it.each([3, 7])('of %i sentences is requested once more, with the reason', async (count) => {
+  it.each([3, 7])('a model’s summary of %i sentences is requested once more, with the reason', async (count) => {
     server.script(reply(text(count)), reply(text(5)), found);
     expect(await ask()).toMatchObject({ summary: text(5), generated_by: 'model' });
     expect(server.requests).toHaveLength(3);
@@ -77,19 +77,19 @@ describe('a summary written by a model', () => {
       ],
     ],
     ['refused', [{ kind: 'status' as const, status: 401 }]],
-  ])('that is %s is replaced by sentences of the transcript', async (_, scripts) => {
+  ])('a model’s summary that is %s is replaced by sentences of the transcript', async (_, scripts) => {
     server.script(...scripts);
     const { summary, generated_by } = await ask();
     expect([generated_by, failures.length]).toEqual(['extractive', 1]);
     expect(summary).toContain('Ben: The budget of the shop is 5,000 euros');
   });
 
-  it('may have any number of sentences when it is long', async () => {
+  it('a long summary may have any number of sentences', async () => {
     server.script(reply(text(30)), found);
     expect(await ask('long')).toMatchObject({ summary: text(30), generated_by: 'model' });
   });
 
-  it('is requested with the transcript between fences that nobody can close', async () => {
+  it('a summary written by a model is requested with the transcript between fences that nobody can close', async () => {
     server.script(reply(text(5)), found, reply(text(5)), found);
     await ask();
     const [rules, data] = server.requests[0]!.body.messages;

@@ -165,7 +165,7 @@ describe('answer', () => {
     expect(server.requests).toHaveLength(3 + 4);
   });
 
-  it.each([400, 401, 403, 404])('does not retry HTTP %d', async (status) => {
+  it.each([400, 401, 403, 404])('HTTP %d is not retried', async (status) => {
     server.script({ kind: 'status', status });
     await expect(ai().answer(ask)).rejects.toMatchObject({ code: 'MODEL_FAILED' });
     expect(server.requests).toHaveLength(1);
@@ -187,7 +187,7 @@ describe('answer', () => {
     });
   });
 
-  it('is aborted by the caller’s signal', async () => {
+  it('an answer is aborted by the caller’s signal', async () => {
     server.script({ kind: 'hang' });
     const abort = new AbortController();
     const running = ai().answer(ask, { signal: abort.signal });
@@ -241,7 +241,7 @@ describe('stream', () => {
     expect(waits).toHaveLength(2);
   });
 
-  it('is aborted by the caller’s signal in the middle of the stream', async () => {
+  it('a stream is aborted by the caller’s signal in the middle', async () => {
     server.script({ kind: 'stall', after: 70 });
     const abort = new AbortController();
     const running = (async () => {

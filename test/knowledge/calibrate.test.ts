@@ -18,12 +18,12 @@ describe('a logistic model', () => {
     ]),
   );
 
-  it('is fitted with the weights that produced the examples, and 0 for a constant feature', () => {
+  it('a logistic model is fitted with the weights that produced the examples, and 0 for a constant feature', () => {
     const { intercept, weights } = fitLogistic(examples, 1e-6);
     expect([intercept, ...weights].map((value) => value.toFixed(3))).toEqual(['-1.000', '2.000', '-0.500', '0.000']);
   });
 
-  it('is shrunk towards 0 by the ridge, and stays finite for separable examples', () => {
+  it('a logistic model is shrunk towards 0 by the ridge, and stays finite for separable examples', () => {
     const held = fitLogistic(examples, 1_000).weights[0]!;
     expect(held).toBeGreaterThan(0);
     expect(held).toBeLessThan(1.9);
@@ -43,7 +43,7 @@ describe('thresholds', () => {
   const hundred = (set: string, scale: number) =>
     Array.from({ length: 100 }, (_, at) => outcome(set, 'unanswered', (scale * at) / 100));
 
-  it('are chosen on the set in which unanswerable questions are hardest to refuse', () => {
+  it('thresholds are chosen on the set in which unanswerable questions are hardest to refuse', () => {
     const all = [...hundred('easy', 0.3), ...hundred('hard', 0.6)];
     const { answer, offer } = thresholdsOf(all);
     const share = (from: number): number =>
@@ -63,7 +63,7 @@ describe('thresholds', () => {
     expect(thresholdsOf([...hundred('a', 0.5), ...high]).answer).toBeLessThan(0.5);
   });
 
-  it('of other languages are turned into a weight, so that one threshold serves all languages', () => {
+  it('thresholds of other languages are turned into a weight, so that one threshold serves all languages', () => {
     const foreign = hundred('a', 1).map((one) => ({
       ...one,
       sample: { ...one.sample, question: { ...one.sample.question, language: 'de' } },
@@ -79,7 +79,7 @@ describe('thresholds', () => {
     expect(withThresholds(fitted, hundred('a', 0.5)).calibration.weights).toEqual(fitted.weights);
   });
 
-  it('in the product lie between 0 and 1, and the one for answers is above the one for offers', () => {
+  it('the product’s thresholds lie between 0 and 1, and the one for answers is above the one for offers', () => {
     for (const { answer, offer, weights } of Object.values(calibrations)) {
       expect([0 < offer, offer < answer, answer < 1]).toEqual([true, true, true]);
       expect([weights.above > 0, weights.share > 0]).toEqual([true, true]);

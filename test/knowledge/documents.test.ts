@@ -335,7 +335,7 @@ describe('POST /orgs/{orgId}/documents/{docId}/reprocess', () => {
 });
 
 describe('documents of two organizations', () => {
-  it('are never mixed, even with the same file and the same question', async () => {
+  it('documents of two organizations are never mixed, even with the same file and the same question', async () => {
     const [a, b] = await Promise.all([fresh(), fresh()]);
     const shared = 'The pelican fund has a front load of one percent.';
     const [inA, inB] = await Promise.all([

@@ -140,7 +140,7 @@ async function nearest(question: string, by: Embedding = models): Promise<string
 }
 
 describe('passages without embeddings', () => {
-  it('are embedded once, and then found by paraphrases and in other languages', async () => {
+  it('passages without embeddings are embedded once, and then found by paraphrases and in other languages', async () => {
     const fees = await stored(['The annual charge for the gold card is 49 EUR.']);
     const hours = await stored(['Our branches open at nine in the morning.', 'On Sundays all of them are closed.']);
     expect(await countPassagesLacking(models.model!)).toBeGreaterThanOrEqual(3);
@@ -157,7 +157,7 @@ describe('passages without embeddings', () => {
     expect(again.texts).toEqual([]);
   });
 
-  it('of another organization are left to that organization’s workflow, and without a model nothing is embedded', async () => {
+  it('passages of another organization are left to that organization’s workflow, and without a model nothing is embedded', async () => {
     const docId = await stored(['One.']);
     expect(await embed({ ...models, model: undefined })).toEqual({ left: false });
     orgId = newId('org');
@@ -165,7 +165,7 @@ describe('passages without embeddings', () => {
     expect(await embeddedBy(docId)).toBeUndefined();
   });
 
-  it('are written in batches: a failed attempt loses little, and the next one continues from there', async () => {
+  it('passages without embeddings are written in batches: a failed attempt loses little, and the next one continues from there', async () => {
     const docs: string[] = [];
     for (let at = 0; at < 3; at += 1) docs.push(await stored(Array.from({ length: 40 }, (_, n) => `Fact ${at} ${n}.`)));
     let written = 0;
@@ -189,7 +189,7 @@ describe('passages without embeddings', () => {
     expect(await vectors()).toEqual(docs.map((docId) => [docId, '1', 40, ''] as const).toSorted());
   });
 
-  it('that cannot be embedded do not block other sources, and are retried', async () => {
+  it('passages that cannot be embedded do not block other sources, and are retried', async () => {
     const [good, bad, fine] = [await stored(['Good.']), await stored(['Poison.']), await stored(['Fine.'])];
     let poisoned = true;
     const refusing: Embedding = {
@@ -217,7 +217,7 @@ describe('passages without embeddings', () => {
 });
 
 describe('a document that changes while it is being embedded', () => {
-  it('has no vectors left when it was deleted', async () => {
+  it('a document deleted while it is embedded has no vectors left', async () => {
     const docId = await stored(['One.', 'Two.']);
     const deleting = meanwhile(async () => {
       await deleteSource(orgId, docId);
@@ -228,7 +228,7 @@ describe('a document that changes while it is being embedded', () => {
     expect(await vectors()).toEqual([]);
   });
 
-  it('gets the vectors of the text that replaced it', async () => {
+  it('a document replaced while it is embedded gets the vectors of the new text', async () => {
     const docId = await stored(['The old text.', 'It had a second passage.']);
     const replacing = meanwhile(async () => publish(docId, ['The new text.'], 2));
     expect(await embed(replacing)).toEqual({ left: false });
@@ -236,7 +236,7 @@ describe('a document that changes while it is being embedded', () => {
     expect(await embeddedBy(docId)).toBe(models.model);
   });
 
-  it('does not count as embedded until the new text is', async () => {
+  it('a replaced document does not count as embedded until the new text is', async () => {
     const docId = await stored(['The old text.']);
     await embed();
     await publish(docId, ['The new text.'], 2);
@@ -244,7 +244,7 @@ describe('a document that changes while it is being embedded', () => {
     expect(await vectors()).toEqual([]);
   });
 
-  it('has vectors with its new tags when its tags changed', async () => {
+  it('a document retagged while it is embedded has vectors with its new tags', async () => {
     const docId = await stored(['One.'], { segments: ['personal'] });
     const tagging = meanwhile(async () => {
       await DocumentModel.updateOne({ _id: docId }, { $set: { segments: ['staff'] }, $inc: { tags_version: 1 } });
@@ -256,7 +256,7 @@ describe('a document that changes while it is being embedded', () => {
 });
 
 describe('a document whose tags changed', () => {
-  it('gets its new tags when the attempt died before it checked them again', async () => {
+  it('a document whose tags changed gets its new tags when the attempt died before it checked them again', async () => {
     const docId = await stored(
       Array.from({ length: 40 }, (_, n) => `Fact ${n}.`),
       { segments: ['personal'] },
@@ -296,7 +296,7 @@ describe('the process that embeds passages', () => {
     return found.flat();
   }
 
-  it('may be killed in the middle: the source is embedded all the same', async () => {
+  it('a source is embedded even when the embedding process is killed in the middle', async () => {
     const docId = await stored(Array.from({ length: 30 }, (_, n) => `Fact ${n}: ${'a long sentence '.repeat(40)}`));
     const embedding = watched();
     const done = embed(embedding);
@@ -340,7 +340,7 @@ describe('switching to another model', () => {
 });
 
 describe('a page whose crawl is still running', () => {
-  it('is embedded after two minutes at the latest; until then the old model’s vectors stay', async () => {
+  it('a page whose crawl is still running is embedded after two minutes at the latest; until then the old model’s vectors stay', async () => {
     const doc = await stored(['The gold card costs 49 EUR.']);
     await embed();
     const pageId = newId('page');

@@ -141,7 +141,7 @@ describe('the embedding models', () => {
 describe('the embedding process', () => {
   afterEach(() => embedder.close());
 
-  it('is started by the first text, with the given priority and without environment variables', async () => {
+  it('the embedding process is started by the first text, with the given priority and without environment variables', async () => {
     start({ niceness: 10, startMs: 120_000 });
     expect(embedder.pid()).toBeUndefined();
     await embedder.embed([question('hello')]);
@@ -152,14 +152,14 @@ describe('the embedding process', () => {
     expect(await readFile(`/proc/${embedder.pid()}/environ`, 'utf8')).not.toMatch(/SECRET|TEST_|MONGO/);
   });
 
-  it('is ended when idle, and restarted by the next text', async () => {
+  it('the embedding process is ended when idle, and restarted by the next text', async () => {
     start({ idleMs: 1 });
     await embedder.embed([question('hello')]);
     await until(async () => embedder.pid() === undefined, 'the idle process to be ended');
     expect(await embedder.embed([question('hello')])).toHaveLength(1);
   });
 
-  it('that is killed fails its pending calls, and the next text starts a new process', async () => {
+  it('a killed embedding process fails its pending calls, and the next text starts a new process', async () => {
     start();
     await embedder.embed([question('hello')]);
     const pid = embedder.pid()!;
@@ -170,7 +170,7 @@ describe('the embedding process', () => {
     expect(embedder.pid()).not.toBe(pid);
   });
 
-  it('that hangs is killed after the timeout, and a new process answers the waiting calls', async () => {
+  it('a hanging embedding process is killed after the timeout, and a new process answers the waiting calls', async () => {
     const failures: string[] = [];
     start({ timeoutMs: 5_000, onFailure: ({ message }) => failures.push(message) });
     await embedder.embed([question('hello')]);
@@ -190,7 +190,7 @@ describe('the embedding process', () => {
     expect(failures).toEqual(['The embedding process did not answer in time.']);
   });
 
-  it('that is killed fails only the text in progress; a new process answers the others', async () => {
+  it('a killed embedding process fails only the text in progress; a new process answers the others', async () => {
     let started = 0;
     start({ onStart: () => (started += 1) });
     await embedder.embed([question('hello')]);

@@ -109,7 +109,7 @@ describe('the embedding processes', () => {
   const ask = (text: string) => local.parts(text, modelNames);
   const passage = { heading: 'Cards', text: 'Order one in the app.' };
 
-  it('are separate for questions and for passages, and the latter runs at a lower priority', async () => {
+  it('the embedding processes are separate for questions and for passages, and the latter runs at a lower priority', async () => {
     await start();
     expect(local.pids()).toEqual({ questions: undefined, passages: undefined });
     await ask('hello');
@@ -120,7 +120,7 @@ describe('the embedding processes', () => {
     expect([getPriority(questions), getPriority(passages)]).toEqual([0, 10]);
   });
 
-  it('can be started before the first question', async () => {
+  it('the embedding processes can be started before the first question', async () => {
     const started = createLocal({ obtain: async () => folder, questionMs: 60_000, warm: true });
     try {
       await until(async () => started.state().state === 'ready', 'the process');
@@ -152,7 +152,7 @@ describe('the embedding processes', () => {
     expect(local.state()).toEqual({ state: 'ready' });
   });
 
-  it('are not restarted for a while after crashing repeatedly', async () => {
+  it('the embedding processes are not restarted for a while after crashing repeatedly', async () => {
     let now = 0;
     await start({ now: () => now });
     for (let times = 0; times < 2; times += 1) {
@@ -165,7 +165,7 @@ describe('the embedding processes', () => {
     expect(await ask('hello')).toHaveLength(modelNames.length);
   });
 
-  it('are independent: when the one for passages fails, questions are answered and the failure is reported', async () => {
+  it('the embedding processes are independent: when the one for passages fails, questions are answered and the failure is reported', async () => {
     const counted: unknown[] = [];
     const meter = {
       made: (kind: string, texts: number) => void counted.push(['made', kind, texts]),
@@ -192,7 +192,7 @@ describe('the embedding processes', () => {
     ]);
   });
 
-  it('are killed when they hang: the question times out, and a new process answers the next ones', async () => {
+  it('the embedding processes are killed when they hang: the question times out, and a new process answers the next ones', async () => {
     await start({ questionMs: 100 });
     // The first question may time out, because the process has to start.
     await until(() => ask('hello').catch(() => undefined), 'the process');

@@ -83,7 +83,7 @@ describe('the help centre in test/fixtures', () => {
     return chunks.map((chunk) => `${chunk.heading}\n${chunk.text}`).join('\n\n');
   };
 
-  it('has each expected answer in the file that the question names', async () => {
+  it('the help centre in test/fixtures has each expected answer in the file that the question names', async () => {
     const contents = new Map<string, string>();
     for (const { filename } of facts.documents) contents.set(filename, await passages(filename));
     for (const { source, contains } of facts.questions) {
@@ -143,7 +143,7 @@ describe('text files', () => {
     ['windows-1252', bad.windows1252Text()],
     ['UTF-16LE without a mark', bad.utf16leWithoutMark()],
     ['UTF-16BE with a mark', bad.utf16beWithMark()],
-  ])('in %s are decoded', async (_label, bytes) => {
+  ])('a text file in %s is decoded', async (_label, bytes) => {
     for (const type of ['txt', 'md'] as const)
       expect(await read(bytes, type)).toEqual([{ kind: 'text', text: bad.germanText }]);
   });
@@ -153,11 +153,11 @@ describe('text files', () => {
     ['ISO-8859-2', 'Wypłata gotówki za granicą kosztuje 15 zł, przelew zwykły jest bezpłatny.'],
     ['windows-1250', 'Příliš žluťoučký kůň: poplatek za výběr hotovosti v zahraničí je 15 Kč.'],
     ['ISO-8859-2', 'Příliš žluťoučký kůň: poplatek za výběr hotovosti v zahraničí je 15 Kč.'],
-  ])('in %s are decoded: %s', async (encoding, text) => {
+  ])('a text file in %s is decoded: %s', async (encoding, text) => {
     expect(await read(iconv.encode(text, encoding), 'txt')).toEqual([{ kind: 'text', text }]);
   });
 
-  it('lose invisible and direction-changing characters', async () => {
+  it('text loses invisible and direction-changing characters', async () => {
     expect(await read('Pay\u200b \u202e100\u202c EUR\u0007.', 'txt')).toEqual([{ kind: 'text', text: 'Pay 100 EUR.' }]);
   });
 });
@@ -247,7 +247,7 @@ describe('tables in HTML and Markdown', () => {
       ['Phone: +49 381 1', 'Mail: a@b.example'],
     ],
     ['no names where they are due', '| | |\n|---|---|\n| Phone | +49 381 1 |\n', ['Phone: +49 381 1']],
-  ])('are read as rows with column names: %s', async (_label, source, expected) =>
+  ])('a table is read as rows with column names: %s', async (_label, source, expected) =>
     expect(lines(await readHere(source, 'md'))).toEqual(expected),
   );
 
@@ -1031,7 +1031,7 @@ describe('the exit of the parent process', () => {
     await until(() => !readers.some(running));
   });
 
-  it('is not prevented by idle readers', async () => {
+  it('the exit of the parent process is not prevented by idle readers', async () => {
     const parent = startParent();
     const code = await new Promise((resolve) => parent.once('exit', resolve));
     expect(code).toBe(0);

@@ -42,7 +42,7 @@ const miss = async (question: string, of?: string) => recordGap(orgId, 'test', a
 const groups = async () => (await listGaps(orgId, ['test'], 100)).gaps;
 
 describe('unanswered questions', () => {
-  it('are grouped by meaning, also across languages, and different questions stay apart', async () => {
+  it('unanswered questions are grouped by meaning, also across languages, and different questions stay apart', async () => {
     await miss('How do I close my account?');
     await miss('Comment fermer mon compte ?');
     await miss('How do I close my account?');
@@ -55,12 +55,12 @@ describe('unanswered questions', () => {
     });
   });
 
-  it('are not compared with embeddings of another model', async () => {
+  it('unanswered questions are not compared with embeddings of another model', async () => {
     await miss('Wie kann ich mein Konto schließen?', 'embedded-2');
     expect((await groups()).find(({ question }) => question.startsWith('Wie'))?.count).toBe(1);
   });
 
-  it('are deleted, embeddings included, with the only customer who asked them', async () => {
+  it('unanswered questions are deleted, embeddings included, with the only customer who asked them', async () => {
     const [customerId, messageId] = [newId('customer'), newId('message')];
     const gaps = mongoose.connection.collection('gaps');
     await mongoose.connection

@@ -62,13 +62,13 @@ describe('POST /orgs/{orgId}/documents refuses at once', () => {
     ['a PDF renamed to .txt', 'contract.txt', pdf, 415, /PDF/],
     ['a picture renamed to .md', 'scan.md', png, 415, /PNG/],
     ['binary data in a .txt', 'dump.txt', binaryText, 415, /binary/],
-  ])('%s, and says why', async (_, name, content, status, sentence) => {
+  ])('an upload of %s is refused, and the error says why', async (_, name, content, status, sentence) => {
     const reply = await upload(name, content());
     expect([reply.status, reply.body.details?.[0]?.path]).toEqual([status, ['body', 'file']]);
     expect(reply.body.details[0].message).toMatch(sentence);
   });
 
-  it('a file one byte over 25 MiB with 413, keeping neither a record nor bytes', async () => {
+  it('a file one byte over 25 MiB is refused with 413, and neither a record nor bytes are kept', async () => {
     const mine = await api.newOrg();
     const key = (await api.newKey(mine)).token;
     const content = bytes(tooLargeText());
@@ -83,7 +83,7 @@ describe('POST /orgs/{orgId}/documents refuses at once', () => {
     expect(stored).toBe(0);
   });
 
-  it('no file of exactly 25 MiB', async () => {
+  it('a file of exactly 25 MiB is accepted', async () => {
     const content = bytes(tooLargeText().subarray(1));
     expect((await api.upload(org.orgId, token, { name: 'full.txt', content })).status).toBe(201);
   });
@@ -95,7 +95,7 @@ describe('POST /orgs/{orgId}/documents accepts a file whose fault only reading r
     ['a protected DOCX', 'secret.docx', () => fixture('encrypted.docx'), 'encrypted'],
     ['a cut XLSX', 'fees.xlsx', truncatedXlsx, 'broken'],
     ['100,000 columns', 'wide.csv', wideCsv, 'too_wide'],
-  ])('%s: the document fails with the reason', async (_, name, content, reason) => {
+  ])('%s is accepted, and the document fails with the reason', async (_, name, content, reason) => {
     const made = await content();
     // Making a bomb blocks for seconds; one turn of the event loop lets `fetch` notice connections that were closed
     // meanwhile.
@@ -114,7 +114,7 @@ describe('a text file in another charset than UTF-8', () => {
   it.each([
     ['windows-1252', windows1252Text],
     ['UTF-16 without a mark', utf16leWithoutMark],
-  ])('in %s is indexed, and its text is decoded correctly', async (_, content) => {
+  ])('a text file in %s is indexed, and its text is decoded correctly', async (_, content) => {
     const mine = await api.newOrg();
     const key = (await api.newKey(mine)).token;
     const { body } = await api.upload(mine.orgId, key, { name: 'gebühren.txt', content: bytes(content()) });
@@ -132,7 +132,7 @@ describe('a hostile file name', () => {
   const unsafe = /[\p{Cc}\p{Zl}\p{Zp}<>:"|?*/\\]|(?![\u200c\u200d])\p{Cf}|^[. ]|[. ]$/u;
 
   it.each(hostileNames.map((name) => [JSON.stringify(name).slice(0, 60), name] as const))(
-    '%s is sanitized, or refused with a reason',
+    'the file name %s is sanitized, or refused with a reason',
     async (_, name) => {
       const mine = await api.newOrg();
       const key = (await api.newKey(mine)).token;
@@ -151,21 +151,24 @@ describe('a hostile file name', () => {
     ['ESC', 'bell\u0007escape\u001b[31m.txt'],
     ['NUL', 'nul\0.md'],
     ['DEL', 'del\u007f.md'],
-  ])('with %s in the part’s header gets 400 naming the field, even when a large file follows', async (_, name) => {
-    for (const size of [10, 5_000_000]) {
-      const { status, body } = await rawUpload(`name="file"; filename="${name}"`, 'a'.repeat(size));
-      expect([status, body.details]).toEqual([
-        400,
-        [{ path: ['body', 'file'], message: expect.stringContaining('control characters') }],
-      ]);
-    }
-  });
+  ])(
+    'a file name with %s in the part’s header gets 400 naming the field, even when a large file follows',
+    async (_, name) => {
+      for (const size of [10, 5_000_000]) {
+        const { status, body } = await rawUpload(`name="file"; filename="${name}"`, 'a'.repeat(size));
+        expect([status, body.details]).toEqual([
+          400,
+          [{ path: ['body', 'file'], message: expect.stringContaining('control characters') }],
+        ]);
+      }
+    },
+  );
 
   it.each<[string, string, RegExp]>([
     ['an encoded name', `name="file"; filename*=UTF-8''..%2F..%2Fpasswd%0d%0a.md`, /^passwd ?\.md$/],
     ['two names', `name="file"; filename="a.exe"; filename="b.md"`, /^b\.md$/],
     ['bytes that are not UTF-8', 'name="file"; filename="\u00e9.md"', /^.+\.md$/],
-  ])('written with %s is sanitized, or gets 400', async (_, disposition, expected) => {
+  ])('a file name written with %s is sanitized, or gets 400', async (_, disposition, expected) => {
     const { status, body } = await rawUpload(disposition, `Text under ${disposition}.`);
     if (status === 201) expect(body.document.filename).toMatch(expected);
     else expect([400, 415]).toContain(status);
@@ -185,7 +188,7 @@ describe('the names of users, organizations and keys', () => {
     ['an embedding', 'a\u202ab'],
     ['an isolate', 'a\u2066b\u2069'],
     ['blanks only', ' \u00a0\u3000'],
-  ])('with %s are refused with 400 naming the field', async (_, name) => {
+  ])('a name with %s is refused with 400 naming the field', async (_, name) => {
     const replies = await Promise.all([
       api.request('POST', '/orgs', { token: org.owner.token, body: { name } }),
       api.request('POST', `/support/developer-keys/orgs/${org.orgId}/keys`, { token: org.owner.token, body: { name } }),
@@ -194,14 +197,14 @@ describe('the names of users, organizations and keys', () => {
     for (const { status, body } of replies) expect([status, body.details?.[0]?.path]).toEqual([400, ['body', 'name']]);
   });
 
-  it.each(['Zoë 王小明', 'שלום עולם', 'می‌خواهم', '👩‍👩‍👧 & Söhne', ' a '])('may be %s', async (name) => {
+  it.each(['Zoë 王小明', 'שלום עולם', 'می‌خواهم', '👩‍👩‍👧 & Söhne', ' a '])('%s is accepted as a name', async (name) => {
     const { status, body } = await api.request('POST', '/orgs', { token: org.owner.token, body: { name } });
     expect([status, body.data.name]).toEqual([201, name]);
   });
 });
 
 describe('an Idempotency-Key', () => {
-  it.each(['', 'k'.repeat(256)])('of length 0 or 256 is refused with 400', async (key) => {
+  it.each(['', 'k'.repeat(256)])('an Idempotency-Key of length 0 or 256 is refused with 400', async (key) => {
     const { status, body } = await api.request('POST', '/orgs', {
       token: org.owner.token,
       body: { name: 'Twice' },
@@ -210,7 +213,7 @@ describe('an Idempotency-Key', () => {
     expect([status, body.details?.[0]?.path]).toEqual([400, ['headers', 'idempotency-key']]);
   });
 
-  it('identifies the same request even when its path is spelled differently', async () => {
+  it('an Idempotency-Key identifies the same request even when its path is spelled differently', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const create = (path: string) =>
       api.request('POST', path, { token: org.owner.token, body: { name: 'Spelled' }, headers });
@@ -258,7 +261,7 @@ describe('a malformed HTTP request', () => {
     ['an upgrade to nothing', request('/v1/orgs', 'Upgrade: h2c\r\n'), 401, 'UNAUTHENTICATED'],
     ['TRACE', request('/v1/orgs').replace('GET', 'TRACE'), 405, 'METHOD_NOT_ALLOWED'],
     ['a forwarded address', request('/v1/orgs', `X-Forwarded-For: ${'1,'.repeat(4_000)}\r\n`), 401, 'UNAUTHENTICATED'],
-  ])('with %s gets an ordinary error response with a request id', async (_, text, status, code) => {
+  ])('%s gets an ordinary error response with a request id', async (_, text, status, code) => {
     const reply = await exchange(text);
     expect([reply.status, reply.body.code]).toEqual([status, code]);
     expect(reply.headers.toLowerCase()).toContain(`x-request-id: ${reply.body.request_id.toLowerCase()}`);
@@ -275,7 +278,7 @@ describe('a malformed HTTP request', () => {
     expect(reply.status).toBe(status);
   });
 
-  it('with a chunked body still needs a content type: 415', async () => {
+  it('a request with a chunked body still needs a content type: 415', async () => {
     const head = 'POST /v1/auth/login HTTP/1.1\r\nHost: api\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n';
     expect((await exchange(`${head}\r\n2\r\n{}\r\n0\r\n\r\n`)).status).toBe(415);
   });
@@ -285,7 +288,7 @@ describe('a malformed HTTP request', () => {
     ['a body over the limit', '/v1/auth/login', 'application/json', 413],
     ['a path that is not there', '/v1/nothing', 'application/json', 404],
   ])(
-    'such as %s is answered before its body has arrived, and the rest of the body is discarded',
+    '%s is answered before its body has arrived, and the rest of the body is discarded',
     async (_, path, type, status) => {
       const { hostname, port } = new URL(api.url);
       const socket = connect(Number(port), hostname);
@@ -307,7 +310,7 @@ describe('a malformed HTTP request', () => {
     },
   );
 
-  it('with an impossible id in its path gets 404', async () => {
+  it('a request with an impossible id in its path gets 404', async () => {
     for (const id of [
       '%00',
       '%2e%2e%2f',
@@ -324,7 +327,7 @@ describe('a malformed HTTP request', () => {
 });
 
 describe('an upload whose process was killed', () => {
-  it('leaves a temporary file that the next process removes, and no other file is removed', async () => {
+  it('a killed upload leaves a temporary file that the next process removes, and no other file is removed', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'uploads-'));
     try {
       const [old, young, another] = [`upload-${randomUUID()}`, `upload-${randomUUID()}`, 'upload-of-somebody-else'];

@@ -76,7 +76,7 @@ async function openTransactions(appName: string): Promise<unknown[]> {
 const text = (n: number) => ({ name: `${n}.md`, content: `Fact number ${n}.` });
 
 describe('an API that is killed during uploads', () => {
-  it('occupies only the slots of the documents it stored: another API can use the rest of the limit', async () => {
+  it('a killed API occupies only the slots of the documents it stored: another API can use the rest of the limit', async () => {
     const { orgId, token } = await fresh();
     const twelve = (by: Api) =>
       Promise.allSettled(Array.from({ length: 12 }, (_, n) => by.upload(orgId, token, text(n))));
@@ -94,7 +94,7 @@ describe('an API that is killed during uploads', () => {
 });
 
 describe('the index of stored bytes, missing because the process that created it was killed', () => {
-  it('is created by the next API that starts, and bytes can be read and deleted', async () => {
+  it('a missing index of stored bytes is created by the next API that starts, and bytes can be read and deleted', async () => {
     const { orgId, token } = await fresh();
     const kept = (await api.upload(orgId, token, text(1))).body.document.doc_id as string;
     await api.processed(orgId, token, kept);

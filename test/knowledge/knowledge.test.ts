@@ -197,7 +197,7 @@ describe('GET and PATCH /orgs/{orgId}/kb/gaps', () => {
 });
 
 describe('a question by a member', () => {
-  it('is not recorded as unanswered, while a key’s question is, because a key asks for customers', async () => {
+  it('a question by a member is not recorded as unanswered, while a key’s question is, because a key asks for customers', async () => {
     const place = await knowing(system(), [{ name: 'a.md', content: 'The crane card is yellow.' }]);
     const tried = await system().request('POST', `/orgs/${place.orgId}/kb/query`, {
       token: place.org.owner.token,
@@ -355,7 +355,7 @@ describe('with a language model and an embedding model configured', () => {
     );
   });
 
-  it('when the model says the sources do not answer, has_context is false and the question is recorded', async () => {
+  it('a question that the model cannot answer from the sources has has_context: false and is recorded as unanswered', async () => {
     model.reply = () => JSON.stringify({ answered: false, sources: [], answer: '' });
     const { body } = await place.ask('Is the stork account free of a monthly fee for pilots?');
     expect(body).toMatchObject({ has_context: false, sources: [] });
@@ -369,7 +369,7 @@ describe('with a language model and an embedding model configured', () => {
     ],
     ['a hang', () => Array.from({ length: 10 }, () => ({ kind: 'hang' }) as const)],
   ])(
-    'after %s the sources answer, `explain` gives the reason, and the next answer is by the model',
+    'the sources answer after %s, `explain` gives the reason, and the next answer is by the model',
     async (_, failures) => {
       // The first scripted failure is used up by embedding the question.
       model.script({ kind: 'status', status: 500 }, ...failures());

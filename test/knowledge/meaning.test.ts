@@ -95,7 +95,7 @@ const waiting = async (): Promise<number> => {
 };
 
 describe('an uploaded document', () => {
-  it('is found by words at once, and by embeddings once the background work is done, as its status says', async () => {
+  it('an uploaded document is found by words at once, and by embeddings once the background work is done, as its status says', async () => {
     const here = await place();
     const before = await waiting();
     const docId = await here.add(hours);
@@ -122,7 +122,7 @@ describe('an uploaded document', () => {
     ]);
   });
 
-  it('that is replaced, retagged or deleted before it is embedded is found in its new state, or not at all', async () => {
+  it('a document that is replaced, retagged or deleted before it is embedded is found in its new state, or not at all', async () => {
     const here = await place();
     const [gone, tagged, again] = [
       await here.add({ name: 'gone.md', content: 'You can visit us from nine to five.' }),
@@ -226,7 +226,7 @@ describe('a worker that creates embeddings', () => {
   const embedding = async (worker: Running) =>
     until(async () => (await childrenOf(worker))[0], 'the process that embeds');
 
-  it('may be killed in the middle: another worker continues, and each passage has one vector', async () => {
+  it('when an embedding worker is killed in the middle, another one continues, and each passage has one vector', async () => {
     const here = await place();
     const docIds = [await here.add(long('long.md'))];
     const worker = await embedder();
@@ -242,7 +242,7 @@ describe('a worker that creates embeddings', () => {
     expect(new Set(candidates.map(({ cosines }) => cosines === null))).toEqual(new Set([false]));
   });
 
-  it('whose process hangs still lets words answer, and the embeddings come once the process was killed', async () => {
+  it('words still answer while the embedding process hangs, and the embeddings come once it was killed', async () => {
     const here = await place();
     const docId = await here.add(long('hung.md'));
     const worker = await embedder();

@@ -28,7 +28,7 @@ describe('the help centre', () => {
     expect((await bank.ask(question)).answer?.text).toContain(part);
   });
 
-  it.each(table.unanswered)('has no answer to %j', async (question) => {
+  it.each(table.unanswered)('the help centre has no answer to %j', async (question) => {
     const { retrieval } = await bank.ask(question);
     expect(retrieval.hits.map(({ passage }) => `${passage.name}: ${passage.heading}`)).toEqual([]);
   });

@@ -252,7 +252,7 @@ describe('a damaged table', () => {
     ['indexes cut short', /[/]_indices[/]/, cut],
     ['indexes of something else', /[/]_indices[/]/, garble],
     ['indexes missing', /[/]_indices[/]/, rmSync],
-  ] as const)('with %s fails its check, and can be replaced by a new one', async (_, part, harm) => {
+  ] as const)('a table with %s fails its check, and can be replaced by a new one', async (_, part, harm) => {
     await search.add(table, [row('d1', 0, 'gold card')]);
     await search.maintain(table);
     const reader = anotherProcess();

@@ -106,7 +106,7 @@ const repairWith = (deps: { search?: Search; embedding?: { model: string | undef
 const repair = () => repairWith();
 
 describe('a lost index', () => {
-  it('is rebuilt from MongoDB, with tags and without duplicates', async () => {
+  it('a lost index is rebuilt from MongoDB, with tags and without duplicates', async () => {
     const orgId = newId('org');
     const plain = await unindexed(orgId);
     const tagged = await unindexed(orgId, { segments: ['staff'] });
@@ -125,7 +125,7 @@ describe('a lost index', () => {
   it.each<[string, (docId: string) => Promise<unknown>]>([
     ['was deleted', (docId) => DocumentModel.deleteOne({ _id: docId })],
     ['was processed anew', (docId) => DocumentModel.updateOne({ _id: docId }, { generation: 2, live_generation: 2 })],
-  ])('gets no rows of a document that %s during the rebuild', async (_, change) => {
+  ])('a lost index gets no rows of a document that %s during the rebuild', async (_, change) => {
     const orgId = newId('org');
     const docId = await unindexed(orgId);
     let added = 0;
@@ -142,7 +142,7 @@ describe('a lost index', () => {
     expect(await indexed(orgId)).toEqual([]);
   });
 
-  it('gets the tags that were changed during the rebuild', async () => {
+  it('a lost index gets the tags that were changed during the rebuild', async () => {
     const orgId = newId('org');
     const docId = await unindexed(orgId);
     const late: Search = {
@@ -158,7 +158,7 @@ describe('a lost index', () => {
 });
 
 describe('an index restored from an old backup', () => {
-  it('gets the current tags and loses what has since been removed or replaced', async () => {
+  it('an index restored from an old backup gets the current tags and loses what has since been removed or replaced', async () => {
     const orgId = newId('org');
     const retagged = await unindexed(orgId, { segments: ['business'], tags_version: 1, chunk_count: 1 });
     const replaced = await unindexed(orgId, { generation: 3, live_generation: 3 });
@@ -188,7 +188,7 @@ describe('an index restored from an old backup', () => {
     expect(await repair()).toBe(0);
   });
 
-  it('is emptied when no document is live any more', async () => {
+  it('an index restored from an old backup is emptied when no document is live any more', async () => {
     const orgId = newId('org');
     await search.add(tableOf(orgId), [rowOf(newId('document'))]);
     await repair();
@@ -231,7 +231,7 @@ describe('a fault in one organization’s index', () => {
     return { lines, log: pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) }) };
   };
 
-  it('that damaged its table is repaired, and the other organizations’ tables are still maintained', async () => {
+  it('a damaged table is repaired, and the other organizations’ tables are still maintained', async () => {
     const orgs = [newId('org'), newId('org'), newId('org')];
     const docs = await Promise.all(orgs.map((orgId) => unindexed(orgId)));
     await repair();
@@ -254,7 +254,7 @@ describe('a fault in one organization’s index', () => {
     });
   });
 
-  it('that makes the table inaccessible is logged and changes nothing; the others are still repaired', async () => {
+  it('an inaccessible table is logged and left unchanged; the others are still repaired', async () => {
     const orgs = [newId('org'), newId('org'), newId('org')];
     const docs = await Promise.all(orgs.map((orgId) => unindexed(orgId)));
     await search.add(tableOf(orgs[1]!), [rowOf(docs[1]!), { ...rowOf(docs[1]!), id: `${docs[1]}:1:1` }]);
@@ -276,7 +276,7 @@ describe('a fault in one organization’s index', () => {
     ]);
   });
 
-  it('that affects one source is logged, and the other sources are restored', async () => {
+  it('a fault of one source is logged, and the other sources are restored', async () => {
     const orgId = newId('org');
     const docs = [await unindexed(orgId), await unindexed(orgId), await unindexed(orgId)];
     const late: Search = {
@@ -295,7 +295,7 @@ describe('a fault in one organization’s index', () => {
 });
 
 describe('the index rows of one document', () => {
-  it('are stored once when two attempts write them at the same time', async () => {
+  it('the index rows of one document are stored once when two attempts write them at the same time', async () => {
     const orgId = newId('org');
     const docId = await unindexed(orgId, { status: 'uploaded' });
     await DocumentModel.updateOne({ _id: docId }, { $unset: { live_generation: 1 } });
@@ -325,7 +325,7 @@ describe('the index rows of one document', () => {
   it.each([
     ['under one name', ['1', '1']],
     ['under a name that answers and one that does not', ['1', '1.1']],
-  ])('that are stored twice are found and deduplicated, %s', async (_, names) => {
+  ])('rows that are stored twice are found and deduplicated, %s', async (_, names) => {
     const orgId = newId('org');
     const docId = await unindexed(orgId);
     const rows = (generation: string) => [0, 1].map((n) => ({ ...rowOf(docId), id: `${docId}:1:${n}`, generation }));
@@ -344,7 +344,7 @@ describe('the index rows of one document', () => {
 
 describe('an attempt for a deleted document', () => {
   it.each(['readDocument', 'indexDocument'] as const)(
-    'at %s removes the chunks and rows that earlier attempts left',
+    'a late %s of a deleted document removes the chunks and rows that earlier attempts left',
     async (name) => {
       const activities = createDocumentActivities({ files, search, embedding, clock, log });
       const orgId = newId('org');
@@ -374,7 +374,7 @@ describe('a late attempt for a document', () => {
   it.each([
     ['without a model', { model: undefined }],
     ['with an embedding model', { model: 'm' }],
-  ])('that has since been reprocessed leaves nothing, %s', async (_, embedding) => {
+  ])('a late attempt for a document that has since been reprocessed leaves nothing, %s', async (_, embedding) => {
     const orgId = newId('org');
     const docId = await unindexed(orgId, { status: 'uploaded' });
     const slow = {
@@ -456,7 +456,7 @@ describe('a late attempt for a document', () => {
 });
 
 describe('the chunks of a generation', () => {
-  it('are the same when written again, are replaced by a new set, and are never missing in between', async () => {
+  it('the chunks of a generation are the same when written again, are replaced by a new set, and are never missing in between', async () => {
     const orgId = newId('org');
     const docId = newId('document');
     const source = sourceOf(orgId, docId);

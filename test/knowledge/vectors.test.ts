@@ -193,7 +193,7 @@ describe('the background sample of cosines', () => {
 });
 
 describe('vectors of a source', () => {
-  it('get its new tags, together with the words and in the tables of every model', async () => {
+  it('vectors of a source get its new tags, together with the words and in the tables of every model', async () => {
     const former = { ...table, model: 'former' };
     await search.add(table, [wordsOf('a', 'gold'), wordsOf('a', 'gold', {}, 2)]);
     for (const key of [vectors, former]) await search.addVectors(key, [vectorOf('a', [0]), vectorOf('a', [0], {}, 2)]);
@@ -211,7 +211,7 @@ describe('vectors of a source', () => {
     );
   });
 
-  it('are removed with it, or with all generations except that of the current batch', async () => {
+  it('vectors of a source are removed with it, or with all generations except that of the current batch', async () => {
     const rows = ['a', 'b', 'c'].flatMap((source) => [1, 2].map((at) => vectorOf(source, [0], {}, at)));
     await search.addVectors(vectors, rows);
     const reader = anotherProcess();
@@ -224,7 +224,7 @@ describe('vectors of a source', () => {
     expect(await search.listSources(vectors)).toEqual([]);
   });
 
-  it('can be dropped without the words', async () => {
+  it('vectors of a source can be dropped without the words', async () => {
     await search.add(table, [wordsOf('a', 'gold')]);
     await search.addVectors(vectors, [vectorOf('a', [0])]);
     expect((await search.listTables()).map((key) => key.model === undefined)).toEqual([true, false]);
@@ -250,7 +250,7 @@ describe('an old table with vectors beside the words', () => {
 });
 
 describe('a damaged vector table', () => {
-  it('does not prevent lexical answers, is reported, and can be recreated', async () => {
+  it('a damaged vector table does not prevent lexical answers, is reported, and can be recreated', async () => {
     await search.add(table, [wordsOf('a', 'gold')]);
     await search.addVectors(vectors, [vectorOf('a', [0]), vectorOf('b', [0])]);
     await search.check(vectors);
@@ -276,7 +276,7 @@ describe('a large number of vectors', () => {
     ['a length that is a multiple of 8', 'IvfRq', 32],
     ['another length', 'IvfHnswSq', 33],
   ])(
-    'with %s is found by an index (%s) with exact cosines, and new rows are found before and after indexing',
+    'a nearest vector with %s is found by an index (%s) with exact cosines, and new rows are found before and after indexing',
     async (...of) => {
       const [, type, pairs] = of;
       const seeded = (at: number): number => ((at * 7_919) % 36_000) / 100;

@@ -55,14 +55,14 @@ async function judged(sentences: Sentences | undefined) {
 
 describe('choosing a tool', () => {
   // 36 messages mean a tool and 42 mean none; docs/mcp.md has the measurements.
-  it('by embeddings chooses at most one wrong tool, and mostly the right one', async () => {
+  it('embeddings choose at most one wrong tool, and mostly the right one', async () => {
     const { meant, right, wrong, others, asked, failures } = await judged(sentencesBy(embedder));
     expect([meant, others]).toEqual([36, 42]);
     const told = failures.join(' | ');
     expect([wrong <= 1, asked <= 1, right >= 27, told]).toEqual([true, true, true, told]);
   });
 
-  it('by words alone chooses no wrong tool, and mostly the right one', async () => {
+  it('words alone choose no wrong tool, and mostly the right one', async () => {
     const { right, wrong, asked, failures } = await judged(undefined);
     const told = failures.join(' | ');
     expect([wrong, asked <= 1, right >= 30, told]).toEqual([0, true, true, told]);
@@ -96,6 +96,6 @@ describe('a question for a missing argument', () => {
       expect(await answeredWith(tier, 'Hamburg')).toMatchObject({ call: { arguments: { city: 'Hamburg' } } }),
   );
 
-  it('does not take free words as the answer when the tool would act without confirmation', async () =>
+  it('a question for a missing argument does not take free words as the answer when the tool would act without confirmation', async () =>
     expect(await answeredWith('safe_write', 'Hamburg')).toBeUndefined());
 });

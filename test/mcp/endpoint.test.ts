@@ -154,7 +154,7 @@ describe('POST /v1/mcp', () => {
         return `Bearer ${(await api.newKey(org, { scopes })).token}`;
       },
     ],
-  ])('with %s is refused with %i', async (_, status, authorization) => {
+  ])('a request with %s is refused with %i', async (_, status, authorization) => {
     const reply = await post({ jsonrpc: '2.0', id: 1, method: 'tools/list' }, { authorization: await authorization() });
     const told = reply.headers.get('www-authenticate');
     expect([reply.status, told]).toEqual([status, status === 401 ? expect.stringMatching(/^Bearer resource_/) : null]);
@@ -175,7 +175,7 @@ describe('POST /v1/mcp', () => {
     });
   });
 
-  it('is refused for web pages of other origins', async () => {
+  it('a web page of another origin is refused', async () => {
     const reply = await post({ jsonrpc: '2.0', id: 1, method: 'tools/list' }, { origin: 'https://evil.example' });
     expect(reply.status).toBe(403);
     expect(reply.headers.get('access-control-allow-origin')).toBeNull();
@@ -186,7 +186,7 @@ describe('POST /v1/mcp', () => {
     ['an empty batch', 400, []],
     ['a long batch', 400, Array.from({ length: 51 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'tools/list' }))],
     ['what asks for two answers at once that are none', 400, [1, 2]],
-  ])('with %s gets %i', async (_, status, body) => {
+  ])('a request with %s gets %i', async (_, status, body) => {
     const reply = await post(body);
     expect(reply.status).toBe(status);
     expect((await reply.json()) as object).toHaveProperty('error');

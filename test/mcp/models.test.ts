@@ -70,7 +70,7 @@ describe('the audit log', () => {
   });
   const row = (seq: number) => ({ org_id: orgId, seq });
 
-  it('is one chain, even when several processes write concurrently', async () => {
+  it('the audit log is one chain, even when several processes write concurrently', async () => {
     const writers = times(4, () => auditWriter({ clock: () => now, secrets }));
     await Promise.all(times(80, (index) => writers[index % 4]!(entry(index))));
     expect(await verifyAudit(orgId, secrets)).toEqual({ intact: true, checked: 80, read: 80 });
@@ -85,7 +85,7 @@ describe('the audit log', () => {
     expect([new Set(all.map(({ seq }) => seq)).size, (await verifyAudit(orgId, secrets)).checked]).toEqual([1, 1]);
   });
 
-  it('of one organization does not delay that of another', async () => {
+  it('an organization’s audit log does not delay that of another', async () => {
     const write = auditWriter({ clock: () => now, secrets });
     const other = newId('org');
     await Promise.all([write(entry(0)), write({ ...entry(1), org_id: other }), write(entry(2))]);
@@ -142,7 +142,7 @@ describe('the audit log', () => {
     expect((await verifyAudit(orgId, secrets)).first_broken).toEqual({ seq: 7, reason: 'unsigned' });
   });
 
-  it('is verified from the end of the last check, or completely on request', async () => {
+  it('the audit log is verified from the end of the last check, or completely on request', async () => {
     const rows = await chain();
     expect(await verifyAudit(orgId, secrets)).toEqual({ intact: true, checked: 6, read: 6 });
     const write = auditWriter({ clock: () => now, secrets });
@@ -175,7 +175,7 @@ describe('the audit log', () => {
     for (const whole of [false, true]) expect((await verifyAudit(orgId, secrets, { whole })).intact).toBe(false);
   });
 
-  it('is not intact without its checkpoint, or with that of another organization', async () => {
+  it('the audit log is not intact without its checkpoint, or with that of another organization', async () => {
     await chain();
     const marks = mongoose.connection.collection<{ _id: string }>('tool_audit_checkpoints');
     const unsigned = { intact: false, checked: 0, read: 0, first_broken: { seq: 0, reason: 'unsigned' } };
@@ -244,7 +244,7 @@ describe('a tool call', () => {
     return (await createToolCall(call))!;
   };
 
-  it('is stored once per message and call number', async () => {
+  it('a tool call is stored once per message and call number', async () => {
     const message_id = randomUUID();
     const all = await Promise.all(
       times(5, () =>
@@ -272,7 +272,7 @@ describe('a tool call', () => {
     });
   });
 
-  it('is claimed by one sender; a read can be taken over by one other after its time limit', async () => {
+  it('a tool call is claimed by one sender; a read can be taken over by one other after its time limit', async () => {
     const call = await stored({ state: 'agreed', risk_tier: 'read_private' });
     const claims = await Promise.all(
       times(6, (index) => moveCall(orgId, call._id, 'send', { attempt: `attempt_${index}` })),
@@ -295,7 +295,7 @@ describe('a tool call', () => {
     expect([await finish(claimed.attempt!), (await finish(standing!.attempt!))?.state]).toEqual([null, 'ended']);
   });
 
-  it('is not found in another organization', async () => {
+  it('a tool call is not found in another organization', async () => {
     const call = await stored();
     expect(await findToolCall(newId('org'), call._id)).toBeNull();
     expect(await moveCall(newId('org'), call._id, 'agree')).toBeNull();
@@ -360,7 +360,7 @@ describe('the record of a tool server', () => {
     expect(await suspendTool(orgId, 'cancel_order', 'another-pin', now)).toBe(false);
   });
 
-  it('has its tokens renewed by one process at a time; after a crash, others may renew once the claim expires', async () => {
+  it('the record of a tool server has its tokens renewed by one process at a time; after a crash, others may renew once the claim expires', async () => {
     await saveToolServer(server(), 0);
     const claim = (at: Date) => toolServerTurns(orgId, 7, () => at).claim();
     expect(tally(await Promise.all(times(6, () => claim(now))))).toBe(1);
@@ -370,7 +370,7 @@ describe('the record of a tool server', () => {
     expect(await claim(now)).toBe(true);
   });
 
-  it('does not get older tokens back when another field is changed', async () => {
+  it('the record of a tool server does not get older tokens back when another field is changed', async () => {
     await saveToolServer({ ...server(), oauth_state: 'old' }, 0);
     const read = (await findToolServer(orgId))!;
     await keepOAuthState(orgId, 7, 'new');
@@ -386,7 +386,7 @@ describe('the record of a tool server', () => {
 });
 
 describe('a sign-in in progress', () => {
-  it('can be returned from once, before its deadline, and its grant can be taken once', async () => {
+  it('a sign-in in progress can be returned from once, before its deadline, and its grant can be taken once', async () => {
     const server = { _id: orgId, connection: 1, endpoint_url: 'https://tools.example/', auth_type: 'oauth2' } as const;
     const content = { server, state: 's', actor: 'usr_1', mode: 'test' } as const;
     const grant = {

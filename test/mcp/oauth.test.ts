@@ -277,7 +277,7 @@ describe('when an access token has expired', () => {
     return made;
   }
 
-  it('it is refreshed once for concurrent requests, and nobody has to agree again', async () => {
+  it('an expired access token is refreshed once for concurrent requests, and nobody has to agree again', async () => {
     const { call } = await signedIn();
     const replies = await Promise.all(Array.from({ length: 4 }, () => call('POST', '/discover')));
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
@@ -305,7 +305,7 @@ describe('when an access token has expired', () => {
     expect([held, authority.granted]).toEqual([true, ['refresh_token']]);
   });
 
-  it('and its grant was revoked, the server is signed out, and members are notified once', async () => {
+  it('a revoked grant signs the server out, and members are notified once', async () => {
     const { call, org } = await signedIn();
     await authority.revoke();
     for (let times = 0; times < 2; times += 1)
@@ -349,7 +349,7 @@ describe('when a sign-in has ended', () => {
     return address;
   }
 
-  it('because a token without refresh was revoked, members are notified each time, and can sign in again', async () => {
+  it('members are notified each time a token without refresh is revoked, and can sign in again', async () => {
     authority.refreshes = false;
     const made = await signedIn();
     for (const times of [1, 2]) {
@@ -359,7 +359,7 @@ describe('when a sign-in has ended', () => {
     }
   });
 
-  it('because even a new token is refused, members can sign in again', async () => {
+  it('members can sign in again when even a new token is refused', async () => {
     const made = await signedIn();
     const serve = mcp.intercept!;
     mcp.intercept = (request, response) => {
@@ -372,7 +372,7 @@ describe('when a sign-in has ended', () => {
     await signInAgain(made);
   });
 
-  it('because the tool server needs another scope, the next sign-in requests that scope too', async () => {
+  it('the next sign-in requests another scope when the tool server needs it', async () => {
     const made = await signedIn();
     const serve = mcp.intercept!;
     mcp.intercept = async (request, response, body) => {
@@ -390,7 +390,7 @@ describe('when a sign-in has ended', () => {
     expect(searchParams.get('scope')!.split(' ')).toEqual(expect.arrayContaining(['tools', 'orders']));
   });
 
-  it('because the tool server moved to another authorization server, a person signs in there', async () => {
+  it('a person signs in at the new authorization server when the tool server has moved there', async () => {
     const made = await signedIn();
     const machines = await signedIn({ oauth: machine });
     const other = await startAuthority(mcp.url, comesBack);
@@ -414,7 +414,7 @@ describe('when a sign-in has ended', () => {
 });
 
 describe('the metadata of this system as an OAuth client', () => {
-  it('is served at the URL that is the client id', async () => {
+  it('the metadata of this system as an OAuth client is served at the URL that is the client id', async () => {
     const reply = await fetch(`${api.url}/.well-known/tool-client.json`);
     expect(await reply.json()).toMatchObject({
       client_id: 'http://127.0.0.1:3000/.well-known/tool-client.json',

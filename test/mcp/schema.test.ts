@@ -33,7 +33,7 @@ describe('schemaCheck', () => {
     expect(fit.fits ? undefined : fit.problem).toEqual(problem && expect.stringContaining(problem));
   });
 
-  it('does not repeat the value, which may be a secret, in the problem', () => {
+  it('the problem does not repeat the value, which may be a secret', () => {
     const fit = schemaCheck({ type: 'object', properties: { pin: { type: 'integer' } } })({ pin: 'hunter2' });
     expect(JSON.stringify(fit)).not.toContain('hunter2');
   });
@@ -64,7 +64,7 @@ describe('schemaCheck', () => {
     expect([check(good).fits, check(bad).fits]).toEqual([true, false]);
   });
 
-  it('does not enforce a pattern of another regular expression dialect, and notes where it is', () => {
+  it('a pattern of another regular expression dialect is not enforced, and a note says where it is', () => {
     const schema = {
       type: 'object',
       properties: {
@@ -97,7 +97,7 @@ describe('schemaCheck', () => {
     expect(check('aaa')).toEqual({ fits: true });
   });
 
-  it('does not count the time in which the process was suspended', async () => {
+  it('the time in which the process was suspended does not count towards the limit', async () => {
     const program = `
       import { schemaCheck } from ${JSON.stringify(new URL('../../clients/schema/schema.ts', import.meta.url).href)};
       const check = schemaCheck({ type: 'string', pattern: '^a+$' });

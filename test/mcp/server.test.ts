@@ -151,7 +151,7 @@ describe('PUT /support/mcp/orgs/{orgId}/server', () => {
 });
 
 describe('the protocol’s example server', () => {
-  it('has discovered tools approved one after the other, and a customer uses one', async () => {
+  it('the protocol’s example server has discovered tools approved one after the other, and a customer uses one', async () => {
     const everything = await startEverything();
     const { put, discover, get, org, token } = await organization();
     const connect = { endpoint_url: everything.url, server_label: 'Everything' };
@@ -265,7 +265,7 @@ describe('POST /support/mcp/orgs/{orgId}/discover', () => {
     await own.close();
   });
 
-  it('gets 409 without a server, and a failing server is reported without its own text', async () => {
+  it('discovering gets 409 without a server, and a failing server is reported without its own text', async () => {
     const { discover, put, audit } = await organization();
     expect((await discover()).status).toBe(409);
     const own = await startTestMcp();
@@ -281,7 +281,7 @@ describe('POST /support/mcp/orgs/{orgId}/discover', () => {
     await own.close();
   });
 
-  it('counts towards the rate limit of calls: 429 with Retry-After', async () => {
+  it('discovering counts towards the rate limit of calls: 429 with Retry-After', async () => {
     const { discover, put } = await organization();
     await put({ endpoint_url: mcp.url, rate_limit_per_min: 1 });
     const statuses = [];
@@ -306,7 +306,7 @@ describe('DELETE /support/mcp/orgs/{orgId}/server', () => {
 });
 
 describe('GET /support/mcp/orgs/{orgId}/audit', () => {
-  it('is paged and filtered, and names who did what', async () => {
+  it('the audit log is paged and filtered, and names who did what', async () => {
     const { put, audit, org } = await organization();
     const tool = { description: 'x', input_schema: { type: 'object' }, risk_tier: 'safe_write' };
     await put({

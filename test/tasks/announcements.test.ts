@@ -101,7 +101,7 @@ describe('PUT /orgs/{orgId}/webhooks', () => {
 });
 
 describe('a change of a task', () => {
-  it('is sent to Slack in order, filtered by notify_on, without revealing the webhook’s URL', async () => {
+  it('a change of a task is sent to Slack in order, filtered by notify_on, without revealing the webhook’s URL', async () => {
     const org = await newOrg({ notify_on: ['task_created', 'task_assigned', 'task_completed'] });
     const bob = await joined(org);
     const title = `Order ${org.orgId}`;
@@ -121,7 +121,7 @@ describe('a change of a task', () => {
     expect(JSON.stringify(stored)).not.toContain('secret-part');
   });
 
-  it('is announced once, even when the process dies between the announcement and its record', async () => {
+  it('a change of a task is announced once, even when the process dies between the announcement and its record', async () => {
     const org = await newOrg({ notify_on: ['task_created', 'task_updated'] });
     const taskId = await create(org, { assigned_to: org.owner.userId });
     const tasks = db().collection<{ _id: string; unannounced: unknown[] }>('tasks');
@@ -136,7 +136,7 @@ describe('a change of a task', () => {
     expect((await told(org.owner)).unread_count).toBe(1);
   });
 
-  it('is mailed to the members concerned when mails are enabled', async () => {
+  it('a change of a task is mailed to the members concerned when mails are enabled', async () => {
     const org = await newOrg({ slack_webhook_url: null, email_notifications: true });
     const bob = await joined(org);
     await joined(org);
@@ -155,7 +155,7 @@ describe('a change of a task', () => {
     expect(taskId).toBeDefined();
   });
 
-  it('caused by the assignee leaving notifies the creator, and nobody who has left', async () => {
+  it('a change caused by the assignee leaving notifies the creator, and nobody who has left', async () => {
     const org = await newOrg({ notify_on: [] });
     const bob = await joined(org);
     const taskId = await create(org, { assigned_to: bob.userId });
@@ -169,7 +169,7 @@ describe('a change of a task', () => {
     expect((await told(bob)).notifications).toEqual([]);
   });
 
-  it('in the sandbox sends nothing: deliveries are stored as suppressed, and members are notified in the app', async () => {
+  it('a change in the sandbox sends nothing: deliveries are stored as suppressed, and members are notified in the app', async () => {
     const org = await newOrg({ email_notifications: true, notify_on: ['task_assigned'] }, false);
     const title = `Sandbox ${org.orgId}`;
     await create(org, { title, assigned_to: org.owner.userId });
@@ -182,7 +182,7 @@ describe('a change of a task', () => {
     expect((await told(org.owner)).notifications).toMatchObject([{ kind: 'task_assigned', org_id: org.orgId }]);
   });
 
-  it('is not sent over channels that were not chosen', async () => {
+  it('a change of a task is not sent over channels that were not chosen', async () => {
     const org = await newOrg({ notify_on: [], email_notifications: true });
     const taskId = await create(org, { assigned_to: org.owner.userId });
     await until(async () => (await told(org.owner)).unread_count === 1, 'the notification');
@@ -219,7 +219,7 @@ describe('a change of a task', () => {
 });
 
 describe('a meeting', () => {
-  it('is announced when it ends and when its first summary is ready, once each, to its owner’s organization', async () => {
+  it('a meeting is announced when it ends and when its first summary is ready, once each, to its owner’s organization', async () => {
     const org = await newOrg({ notify_on: ['meeting_ended', 'summary_ready'], email_notifications: true });
     const { token } = org.owner;
     const title = `Standup ${org.orgId}`;
@@ -249,7 +249,7 @@ describe('a meeting', () => {
     ]);
   });
 
-  it('of a user with several organizations is announced to the named one, or to none', async () => {
+  it('a meeting of a user with several organizations is announced to the named one, or to none', async () => {
     const org = await newOrg({ notify_on: ['meeting_ended'] });
     await api.newOrg(org.owner);
     const { token } = org.owner;

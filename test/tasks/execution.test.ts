@@ -172,7 +172,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect((await messages(channel, older.taskId))[0]!.text).toMatch(/<@U[A-Z0-9]+>/);
   });
 
-  it('in test mode sends nothing, and stores what would have been sent, without secrets', async () => {
+  it('an execution in test mode sends nothing, and stores what would have been sent, without secrets', async () => {
     const own = await newOrg({ live: false });
     const { taskId, title } = await newTask(
       own,
@@ -206,7 +206,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect(new Set(Object.values(statuses(await execute(own, taskId))))).toEqual(new Set(['succeeded']));
   });
 
-  it('does nothing and gives the reason when no service is connected', async () => {
+  it('an execution does nothing and gives the reason when no service is connected', async () => {
     const own = await newOrg({ slack: false, linear: false, github: false });
     const { taskId } = await newTask(own);
     expect(await resultOf(own, taskId)).toEqual({
@@ -325,7 +325,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect((await call(org, 'GET', `/${taskId}/result`)).status).toBe(404);
   });
 
-  it('can be repeated when an operator terminated its workflow', async () => {
+  it('an execution can be repeated when an operator terminated its workflow', async () => {
     const { taskId } = await newTask(org);
     const fits = (sent: Sent): boolean => sent.path.endsWith('/issues') && sent.body.includes(taskId);
     system.github().fault({ fits, status: 429, headers: { 'retry-after': '600' }, body: { message: 'Later' } });

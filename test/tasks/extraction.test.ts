@@ -121,7 +121,7 @@ describe('POST /meetings/{sessionId}/extract-tasks', () => {
     expect(then.tasks.slice(1)).toEqual(first.tasks);
   });
 
-  it('does not create a task again that a member has deleted', async () => {
+  it('a task that a member has deleted is not extracted again', async () => {
     const id = await meetingOf(lines());
     const [{ task_id }] = (await extract(id)).body.data.tasks;
     await api.request('DELETE', `/orgs/${org.orgId}/tasks/${task_id}`, { token: bob.token });
@@ -166,7 +166,7 @@ describe('a task extracted from a meeting', () => {
     expect((await put({ session_id: id, title: 'Send both' })).body.data.title).toBe('Send both');
   });
 
-  it('is deleted with its meeting; a task written by hand stays, without the link', async () => {
+  it('a task extracted from a meeting is deleted with its meeting; a task written by hand stays, without the link', async () => {
     const id = await meetingOf(lines());
     await extract(id);
     const body = { title: 'By hand', session_id: id };
@@ -180,7 +180,7 @@ describe('a task extracted from a meeting', () => {
     expect(kept.body.data.history.at(-1)).toMatchObject({ changed: ['session_id'], note: 'Its meeting was deleted.' });
   });
 
-  it('is deleted by the meeting’s workflow at the end of the retention period', async () => {
+  it('a task extracted from a meeting is deleted by the meeting’s workflow at the end of the retention period', async () => {
     const id = await meetingOf(lines());
     await extract(id);
     const handle = new Client({ connection }).workflow.getHandle(`meeting:${id}`);

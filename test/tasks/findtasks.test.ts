@@ -62,13 +62,13 @@ describe('tasks found by a model', () => {
     });
   });
 
-  it('with an invented quote are requested once more, and the request names the quote', async () => {
+  it('a model’s tasks with an invented quote are requested once more, and the request names the quote', async () => {
     server.script(reply({ ...pointed, quote: 'I will take notes.' }), reply(pointed));
     expect((await find()).tasks).toHaveLength(1);
     expect(server.requests[1]!.body.messages.at(-1)!.content).toContain('I will take notes.');
   });
 
-  it('have no due date that was not said, and no unknown assignee', async () => {
+  it('tasks found by a model have no due date that was not said, and no unknown assignee', async () => {
     server.script(reply({ ...pointed, due: 'by 1 December', assignee: 'Zoe' }));
     const [task] = (await find()).tasks;
     expect([task!.due, task!.assignee]).toEqual([undefined, undefined]);
@@ -77,14 +77,14 @@ describe('tasks found by a model', () => {
   it.each([
     ['twice wrong', [reply({ ...pointed, quote: 'Never said.' }), reply({ ...pointed, quote: 'Never said.' })]],
     ['refused', [{ kind: 'status' as const, status: 401 }]],
-  ])('that are %s are replaced by those of the rules', async (_, scripts) => {
+  ])('a model’s tasks that are %s are replaced by those of the rules', async (_, scripts) => {
     server.script(...scripts);
     const { tasks, generated_by } = await find();
     expect([generated_by, failures.length]).toEqual(['extractive', 1]);
     expect(tasks).toMatchObject([{ title: 'Send the sheet', assignee: { userId: 'bob' }, priority: 'urgent' }]);
   });
 
-  it('are requested with the transcript between fences, without the assistant’s segments', async () => {
+  it('tasks found by a model are requested with the transcript between fences, without the assistant’s segments', async () => {
     server.script(reply());
     await find();
     const [rules, data] = server.requests[0]!.body.messages;
@@ -93,7 +93,7 @@ describe('tasks found by a model', () => {
     expect(data!.content).not.toContain('take notes');
   });
 
-  it('of a long transcript are requested in parts, and of an even longer one are found by the rules', async () => {
+  it('the tasks of a long transcript are requested in parts, and of an even longer one are found by the rules', async () => {
     const long = (count: number) =>
       Array.from({ length: count }, (_, n) => ({
         ...said[1]!,

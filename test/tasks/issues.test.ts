@@ -127,7 +127,7 @@ describe('a change of a task', () => {
     expect(history.map(({ source }: { source: string }) => source)).toEqual(['member', 'member', 'member']);
   });
 
-  it('during the creation of an issue is sent afterwards', async () => {
+  it('a change during the creation of an issue is sent afterwards', async () => {
     const { taskId } = await newTask(org);
     const gate = Promise.withResolvers<void>();
     system.github().fault({ fits: ({ path, body }) => path.endsWith('/issues') && body !== '', until: gate.promise });
@@ -141,7 +141,7 @@ describe('a change of a task', () => {
     await until(async () => (await issueOf(taskId)).state.id === linearStates.doing, 'the state there');
   });
 
-  it('is sent again after an outage of the service, and never twice', async () => {
+  it('a change of a task is sent again after an outage of the service, and never twice', async () => {
     const { taskId, issue } = await executed();
     const fits = ({ body }: Sent): boolean => body.includes('issueUpdate') && body.includes(issue.id);
     system.linear().fault({ fits, status: 502, body: {} }, { fits, lose: true });
@@ -162,7 +162,7 @@ describe('a change of a task', () => {
         return link?.['known'].status === status && link['known'].sending === null;
       }, `${status} to be known there`);
 
-    it('is undone in the issue when the task is changed back before the retry', async () => {
+    it('a change whose response was lost is undone in the issue when the task is changed back before the retry', async () => {
       const { taskId, issue } = await executed();
       const number = await numberOf(taskId);
       system.linear().fault({ fits: isMove(issue.id), lose: true });
@@ -183,7 +183,7 @@ describe('a change of a task', () => {
       ]);
     });
 
-    it('is recognized as our own when Linear’s webhook arrives during the next change', async () => {
+    it('a change whose response was lost is recognized as our own when Linear’s webhook arrives during the next change', async () => {
       const { taskId, issue } = await executed();
       system.linear().fault({ fits: isMove(issue.id), lose: true });
       await change(taskId, { status: 'completed' });
@@ -209,7 +209,7 @@ describe('a change of a task', () => {
     });
   });
 
-  it('does not undo a change that is arriving from the issue at the same time', async () => {
+  it('a change of a task does not undo a change that is arriving from the issue at the same time', async () => {
     const { taskId, issue } = await executed();
     const link = { _id: `linear:${issue.id}` as never };
     const coming = { 'known.coming': { status: 'in_progress' }, 'known.coming_at': new Date() };
@@ -247,7 +247,7 @@ describe('a change of a task', () => {
     await standsInGithub(await numberOf(taskId), { title: 'Theirs' });
   });
 
-  it('is not sent to an issue that has been deleted', async () => {
+  it('a change of a task is not sent to an issue that has been deleted', async () => {
     const { taskId, issue } = await executed();
     await linearCall(system.linear(), 'mutation M($id: String!) { issueDelete(id: $id) { success } }', {
       id: issue.id,
@@ -267,7 +267,7 @@ describe('a change of an issue in Linear', () => {
     ['done', 'completed'],
     ['canceled', 'cancelled'],
   ] as const)(
-    'to the state %s sets the task to %s, and is sent to GitHub but not back to Linear',
+    'the state %s in Linear sets the task to %s, and is sent to GitHub but not back to Linear',
     async (state, status) => {
       const { taskId, issue } = await executed();
       const number = await numberOf(taskId);
@@ -289,7 +289,7 @@ describe('a change of an issue in Linear', () => {
     },
   );
 
-  it('of title, priority and due date changes the task', async () => {
+  it('a change of title, priority and due date in Linear changes the task', async () => {
     const { taskId, issue } = await executed({ due_date: '2026-12-24' });
     await changeIssue(issue.id, { title: 'Written in Linear', priority: 1 });
     await until(async () => (await taskOf(taskId)).title === 'Written in Linear', 'the title');
@@ -306,7 +306,7 @@ describe('a change of an issue in Linear', () => {
     expect(inputsOf(issue.id)).toEqual([{ description: expect.stringContaining('More about it.') }]);
   });
 
-  it('of a deleted task changes nothing, and its events are deleted with the task', async () => {
+  it('a change in Linear of a deleted task has no effect, and its events are deleted with the task', async () => {
     const { taskId, issue } = await executed();
     expect((await call(org, 'DELETE', `/${taskId}`)).status).toBe(200);
     await changeIssue(issue.id, { stateId: linearStates.done });

@@ -64,7 +64,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/lira-review', () => {
     expect(changed.review_status).toBe('not_reviewed');
   });
 
-  it('is for members, and answers 404 for an unknown task', async () => {
+  it('reviewing is for members, and answers 404 for an unknown task', async () => {
     const { task_id: id } = (await call('POST', '', { title: 'Send the sheet' })).body.data;
     const outside = await call('POST', `/${id}/lira-review`, undefined, await api.newUser());
     expect([outside.status, (await call('POST', '/task_none/lira-review')).status]).toEqual([404, 404]);
@@ -108,7 +108,7 @@ describe('a review by a model', () => {
   it.each([
     ['a number that the task does not have', { ...good, title: 'Repair the export by 17:30' }, '17'],
     ['words that nobody wrote', { ...good, vague: [{ field: 'title', words: 'never said', message: 'No.' }] }, 'never'],
-  ])('with %s is requested once more, and then replaced by that of the rules', async (_, value, named) => {
+  ])('a review with %s is requested once more, and then replaced by that of the rules', async (_, value, named) => {
     server.script(reply(value), reply(value));
     expect(await review()).toMatchObject({
       generated_by: 'extractive',

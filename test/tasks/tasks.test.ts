@@ -105,7 +105,7 @@ describe('POST /orgs/{orgId}/tasks', () => {
 });
 
 describe('a task', () => {
-  it('is accessible to its organization only: others get 404', async () => {
+  it('a task is accessible to its organization only: others get 404', async () => {
     const { task_id: id } = await create();
     const other = await api.newOrg();
     const key = await api.newKey(org);

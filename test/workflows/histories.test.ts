@@ -20,7 +20,7 @@ describe('stored histories', () => {
     expect([...kinds].toSorted()).toEqual(Object.keys(workflows).toSorted());
   });
 
-  it('are replayed by the current workflow code', async () => {
+  it('stored histories are replayed by the current workflow code', async () => {
     const histories = await Promise.all(files.map(async (name) => ({ workflowId: name, history: await read(name) })));
     const replayed: string[] = [];
     for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle }, histories)) {

@@ -191,7 +191,7 @@ describe('the ticketEvents workflow', () => {
 });
 
 describe('an attempt that an operator requests', () => {
-  it('while the workflow continues in a new run is made at once in the new run', async () => {
+  it('an attempt requested while the workflow continues in a new run is made at once in the new run', async () => {
     const [held, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const runs = new Set<string>();
     const tried: string[] = [];

@@ -39,7 +39,7 @@ async function handedOver(handle: WorkflowHandle): Promise<number> {
 const taking = (...steps: CallStep[]) => ({ advanceCall: async () => steps.shift()! });
 
 describe('toolCall', () => {
-  it('of a tool that needs no approval completes as a local activity in the workflow’s own task', async () => {
+  it('a call of a tool that needs no approval completes as a local activity in the workflow’s own task', async () => {
     let timers: unknown;
     let handed: unknown;
     const { calls, result } = await tell(toolCall, [ref], taking(ended('ok')), async (handle) => {
@@ -49,7 +49,7 @@ describe('toolCall', () => {
     expect([calls, result, timers, handed]).toEqual([['advanceCall'], 'ok', { setMs: [], fired: 0 }, 0]);
   });
 
-  it('of a slow tool is awaited by an activity', async () => {
+  it('a call of a slow tool is awaited by an activity', async () => {
     let handed: unknown;
     const { calls, result } = await tell(
       toolCall,

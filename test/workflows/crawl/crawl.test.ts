@@ -105,7 +105,7 @@ describe('crawlSite', () => {
     expect(endings).toEqual([{ ending: 'limit_reached', error: expect.stringContaining('a day in all') }]);
   });
 
-  it('can be cancelled while it waits for a site', async () => {
+  it('a crawl can be cancelled while it waits for a site', async () => {
     const { activities, endings } = scripted([{ ...progress('more', 'Wait.'), waitMs: 590_000 }]);
     const { calls, result } = await tell(crawlSite, [ref], activities, async (handle) => {
       await until(async () => {

@@ -106,7 +106,7 @@ describe('interview', () => {
     );
   });
 
-  it('is started by the clock a month later, to the minute', async () => {
+  it('an interview is started by the clock a month later, to the minute', async () => {
     const begun = await now();
     const dueAt = new Date(begun + 31 * dayMs).toISOString();
     const { record, activities } = world({ dueAt });
@@ -297,7 +297,7 @@ describe('interview', () => {
     expect([dismissed, collected]).toEqual([['bot_2'], ['bot_1', 'bot_2']]);
   });
 
-  it('is cancelled as a no-show when a bot in a call meets nobody', async () => {
+  it('an interview is cancelled as a no-show when a bot in a call meets nobody', async () => {
     const { record, activities } = world({
       deploy: [outside('bot_1')],
       looks: [{ phase: 'recording' }, { phase: 'done', reason: 'nobody_came' }],
@@ -308,7 +308,7 @@ describe('interview', () => {
     expect(moves(record.history).at(-1)).toEqual(['in_progress', 'cancelled', 'no_show', 'bot', 'candidate_no_show']);
   });
 
-  it('is cancelled when its bot has been in a waiting room for 10 minutes, and the bot leaves', async () => {
+  it('an interview is cancelled when its bot has been in a waiting room for 10 minutes, and the bot leaves', async () => {
     const { record, activities, dismissed } = world({ deploy: [outside('bot_1')], looks: [{ phase: 'waiting' }] });
     await tell(interview, [ref], activities, async (handle) => void (await ask(handle, 'start')));
     expect(minutes(record.history)).toEqual([0, 0, 10]);
@@ -329,7 +329,7 @@ describe('interview', () => {
     expect(minutes(record.history)[3]).toBe(240);
   });
 
-  it('is cancelled with the reason when the candidate refuses', async () => {
+  it('an interview is cancelled with the reason when the candidate refuses', async () => {
     const { record, activities } = world();
     await tell(interview, [ref], activities, async (handle) => {
       await ask(handle, 'start');

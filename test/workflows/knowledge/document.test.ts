@@ -20,7 +20,7 @@ describe('processDocument', () => {
     expect([calls, result]).toEqual([['readDocument', 'indexDocument'], 'indexed']);
   });
 
-  it.each(['indexed', 'gone'] as const)('does not index a document that is %s after reading', async (outcome) => {
+  it.each(['indexed', 'gone'] as const)('a document that is %s after reading is not indexed', async (outcome) => {
     const { calls, result } = await tell(processDocument, [ref], {
       readDocument: async () => outcome,
       indexDocument: async () => 'indexed',
