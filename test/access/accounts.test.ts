@@ -164,7 +164,7 @@ describe('a forgotten password', () => {
     expect((await reset(await linkTo(email, 2))).body.code).toBe('LINK_OVER');
   });
 
-  it('leaves an account with an unproven address to the owner of the mailbox, without earlier identities', async () => {
+  it('a forgotten password leaves an account with an unproven address to the owner of the mailbox, without earlier identities', async () => {
     const { email, token } = await api.newUser();
     const identity = { provider: 'elsewhere', subject: randomUUID() };
     await db.collection('users').updateOne({ email }, { $set: { identities: [identity] } });
@@ -204,7 +204,7 @@ describe('changing the e-mail address', () => {
     post('/auth/email', { email, password: given }, user.token);
   const confirm = (user: TestUser, token: string) => post('/auth/email/confirm', { token }, user.token);
 
-  it('takes effect when the account uses the link mailed to the new address; the old address is notified', async () => {
+  it('changing the e-mail address takes effect when the account uses the link mailed to the new address; the old address is notified', async () => {
     const user = await api.newUser();
     const fresh = `${randomUUID()}@example.com`;
     await forgot(user.email);
@@ -222,7 +222,7 @@ describe('changing the e-mail address', () => {
     expect((await mailsTo(user.email, 2)).at(-1)!.subject).toBe('The e-mail address of your account was changed');
   });
 
-  it('requires the password: 401 for a wrong one, and nothing is mailed', async () => {
+  it('changing the e-mail address requires the password: 401 for a wrong one, and nothing is mailed', async () => {
     const user = await api.newUser();
     const fresh = `${randomUUID()}@example.com`;
     const refused = await change(user, fresh, 'not the password');
@@ -238,7 +238,7 @@ describe('changing the e-mail address', () => {
     expect(await settled(free, 'account.email_change')).toEqual(['delivered']);
   });
 
-  it('fails with 409 when the address was taken meanwhile', async () => {
+  it('changing the e-mail address fails with 409 when the address was taken meanwhile', async () => {
     const user = await api.newUser();
     const fresh = `${randomUUID()}@example.com`;
     await change(user, fresh);
@@ -261,7 +261,7 @@ describe('invitations', () => {
   const membersOf = async (org: TestOrg): Promise<{ email: string; role: Role; email_verified: boolean }[]> =>
     (await api.request('GET', `/orgs/${org.orgId}/members`, { token: org.owner.token })).body.data.members;
 
-  it('let a person without an account join with a proven address, and their links work once', async () => {
+  it('invitations let a person without an account join with a proven address, and their links work once', async () => {
     const org = await api.newOrg();
     const email = `${randomUUID()}@example.com`;
     const invited = await invite(org, ` ${email.toUpperCase()}`, 'admin');
@@ -290,7 +290,7 @@ describe('invitations', () => {
     expect(await invitationsOf(org)).toMatchObject([{ email, status: 'accepted', joined_at: expect.any(String) }]);
   });
 
-  it('let a person with an account join, and only with the invited address', async () => {
+  it('invitations let a person with an account join, and only with the invited address', async () => {
     const org = await api.newOrg();
     const [user, thief] = [await api.newUser(), await api.newUser()];
     await invite(org, user.email);
@@ -332,7 +332,7 @@ describe('invitations', () => {
     expect([added.status, Object.keys(added.body.data)]).toEqual([201, ['member']]);
   });
 
-  it('end when they are revoked, replaced or expired', async () => {
+  it('invitations end when they are revoked, replaced or expired', async () => {
     const org = await api.newOrg();
     const email = `${randomUUID()}@example.com`;
     const first = (await invite(org, email)).body.data.invitation;
@@ -356,7 +356,7 @@ describe('invitations', () => {
     expect(await db.collection('users').countDocuments({ email })).toBe(0);
   });
 
-  it('require an admin, grant at most the inviter’s role, and do not readmit a removed member', async () => {
+  it('invitations require an admin, grant at most the inviter’s role, and do not readmit a removed member', async () => {
     const org = await api.newOrg();
     const [admin, user] = [await api.newUser(), await api.newUser()];
     await invite(org, admin.email, 'admin');
@@ -399,7 +399,7 @@ describe('invitations', () => {
     expect((await accept(token, user)).body.code).toBe('LINK_OVER');
   });
 
-  it('name their sender and reason, and are not mailed to an address that objected; the inviter gets the link', async () => {
+  it('invitations name their sender and reason, and are not mailed to an address that objected; the inviter gets the link', async () => {
     const [org, other] = [await api.newOrg(), await api.newOrg()];
     const email = `${randomUUID()}@example.com`;
     await invite(org, email);
@@ -460,7 +460,7 @@ describe('invitations', () => {
     expect(answers).toEqual([...Array.from({ length: 8 }, () => 201), 429]);
   });
 
-  it('contain no link from the organization’s name', async () => {
+  it('invitations contain no link from the organization’s name', async () => {
     const { owner } = await api.newOrg();
     const made = await post('/orgs', { name: 'Win at https://evil.example/x or evil.example' }, owner.token);
     const org = { orgId: made.body.data.org_id, owner };

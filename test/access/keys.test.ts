@@ -387,7 +387,7 @@ describe('a live key before the organization is live', () => {
 describe('publishable keys', () => {
   const read = async () => (await api.request('GET', `${base()}/publishable-keys`, as())).body.data;
 
-  it('exist for each mode from the first read on, and stay the same', async () => {
+  it('publishable keys exist for each mode from the first read on, and stay the same', async () => {
     const first = await read();
     expect(first).toEqual({
       test: { key: expect.stringMatching(/^svc_pk_test_[0-9A-Za-z]{38}$/), created_at: expect.any(String) },
@@ -413,7 +413,7 @@ describe('publishable keys', () => {
     expect([after.live.key, after.live.key === before.live.key]).toEqual([body.data.key, false]);
   });
 
-  it('exist only for two modes: 400 for any other', async () => {
+  it('publishable keys exist only for two modes: 400 for any other', async () => {
     expect((await api.request('POST', `${base()}/publishable-keys/staging/rotate`, as())).status).toBe(400);
   });
 });

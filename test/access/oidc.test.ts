@@ -323,7 +323,7 @@ describe('a callback is refused (401)', () => {
       expect(logged()).not.toContain(secret);
   });
 
-  it('except once when it arrives several times at once', async () => {
+  it('one of several concurrent repetitions of a callback succeeds, and the others are refused', async () => {
     const { path, cookie } = await begin(newPerson());
     const answers = await Promise.all([finish(path, cookie), finish(path, cookie), finish(path, cookie)]);
     expect(answers.map((a) => a.status).sort()).toEqual([200, 401, 401]);
@@ -415,7 +415,7 @@ describe('a callback is refused (401)', () => {
 });
 
 describe('a provider that is unreachable after the redirect', () => {
-  it('causes 503, not a refusal', async () => {
+  it('a provider that is unreachable after the redirect causes 503, not a refusal', async () => {
     const { path, cookie } = await begin(newPerson(), 'dying');
     await dying.close();
     const { status, body } = await finish(path, cookie);

@@ -93,7 +93,7 @@ describe('members', () => {
     expect(JSON.stringify(members)).not.toContain('password');
   });
 
-  it('see the organization with their own role, also in GET /auth/me', async () => {
+  it('members see the organization with their own role, also in GET /auth/me', async () => {
     const org = await api.newOrg();
     const plain = await joined(org, 'member');
     expect((await api.request('GET', `/orgs/${org.orgId}`, { token: plain.token })).body.data.role).toBe('member');

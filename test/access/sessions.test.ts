@@ -246,7 +246,7 @@ describe('the customer of a session', () => {
     expect(customerIds([...byEmail, ...byId])).toHaveLength(2);
   });
 
-  it('known by e-mail only stays the same customer when an external id is added', async () => {
+  it('a customer known by e-mail only stays the same when an external id is added', async () => {
     const email = newEmail();
     const replies = [
       await mint({ customer: { email, name: 'Ada' } }),
@@ -293,7 +293,7 @@ describe('the customer of a session', () => {
     expect(await db().collection('customers').countDocuments({ org_id: org.orgId })).toBe(1);
   });
 
-  it('keeps their external id when two claim an e-mail at the same time, and the e-mail belongs to one of them', async () => {
+  it('the customer of a session keeps their external id when two claim an e-mail at the same time, and the e-mail belongs to one of them', async () => {
     const email = newEmail();
     const claims = Array.from({ length: 24 }, (_, i) => ({ email, externalCustomerId: `u-${i % 2}` }));
     const replies = await Promise.all(claims.map((customer) => mint({ customer })));

@@ -47,7 +47,7 @@ beforeEach(async () => {
 });
 
 describe('a login token', () => {
-  it('contains account and epoch, and expires after exactly 7 days', async () => {
+  it('a login token contains account and epoch, and expires after exactly 7 days', async () => {
     const tokens = newProcess();
     const { token, expiresAt } = await tokens.sign('usr_1', 3);
     expect(expiresAt).toEqual(new Date(start + 7 * dayMs));
@@ -205,7 +205,7 @@ describe('a session token', () => {
 describe('rotation of signing keys', () => {
   const kidOf = (token: string) => decodeProtectedHeader(token).kid!;
 
-  it('ends no login: a token signed before stays valid until it expires', async () => {
+  it('rotation of signing keys ends no login: a token signed before stays valid until it expires', async () => {
     const before = newProcess();
     await before.sign('usr_0', 0);
     now = start + signingKeyDays * dayMs - 1000;
@@ -223,7 +223,7 @@ describe('rotation of signing keys', () => {
     }
   });
 
-  it('publishes a key minutes before it signs, so that every process knows it by then', async () => {
+  it('rotation of signing keys publishes a key minutes before it signs, so that every process knows it by then', async () => {
     const first = kidOf((await newProcess().sign('usr_1', 0)).token);
     now = start + (signingKeyDays + 1) * dayMs;
     const rotating = newProcess();
@@ -235,7 +235,7 @@ describe('rotation of signing keys', () => {
     expect(kidOf((await newProcess().sign('usr_1', 0)).token)).not.toBe(first);
   });
 
-  it('makes a process reload the keys when it meets a token with an unknown key', async () => {
+  it('rotation of signing keys makes a process reload the keys when it meets a token with an unknown key', async () => {
     const old = newProcess();
     await old.sign('usr_1', 0);
     now = start + (signingKeyDays + 1) * dayMs;
@@ -245,7 +245,7 @@ describe('rotation of signing keys', () => {
     await until(async () => await old.verify(token), 'the old process to know the new key');
   });
 
-  it('creates one key when many processes find it due at the same time, including the first', async () => {
+  it('rotation of signing keys creates one key when many processes find it due at the same time, including the first', async () => {
     const all = await Promise.all(Array.from({ length: 6 }, () => newProcess().sign('usr_1', 0)));
     expect(new Set(all.map((a) => kidOf(a.token))).size).toBe(1);
     expect(await listSigningKeys()).toHaveLength(1);
@@ -254,7 +254,7 @@ describe('rotation of signing keys', () => {
     expect((await listSigningKeys()).map((k) => k.number)).toEqual([2, 1]);
   });
 
-  it('deletes a key once no token signed with it can still be valid', async () => {
+  it('rotation of signing keys deletes a key once no token signed with it can still be valid', async () => {
     await newProcess().jwks();
     now = start + (signingKeyDays + 1) * dayMs;
     await newProcess().jwks();
@@ -273,7 +273,7 @@ describe('rotation of signing keys', () => {
     expect((await listSigningKeys()).map((k) => k.number)).toEqual([1]);
   });
 
-  it('skips a key encrypted with another SECRET_KEY, and fails without any readable one', async () => {
+  it('rotation of signing keys skips a key encrypted with another SECRET_KEY, and fails without any readable one', async () => {
     const foreign = createSecretBox([Buffer.alloc(32, 7)]);
     const { token } = await newProcess().sign('usr_1', 0);
     const [first] = await listSigningKeys();
@@ -293,7 +293,7 @@ describe('rotation of signing keys', () => {
     await expect(other.jwks()).rejects.toThrow(/SECRET_KEY is not the one/);
   });
 
-  it('stores private keys encrypted, and publishes only public ones', async () => {
+  it('rotation of signing keys stores private keys encrypted, and publishes only public ones', async () => {
     const tokens = newProcess();
     const [record] = await listSigningKeys().then(async (k) =>
       k.length ? k : (await tokens.jwks(), listSigningKeys()),

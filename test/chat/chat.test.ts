@@ -913,7 +913,7 @@ describe('a process whose change stream breaks', () => {
     }
   }
 
-  it('resumes after its cursor is killed, without losing or repeating frames', async () => {
+  it('a process whose change stream breaks resumes after its cursor is killed, without losing or repeating frames', async () => {
     await expectNothingLost(async () => {
       for (let round = 0; round < 4; round++) {
         const streams = await until(async () => {
@@ -926,7 +926,7 @@ describe('a process whose change stream breaks', () => {
     });
   });
 
-  it('opens a new change stream when it cannot resume, and reads the missed frames from the log', async () => {
+  it('a process whose change stream breaks opens a new change stream when it cannot resume, and reads the missed frames from the log', async () => {
     const broken = () =>
       [here, there].map(({ output }) => output().split('the change stream of the frame log broke').length - 1);
     const before = broken();
@@ -939,7 +939,7 @@ describe('a process whose change stream breaks', () => {
     });
   });
 
-  it('still notices a session that is revoked while the change stream is broken', async () => {
+  it('a process whose change stream breaks still notices a session that is revoked while the change stream is broken', async () => {
     const minted = await session();
     const client = await clientOf(minted).connect(there.url);
     await client.frame('history');

@@ -307,7 +307,7 @@ describe('an embed’s open socket', () => {
     await isOpen(bystander);
   });
 
-  it('stays open during the overlap of the previous signing secret, and is closed after it', async () => {
+  it('an embed’s open socket stays open during the overlap of the previous signing secret, and is closed after it', async () => {
     const own = await bank();
     const old = await own.open(page, signed(await own.secret(), 'ada@example.com'));
     const next = await own.open(page, signed(await own.secret({ overlap_seconds: 600 }), 'eve@example.com'));
@@ -326,7 +326,7 @@ describe('an embed’s open socket', () => {
 });
 
 describe('a conversation with the maximum number of ticket events', () => {
-  it('takes no further message: its socket closes with 4404, and the customer continues in a new conversation', async () => {
+  it('a conversation with the maximum number of ticket events takes no further message: its socket closes with 4404, and the customer continues in a new conversation', async () => {
     const one = await session();
     const client = await tries(minted(one));
     client.say('A human, please');

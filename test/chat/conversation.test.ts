@@ -112,7 +112,7 @@ describe('a message whose conversation is resolved before a worker takes it', ()
     frames.flatMap(({ type, body }) => (type === 'status' ? [body['status']] : []));
 
   it.each(['resolve', 'end'] as const)(
-    'resolved by %s: the message is answered, and the conversation stays resolved',
+    'a message is answered after the conversation was resolved by %s, and the conversation stays resolved',
     async (what) => {
       const { customer, ids } = asked.get(what)!;
       expect((await customer.answered(ids[0]!)).body).toContain('12 EUR');
@@ -380,7 +380,7 @@ describe('a customer’s message that reopens a resolved conversation', () => {
     await until(async () => !(await customer.conversation()).pending?.length, 'the intent to be settled');
   });
 
-  it('leaves no outstanding intent when the process survives', async () => {
+  it('a message that reopens a conversation leaves no outstanding intent when the process survives', async () => {
     const orgId = await newOrg([]);
     const customer = await newCustomer(orgId);
     await customer.ask('Hello!');
@@ -430,7 +430,7 @@ describe('the product that is searched', () => {
 describe('a message that arrives while a member marks the conversation as read', () => {
   beforeAll(stopWorkers);
 
-  it('stays unread when it was counted before the member read and stored after', async () => {
+  it('a message stays unread when it was counted before the member read and stored after', async () => {
     const customer = await newCustomer(newId('org'));
     const { org_id: orgId } = await customer.conversation();
     const messages = MessageModel.collection;
@@ -449,7 +449,7 @@ describe('a message that arrives while a member marks the conversation as read',
 });
 
 describe('the greeting of a socket that connects', () => {
-  it('tells the status as of the sequence number from which the client continues', async () => {
+  it('the greeting of a socket that connects tells the status as of the sequence number from which the client continues', async () => {
     const customer = await newCustomer(newId('org'));
     await customer.say('Hello');
     const chosen = await customer.conversation();
@@ -479,7 +479,7 @@ describe('the greeting of a socket that connects', () => {
 });
 
 describe('the reply limit of test mode', () => {
-  it('ends with a sentence that says so and counts no miss; live mode has no such limit', async () => {
+  it('the reply limit of test mode ends with a sentence that says so and counts no miss; live mode has no such limit', async () => {
     await startWorker({ LIMITS: 'test_replies_per_minute=1' });
     const orgId = await newOrg();
     const live = await newCustomer(orgId, { mode: 'live' });
@@ -534,19 +534,25 @@ describe('a worker that is killed while it answers', () => {
   });
   afterAll(stopWorkers);
 
-  it.each(faults)('(%s) is replaced by another one: one answer, one end frame, no gaps, one ticket', async (fault) => {
-    const { customer, id, signal } = left.get(fault)!;
-    expect(signal).toBe('SIGKILL');
-    const answer = await customer.answered(id);
-    const standing = await customer.settled();
-    const frames = await customer.frames();
-    expect((await customer.messages()).map(({ role }) => role)).toEqual(['customer', 'ai']);
-    expect([withoutGaps(frames), [...shownBy(frames)]]).toEqual([true, [[answer._id, { text: answer.body, ends: 1 }]]]);
-    expect(typesOf(frames).filter((type) => type === 'ack')).toHaveLength(1);
-    const person = answer.body === ownSentences.called.en;
-    expect([standing.status, standing.events.length]).toEqual(person ? ['escalated', 2] : ['open', 0]);
-    expect(typesOf(frames).filter((type) => ['escalated', 'status'].includes(type))).toHaveLength(person ? 2 : 0);
-  });
+  it.each(faults)(
+    'a worker killed at “%s” is replaced by another one: one answer, one end frame, no gaps, one ticket',
+    async (fault) => {
+      const { customer, id, signal } = left.get(fault)!;
+      expect(signal).toBe('SIGKILL');
+      const answer = await customer.answered(id);
+      const standing = await customer.settled();
+      const frames = await customer.frames();
+      expect((await customer.messages()).map(({ role }) => role)).toEqual(['customer', 'ai']);
+      expect([withoutGaps(frames), [...shownBy(frames)]]).toEqual([
+        true,
+        [[answer._id, { text: answer.body, ends: 1 }]],
+      ]);
+      expect(typesOf(frames).filter((type) => type === 'ack')).toHaveLength(1);
+      const person = answer.body === ownSentences.called.en;
+      expect([standing.status, standing.events.length]).toEqual(person ? ['escalated', 2] : ['open', 0]);
+      expect(typesOf(frames).filter((type) => ['escalated', 'status'].includes(type))).toHaveLength(person ? 2 : 0);
+    },
+  );
 
   it('a miss that was counted before the kill counts once, and does not escalate', async () => {
     expect((await missing.customer.answered(missing.id)).body).toBe(ownSentences.notFound.en);
@@ -594,21 +600,24 @@ describe('a worker that is killed after an escalation by misses, while it gives 
   });
   afterAll(stopWorkers);
 
-  it.each(cases)('(%s), and a member %s: the message is %s', async (fault, member, state, shown) => {
-    const { customer, id, before, signal } = left[cases.findIndex(([f, m]) => f === fault && m === member)]!;
-    expect(signal).toBe('SIGKILL');
-    const outcome = await outcomeOf(customer, id, before);
-    expect(outcome).toMatchObject({ state, reason: 'no_context' });
-    expect(outcome.shown.filter((type) => type === 'reply_end' || announced.includes(type))).toEqual(shown);
-    const roles = (await customer.messages()).slice(4).map(({ role }) => role);
-    expect(roles.includes('ai')).toBe(state === 'answered');
-  });
+  it.each(cases)(
+    'a worker killed at “%s” while a member %s leaves the message as %s',
+    async (fault, member, state, shown) => {
+      const { customer, id, before, signal } = left[cases.findIndex(([f, m]) => f === fault && m === member)]!;
+      expect(signal).toBe('SIGKILL');
+      const outcome = await outcomeOf(customer, id, before);
+      expect(outcome).toMatchObject({ state, reason: 'no_context' });
+      expect(outcome.shown.filter((type) => type === 'reply_end' || announced.includes(type))).toEqual(shown);
+      const roles = (await customer.messages()).slice(4).map(({ role }) => role);
+      expect(roles.includes('ai')).toBe(state === 'answered');
+    },
+  );
 });
 
 describe('a member who takes over while the agent still searches for a certain answer', () => {
   afterAll(stopWorkers);
 
-  it('stops the agent from answering', async () => {
+  it('a member who takes over stops the agent from answering', async () => {
     await ensureWorker();
     const orgId = await newOrg();
     const customer = await newMissed(orgId);

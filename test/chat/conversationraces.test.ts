@@ -47,7 +47,7 @@ async function tried(doing: ReturnType<typeof act>) {
 const range = (n: number) => Array.from({ length: n }, (_, i) => i);
 
 describe('a hundred concurrent acts on one conversation', () => {
-  it('give every message its own position without gaps, count every unread message, and lose no intent', async () => {
+  it('concurrent acts give every message its own position without gaps, count every unread message, and lose no intent', async () => {
     const convId = await begin();
     const others: Act[] = ['assign', 'unassign', 'escalate', 'resolve', 'reopen'];
     const done = await Promise.all(
@@ -73,7 +73,7 @@ describe('a hundred concurrent acts on one conversation', () => {
     expect(conversation.preview).toMatch(/^\d+$/);
   });
 
-  it('record each status change of the ticket as one event, in a possible order', async () => {
+  it('concurrent acts record each status change of the ticket as one event, in a possible order', async () => {
     const convId = await begin();
     const kinds: Act[] = ['escalate', 'resolve', 'reopen', 'reply', 'end'];
     await Promise.all(range(100).map((i) => tried(act(convId, kinds[i % kinds.length]!, { reason: 'member' }))));
@@ -92,7 +92,7 @@ describe('a hundred concurrent acts on one conversation', () => {
     if (ticket?.status === 'resolved' || ticket?.status === 'closed') expect(last.type).toBe('ticket.resolved');
   });
 
-  it('increase the status version only when the status changes', async () => {
+  it('concurrent acts increase the status version only when the status changes', async () => {
     const convId = await begin();
     await act(convId, 'escalate', { reason: 'asked' });
     const { status_version } = await read(convId);
@@ -148,7 +148,7 @@ describe('two members who act at the same time', () => {
 });
 
 describe('a customer who writes back after a member has answered', () => {
-  it('waits with one ticket, however many messages arrive at the same time', async () => {
+  it('a customer who writes back waits with one ticket, however many messages arrive at the same time', async () => {
     const convId = await begin();
     await act(convId, 'message', said('Hello?'));
     await act(convId, 'reply', { message: { body: 'Hello.', byCustomer: false } });
@@ -163,7 +163,7 @@ describe('a customer who writes back after a member has answered', () => {
     ]);
   });
 
-  it('returns to the existing ticket, which gets no new event', async () => {
+  it('a customer who writes back returns to the existing ticket, which gets no new event', async () => {
     const convId = await begin();
     await act(convId, 'escalate', { reason: 'asked' });
     const { ticket: first } = await act(convId, 'reply', { message: { body: 'Hello.', byCustomer: false } });
@@ -189,7 +189,7 @@ describe('the intent of a message', () => {
 });
 
 describe('a resolved ticket that is escalated again', () => {
-  it('keeps its id, continues its numbered events, and has the newer reason', async () => {
+  it('a resolved ticket that is escalated again keeps its id, continues its numbered events, and has the newer reason', async () => {
     const convId = await begin();
     await act(convId, 'escalate', { reason: 'member', note: 'A refund.' });
     const first = (await read(convId)).ticket!;
@@ -212,7 +212,7 @@ describe('a resolved ticket that is escalated again', () => {
 describe('marking a conversation as read', () => {
   const unread = async (convId: string) => (await read(convId)).unread;
 
-  it('leaves a message unread that was counted before the reading and stored after it', async () => {
+  it('reading leaves a message unread that was counted before the reading and stored after it', async () => {
     const convId = await begin();
     await act(convId, 'message', said('One'));
     const { reads } = await act(convId, 'message', said('Two'));
@@ -233,7 +233,7 @@ describe('marking a conversation as read', () => {
     expect(await unread(convId)).toBe(1);
   });
 
-  it('also clears a message that was counted but never stored because its process died', async () => {
+  it('reading also clears a message that was counted but never stored because its process died', async () => {
     const convId = await begin();
     await act(convId, 'message', said('Never stored'));
     await markRead(orgId, convId);
@@ -263,7 +263,7 @@ describe('a customer with several unresolved conversations', () => {
   const provide = (customerId: string) => provideConversation(orgId, 'live', customerId, now);
   const at = (minute: number) => ({ now: new Date(now.getTime() + minute * 60_000) });
 
-  it('continues the one with the latest message; an empty one comes last', async () => {
+  it('a customer continues the one with the latest message; an empty one comes last', async () => {
     const customer = newId('customer');
     const { _id: first } = await provide(customer);
     await act(first, 'message', { ...said('One'), ...at(1) });
@@ -280,7 +280,7 @@ describe('a customer with several unresolved conversations', () => {
     expect((await provide(customer))._id).toBe(first);
   });
 
-  it('loses the empty ones once another one is reopened, and no others', async () => {
+  it('a customer loses the empty ones once another one is reopened, and no others', async () => {
     const customer = newId('customer');
     const { _id: first } = await provide(customer);
     await act(first, 'message', said('One'));
@@ -330,7 +330,7 @@ describe('the context that a session was minted with', () => {
 });
 
 describe('the list of conversations', () => {
-  it('never moves a conversation down, even when a process with a slow clock wrote last', async () => {
+  it('the list of conversations never moves a conversation down, even when a process with a slow clock wrote last', async () => {
     const own = newId('org');
     const now = new Date('2026-05-01T12:00:00Z');
     const ids: string[] = [];
@@ -346,7 +346,7 @@ describe('the list of conversations', () => {
     expect(await countInbox(own, { modes: ['test'] })).toEqual({ count: 0, unread: 0 });
   });
 
-  it('pages over conversations of the same moment without repeating any', async () => {
+  it('the list of conversations pages over conversations of the same moment without repeating any', async () => {
     const own = newId('org');
     const now = new Date();
     for (let i = 0; i < 7; i++) {

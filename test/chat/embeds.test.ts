@@ -89,7 +89,7 @@ const refusal = async (attempt: Promise<unknown>) => {
 };
 
 describe('an embedded visitor', () => {
-  it('becomes a customer with a session, with the product that the page names', async () => {
+  it('an embedded visitor becomes a customer with a session, with the product that the page names', async () => {
     const visitorId = randomUUID();
     const principal = await visit({ visitorId, productType: 'personal', address: '192.0.2.1' });
     expect(principal).toEqual({
@@ -225,7 +225,7 @@ describe('a page that embeds the chat', () => {
 describe('a signed e-mail', () => {
   const email = 'ada@example.com';
 
-  it('identifies the verified customer whom the backend knows by it, not the anonymous visitor of before', async () => {
+  it('a signed e-mail identifies the verified customer whom the backend knows by it, not the anonymous visitor of before', async () => {
     const secret = await secretOf('test');
     const visitorId = randomUUID();
     const anonymous = await visit({ visitorId });
@@ -361,14 +361,14 @@ describe('a step-up token', () => {
     expect(await SessionModel.findById(sessionId).lean()).not.toHaveProperty('step_up_hash');
   });
 
-  it('works only for its own session and organization, and a failed attempt does not use it up', async () => {
+  it('a step-up token works only for its own session and organization, and a failed attempt does not use it up', async () => {
     const [one, two] = [await stepUpSession(), await stepUpSession()];
     expect(await consumeStepUp(orgId, one.sessionId, two.token, now)).toBe(false);
     expect(await consumeStepUp(await newOrg(), one.sessionId, one.token, now)).toBe(false);
     expect(await consumeStepUp(orgId, one.sessionId, one.token, now)).toBe(true);
   });
 
-  it('expires after five minutes, or earlier with its session', async () => {
+  it('a step-up token expires after five minutes, or earlier with its session', async () => {
     const [late, early, revoked] = [await stepUpSession(), await stepUpSession(), await stepUpSession()];
     const after = (ms: number) => new Date(now.getTime() + ms);
     expect(await consumeStepUp(orgId, late.sessionId, late.token, after(300_000))).toBe(false);

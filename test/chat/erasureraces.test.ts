@@ -181,7 +181,7 @@ describe('the deletion of a customer', () => {
     expect(points).toBeGreaterThanOrEqual(10);
   });
 
-  it('also removes what was written meanwhile: a message in flight, answers, a session, a conversation', async () => {
+  it('the deletion of a customer also removes what was written meanwhile: a message in flight, answers, a session, a conversation', async () => {
     const customerId = await customerToErase();
     const convIds = await convIdsOf(customerId);
     const [open] = convIds;
@@ -219,7 +219,7 @@ describe('the deletion of a customer', () => {
     expect((await findErasure(orgId, customerId))?.status).toBe('verified');
   });
 
-  it('leaves other customers’ records unchanged', async () => {
+  it('the deletion of a customer leaves other customers’ records unchanged', async () => {
     const [gone, stays] = [await customerToErase(), await customerToErase()];
     const convIds = await convIdsOf(stays);
     const before = await left(stays, convIds);
@@ -241,7 +241,7 @@ describe('an unanswered question', () => {
     expect(await gapOf(words)).toBeNull();
   });
 
-  it('counts a message once, even when the answer is attempted several times or concurrently', async () => {
+  it('an unanswered question counts a message once, even when the answer is attempted several times or concurrently', async () => {
     const words = `Where is ${newId('request')}?`;
     const asker = await askingCustomer(words);
     await Promise.all(Array.from({ length: 10 }, () => miss(words, asker)));
@@ -339,7 +339,7 @@ describe('a customer whose question has no answer', () => {
   const erased = (customerId: string) =>
     until(async () => (await erase(customerId)).body.data.status === 'erased', 'the removal');
 
-  it('leaves no trace when deleted during a model’s answer, once that attempt has ended', async () => {
+  it('a customer with an unanswered question leaves no trace when deleted during a model’s answer, once that attempt has ended', async () => {
     await startWorker({ OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'm' });
     const file = { name: 'a.md', content: '# Gannet cards\nThe gannet card costs 12 EUR a year.\n' };
     const { body } = await client.upload(org.orgId, key, file);

@@ -463,7 +463,7 @@ describe('a member’s act on a resolved conversation', () => {
 });
 
 describe('a reply by a member or key who has not read the conversation', () => {
-  it('leaves the customer’s messages unread', async () => {
+  it('a reply leaves the customer’s messages unread', async () => {
     const one = await talk(org, key, 'My card was stolen!');
     await settled(one);
     for (const credential of [org.owner.token, key])

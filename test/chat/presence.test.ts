@@ -13,7 +13,7 @@ const orgId = newId('org');
 const at = (seconds: number) => new Date(Date.now() + seconds * 1000);
 
 describe('lastSeen', () => {
-  it('returns now while a live process holds a socket, otherwise the time of the last one', async () => {
+  it('lastSeen returns now while a live process holds a socket, otherwise the time of the last one', async () => {
     const customerId = newId('customer');
     const [one, other, came] = [newId('request'), newId('request'), at(-100)];
     expect(await lastSeen(orgId, customerId, at(0))).toBeUndefined();

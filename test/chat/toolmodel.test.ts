@@ -101,7 +101,7 @@ const asksForTools = (): ChatRequest[] =>
   model.requests.map(({ body }) => body).filter(({ messages }) => messages[0]!.content.includes('one of its tools'));
 
 describe('a model that is given tools', () => {
-  it('calls tools one after the other, using their results, and tells the customer the outcome', async () => {
+  it('the model calls tools one after the other, using their results, and tells the customer the outcome', async () => {
     const { client, called, answer, audit } = await shop([list, 'read_private'], [track, 'read_private']);
     model.reply = (request) => {
       const results = resultsIn(request);
@@ -134,7 +134,7 @@ describe('a model that is given tools', () => {
     expect(asksForTools()[0]!.tools!.map((tool) => tool.function.name)).toEqual(['list_orders', 'track_parcel']);
   });
 
-  it('waits until the customer agrees to the exact arguments, then continues', async () => {
+  it('the model waits until the customer agrees to the exact arguments, then continues', async () => {
     const { client, mcp, called } = await shop([list, 'read_private'], [cancel, 'customer_confirm']);
     model.reply = (request) => {
       const results = resultsIn(request);

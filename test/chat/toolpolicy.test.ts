@@ -101,21 +101,24 @@ const rows = tiers.flatMap((tier) =>
 );
 
 describe('every tier, scope and customer', () => {
-  it.each(rows)('%s with %s, for a customer who is %s: %s', async (tier, scope, who, expected) => {
-    const client = await arrives(who);
-    const name = toolOf(tier, scope);
-    const order = `A-${tiers.indexOf(tier)}${scopes.indexOf(scope)}${everybody.indexOf(who)}7`;
-    client.say(`Please cancel my ${thingOf(tier, scope)} ${order}`);
-    expect(await whatHappens(client, name)).toBe(expected);
-    const calls = shop.mcp.calls.filter(({ arguments: given }) => given['order_number'] === order);
-    expect(calls.map((call) => call.name)).toEqual(expected === 'called' ? [name] : []);
-    // The server is told the customer's identity only when a backend vouches for it.
-    for (const { meta } of calls) expect('io.svc/customer' in meta).toBe(who === 'verified');
-    if (expected === 'denied') expect((await client.frame('reply_end')).body).toContain('who you are');
-    const [event] = await shop.events(`?conversation_id=${client.convId}`);
-    expect(event).toMatchObject({ tool: name, risk_tier: tier, auth_scope: scope });
-    client.drop();
-  });
+  it.each(rows)(
+    'a tool of tier %s and scope %s, used by a customer who is %s, leads to: %s',
+    async (tier, scope, who, expected) => {
+      const client = await arrives(who);
+      const name = toolOf(tier, scope);
+      const order = `A-${tiers.indexOf(tier)}${scopes.indexOf(scope)}${everybody.indexOf(who)}7`;
+      client.say(`Please cancel my ${thingOf(tier, scope)} ${order}`);
+      expect(await whatHappens(client, name)).toBe(expected);
+      const calls = shop.mcp.calls.filter(({ arguments: given }) => given['order_number'] === order);
+      expect(calls.map((call) => call.name)).toEqual(expected === 'called' ? [name] : []);
+      // The server is told the customer's identity only when a backend vouches for it.
+      for (const { meta } of calls) expect('io.svc/customer' in meta).toBe(who === 'verified');
+      if (expected === 'denied') expect((await client.frame('reply_end')).body).toContain('who you are');
+      const [event] = await shop.events(`?conversation_id=${client.convId}`);
+      expect(event).toMatchObject({ tool: name, risk_tier: tier, auth_scope: scope });
+      client.drop();
+    },
+  );
 
   it('the table covers all 63 combinations', () => expect(rows).toHaveLength(7 * 3 * 3));
 });

@@ -110,7 +110,7 @@ describe('a tool that needs no agreement', () => {
 });
 
 describe('a tool that the customer has to confirm', () => {
-  it('shows the exact arguments, waits, and is called once, however often it is confirmed', async () => {
+  it('a tool that the customer has to confirm shows the exact arguments, waits, and is called once, however often it is confirmed', async () => {
     const { org, mcp, key, events, outcomes } = await opened(api, 'customer_confirm');
     const { client } = await met(api, org, key);
     client.say(please);
@@ -193,7 +193,7 @@ describe('a tool that needs a step-up', () => {
 });
 
 describe('a tool that a member has to approve', () => {
-  it('waits for the first member who decides, and an API key cannot decide', async () => {
+  it('a tool that a member has to approve waits for the first member who decides, and an API key cannot decide', async () => {
     const { org, mcp, key, events, outcomes, request } = await opened(api, 'admin_approve', 'verified_customer');
     const { client } = await met(api, org, key);
     client.say(please);
@@ -224,7 +224,7 @@ describe('a tool that a member has to approve', () => {
 });
 
 describe('a tool that only people may use', () => {
-  it('escalates the conversation and calls nothing', async () => {
+  it('a tool that only people may use escalates the conversation and calls nothing', async () => {
     const { org, mcp, key, outcomes } = await opened(api, 'human_only');
     const { client } = await met(api, org, key);
     client.say(please);
@@ -235,7 +235,7 @@ describe('a tool that only people may use', () => {
 });
 
 describe('the secrets of a tool server', () => {
-  it('appear in no reply, frame, audit row or workflow history', async () => {
+  it('the secrets of a tool server appear in no reply, frame, audit row or workflow history', async () => {
     const { org, key, events, request } = await opened(api, 'customer_confirm');
     const { client } = await met(api, org, key);
     client.say(please);

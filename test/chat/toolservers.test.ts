@@ -57,7 +57,7 @@ describe('a server that changes an approved tool', () => {
     ],
     ['a schema, which it loosens', { ...cancel, inputSchema: { ...inputSchema, additionalProperties: true } }],
     ['what it answers', { ...cancel, outputSchema: { type: 'object' } }],
-  ])('changes %s: the tool is not called', async (_what, changed) => {
+  ])('a server changes %s: the tool is not called', async (_what, changed) => {
     const shop = await opened([write]);
     shop.mcp.tools = [changed];
     const { client } = await met(shop);
@@ -65,7 +65,7 @@ describe('a server that changes an approved tool', () => {
     expect([shop.mcp.calls, await suspendedOf(shop)]).toEqual([[], ['cancel_order']]);
   });
 
-  it('swaps two tools: neither is called', async () => {
+  it('a server swaps two tools: neither is called', async () => {
     const shop = await opened([write, read]);
     shop.mcp.tools = [
       { ...cancel, name: track.name },
@@ -77,7 +77,7 @@ describe('a server that changes an approved tool', () => {
     expect([shop.mcp.calls, (await suspendedOf(shop)).toSorted()]).toEqual([[], ['cancel_order', 'track_parcel']]);
   });
 
-  it('removes a tool: the removed tool is not called', async () => {
+  it('a server removes a tool: the removed tool is not called', async () => {
     const shop = await opened([write, read]);
     shop.mcp.tools = [track];
     const { client } = await met(shop);
@@ -86,7 +86,7 @@ describe('a server that changes an approved tool', () => {
     expect(await answerAfter(client, 'Please track my parcel B-7')).toContain('Bremen');
   });
 
-  it('adds a tool: the new one is not offered to the agent, and the approved one still works', async () => {
+  it('a server adds a tool: the new one is not offered to the agent, and the approved one still works', async () => {
     const shop = await opened([write]);
     shop.mcp.tools = [cancel, { name: 'delete_account', description: 'Deletes an account.', inputSchema }];
     const { client } = await met(shop);
@@ -99,7 +99,7 @@ describe('a server that changes an approved tool', () => {
     ]);
   });
 
-  it('changes a tool between the customer’s agreement and the call: the tool is not called', async () => {
+  it('a server changes a tool between the customer’s agreement and the call: the tool is not called', async () => {
     const shop = await opened([{ tool: cancel, risk_tier: 'customer_confirm' }]);
     const { client } = await met(shop);
     client.say(please);
@@ -112,7 +112,7 @@ describe('a server that changes an approved tool', () => {
 });
 
 describe('a server that is broken', () => {
-  it('answers a call with a web page: the call fails, and nothing of the page is shown', async () => {
+  it('a broken server answers a call with a web page: the call fails, and nothing of the page is shown', async () => {
     const shop = await opened([read]);
     answerCalls(shop.mcp, (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>secret words of the server</h1>');
@@ -127,7 +127,7 @@ describe('a server that is broken', () => {
     expect(await answerAfter(client, 'Please track my parcel B-8')).toContain('Bremen');
   });
 
-  it('hangs: a read times out, and a write ends as unknown and escalates the conversation', async () => {
+  it('a broken server hangs: a read times out, and a write ends as unknown and escalates the conversation', async () => {
     const hanging = { answer: () => new Promise<never>(() => undefined) };
     const shop = await opened([
       // Eight seconds, so that both calls reach the server even on a busy machine. A call whose time is over is never sent.
@@ -142,7 +142,7 @@ describe('a server that is broken', () => {
     expect(shop.mcp.calls).toHaveLength(2);
   });
 
-  it('redirects a call to localhost: the redirect is not followed, with or without the token', async () => {
+  it('a broken server redirects a call to localhost: the redirect is not followed, with or without the token', async () => {
     const shop = await opened([read]);
     const inner = createServer((_request, response) => response.end('{}'));
     let reached = 0;
@@ -159,7 +159,7 @@ describe('a server that is broken', () => {
     inner.close();
   });
 
-  it('sends 50 MB: the response is aborted, and the conversation continues', async () => {
+  it('a broken server sends 50 MB: the response is aborted, and the conversation continues', async () => {
     const shop = await opened([read]);
     let taken = 0;
     answerCalls(shop.mcp, (_request, response) => {
@@ -179,7 +179,7 @@ describe('a server that is broken', () => {
     expect(await answerAfter(client, 'hello')).toContain('Hello');
   });
 
-  it('returns structured content that violates the output schema: the call fails', async () => {
+  it('a broken server returns structured content that violates the output schema: the call fails', async () => {
     const placed = { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] };
     const shop = await opened([read]);
     const tool = { ...track, outputSchema: placed };
@@ -256,7 +256,7 @@ describe('a tool’s result', () => {
     expect(shop.mcp.calls.map(({ name }) => name)).toEqual(['track_parcel']);
   });
 
-  it('supplies no arguments, and a customer id in it changes nobody’s identity', async () => {
+  it('a tool’s result supplies no arguments, and a customer id in it changes nobody’s identity', async () => {
     const shop = await opened([
       { ...write, auth_scope: 'verified_customer' },
       {
@@ -281,7 +281,7 @@ describe('a tool’s result', () => {
 });
 
 describe('a tool call that takes long', () => {
-  it('happens once: an activity waits for it, so does a second workflow for the same call, and both get the result', async () => {
+  it('a tool call that takes long happens once: an activity waits for it, so does a second workflow for the same call, and both get the result', async () => {
     const { promise: told, resolve: tell } = Promise.withResolvers<void>();
     const answer = async () => {
       await told;
@@ -441,7 +441,7 @@ describe('an approval', () => {
 });
 
 describe('the rate limit of tool calls', () => {
-  it('delays a call, visibly for operators, and gives it up after the third attempt', async () => {
+  it('the rate limit of tool calls delays a call, visibly for operators, and gives it up after the third attempt', async () => {
     const shop = await opened([write], { rate_limit_per_min: 1 });
     const minute = Math.floor(Date.now() / 60_000);
     const expires_at = new Date(Date.now() + 300_000);

@@ -152,7 +152,7 @@ const embed = (attributes: string) =>
   `<!doctype html><html lang="en"><head><title>A page</title><script src="${api.url}/widget.js" ${attributes} async></script></head><body><main><h1>A page</h1></main></body></html>`;
 
 describe('the widget', () => {
-  it('streams an answer visibly, shows its sources, and announces the finished answer once to screen readers', async () => {
+  it('the widget streams an answer visibly, shows its sources, and announces the finished answer once to screen readers', async () => {
     const { publishable } = await bank();
     const { chat } = await demo(publishable);
     await chat.open();
@@ -171,7 +171,7 @@ describe('the widget', () => {
     expect(await chat.inside("root.querySelector('.begun').textContent")).toBe('');
   });
 
-  it('loses no message with the connection: one written meanwhile is sent once after reconnecting', async () => {
+  it('the widget loses no message with the connection: one written meanwhile is sent once after reconnecting', async () => {
     const lindenbank = await bank();
     const wire = await wireTo(api.url);
     cleanups.push(() => wire.close());
@@ -210,7 +210,7 @@ describe('the widget', () => {
     await shows(chat, await stored());
   });
 
-  it('tells a customer who exceeds the rate limit, and keeps every message', async () => {
+  it('the widget tells a customer who exceeds the rate limit, and keeps every message', async () => {
     const lindenbank = await bank();
     const { chat } = await demo(lindenbank.publishable);
     await chat.open();
@@ -237,7 +237,7 @@ describe('the widget', () => {
     expect(taken.map(({ body }) => body)).toEqual(written.slice(0, 20));
   });
 
-  it('keeps unsent messages when the page is closed', async () => {
+  it('the widget keeps unsent messages when the page is closed', async () => {
     const { publishable } = await bank();
     const wire = await wireTo(api.url);
     cleanups.push(() => wire.close());
@@ -254,7 +254,7 @@ describe('the widget', () => {
     await shows(chat, [/^customer/, answer, 'customer: When is the branch in Rostock open?', /8:30/]);
   });
 
-  it('shows the escalation, a member’s reply under their name, and the rating, which reaches the inbox', async () => {
+  it('the widget shows the escalation, a member’s reply under their name, and the rating, which reaches the inbox', async () => {
     const lindenbank = await bank();
     const { chat } = await demo(lindenbank.publishable);
     await chat.open();
@@ -276,7 +276,7 @@ describe('the widget', () => {
     expect(await inInbox(lindenbank)).toMatchObject({ conv_id: convId, status: 'resolved', csat: 4 });
   });
 
-  it('turns the launcher into a button that closes the chat', async () => {
+  it('the widget turns the launcher into a button that closes the chat', async () => {
     const { publishable } = await bank();
     const { chat } = await demo(publishable);
     const launcher = () =>
@@ -294,7 +294,7 @@ describe('the widget', () => {
     expect(await launcher()).toEqual(['false', 'Open chat', ['when-closed'], false]);
   });
 
-  it('keeps the newest message in view when the rating form appears', async () => {
+  it('the widget keeps the newest message in view when the rating form appears', async () => {
     const { publishable } = await bank();
     const { chat } = await demo(publishable);
     await chat.open();
@@ -315,7 +315,7 @@ describe('the widget', () => {
     await until(async () => (await hidden()) === 0, 'the newest message to be seen again');
   });
 
-  it('sends a rating once: reconnecting does not end a conversation that a member has since reopened', async () => {
+  it('the widget sends a rating once: reconnecting does not end a conversation that a member has since reopened', async () => {
     const lindenbank = await bank();
     const wire = await wireTo(api.url);
     cleanups.push(() => wire.close());
@@ -341,7 +341,7 @@ describe('the widget', () => {
     expect(await inInbox(lindenbank)).toMatchObject({ status: 'escalated', csat: 4 });
   });
 
-  it('shows one conversation in all tabs of a customer', async () => {
+  it('the widget shows one conversation in all tabs of a customer', async () => {
     const { publishable } = await bank();
     const { page, chat } = await demo(publishable);
     await chat.open();
@@ -357,7 +357,7 @@ describe('the widget', () => {
     await shows(other, await chat.messages());
   });
 
-  it('makes one visitor and one conversation of two tabs that are opened at the same moment', async () => {
+  it('the widget makes one visitor and one conversation of two tabs that are opened at the same moment', async () => {
     const lindenbank = await bank();
     const { page, chat } = await demo(lindenbank.publishable);
     const second = await page.browserContext().newPage();
@@ -387,7 +387,7 @@ describe('the widget', () => {
     expect(body.count).toBe(1);
   });
 
-  it('counts unread messages while it is closed, until they are read', async () => {
+  it('the widget counts unread messages while it is closed, until they are read', async () => {
     const lindenbank = await bank();
     const { page, chat } = await demo(lindenbank.publishable);
     await chat.open();
@@ -428,7 +428,7 @@ describe('the widget', () => {
     expect([made.length > 0, made.filter((pressed) => !pressed)]).toEqual([true, []]);
   });
 
-  it('identifies the customer by a minted session, and says so when the session is revoked', async () => {
+  it('the widget identifies the customer by a minted session, and says so when the session is revoked', async () => {
     const lindenbank = await bank();
     const email = 'ada@customer.example';
     const session = await api.newSession(lindenbank.org, { key: lindenbank.key, body: { customer: { email } } });
@@ -445,7 +445,7 @@ describe('the widget', () => {
     expect(await chat.inside("root.querySelector('textarea').disabled")).toBe(true);
   });
 
-  it('switches conversations with identify(), without leaking anything from one into the other', async () => {
+  it('the widget switches conversations with identify(), without leaking anything from one into the other', async () => {
     const lindenbank = await bank();
     const path = `/support/sessions/orgs/${lindenbank.org.orgId}/embed-secret`;
     const { body } = await api.request('POST', path, { token: lindenbank.key, body: {} });
@@ -481,7 +481,7 @@ describe('the widget', () => {
     expect(await page.evaluate("'SupportWidget' in window")).toBe(false);
   });
 
-  it('says that the chat is not available when the publishable key is unknown', async () => {
+  it('the widget says that the chat is not available when the publishable key is unknown', async () => {
     const { chat } = await demo(`svc_pk_test_${'x'.repeat(38)}`);
     await (await chat.find('.launcher')).click();
     await until(async () => (await chat.notes()).includes('not available'), 'the sentence');
@@ -620,7 +620,7 @@ describe('an answer that is streamed slowly', () => {
   const sources = (chat: Chat) =>
     chat.inside("[...root.querySelectorAll('.sources li')].map((item) => item.textContent)");
 
-  it('grows piece by piece, and shows its sources at the end', async () => {
+  it('an answer that is streamed slowly grows piece by piece, and shows its sources at the end', async () => {
     const { publishable } = await bank(help, apiAt(server.url));
     const { chat } = await demo(publishable, { url: server.url });
     const [first, second] = pausesAfter('A new card ', 'three working days, ');
@@ -789,7 +789,7 @@ describe('an answer that offers sections', () => {
   const inOffers = (chat: Chat) =>
     chat.inside("[...root.querySelectorAll('.offers button')].map((button) => button.textContent)");
 
-  it('shows them as buttons; pressing one asks the question, and the section is the answer', async () => {
+  it('an answer that offers sections shows them as buttons; pressing one asks the question, and the section is the answer', async () => {
     const { chat } = await offered();
     expect((await chat.messages()).at(-1)).toBe('ai: This may help:');
     expect(await inOffers(chat)).toEqual(headings);
@@ -913,7 +913,7 @@ describe('a customer without a mouse', () => {
 });
 
 describe('a customer with a screen reader', () => {
-  it('finds every element with its name and role', async () => {
+  it('a customer with a screen reader finds every element with its name and role', async () => {
     const { publishable } = await bank();
     const { page, chat } = await demo(publishable, { title: 'Ask Lindenbank' });
     await chat.open();

@@ -87,7 +87,7 @@ const told = (chat: Chat, line: string) => until(async () => (await chat.message
 const focused = (chat: Chat) => chat.inside('root.activeElement?.textContent || root.activeElement?.id');
 
 describe('a customer who is asked to confirm a tool call', () => {
-  it('sees the exact arguments, agrees by keyboard, and reads the outcome', async () => {
+  it('the customer sees the exact arguments, agrees by keyboard, and reads the outcome', async () => {
     const { publishable, mcp } = await shop('customer_confirm');
     const { page, chat } = await demo(publishable);
     await askedIn(chat);
@@ -123,7 +123,7 @@ describe('a customer who is asked to confirm a tool call', () => {
     expect(mcp.calls).toEqual([]);
   });
 
-  it('answers a tool’s questions by keyboard, in a form with labelled fields', async () => {
+  it('the customer answers a tool’s questions by keyboard, in a form with labelled fields', async () => {
     const requestedSchema = {
       type: 'object' as const,
       properties: {
@@ -186,7 +186,7 @@ describe('a customer who is asked to confirm a tool call', () => {
     expect(mcp.calls).toHaveLength(1);
   });
 
-  it('agrees while the connection is lost, and the answer is sent once after reconnecting', async () => {
+  it('the customer agrees while the connection is lost, and the answer is sent once after reconnecting', async () => {
     const { publishable, mcp } = await shop('customer_confirm');
     const wire = await wireTo(api.url);
     cleanups.push(() => wire.close());
@@ -215,7 +215,7 @@ describe('a customer who is asked to confirm a tool call', () => {
     expect(mcp.calls).toEqual([]);
   });
 
-  it('hears the request in a screen reader: a named group in the log, with named buttons', async () => {
+  it('the customer hears the request in a screen reader: a named group in the log, with named buttons', async () => {
     const { publishable } = await shop('customer_confirm');
     const { page, chat } = await demo(publishable);
     await askedIn(chat);

@@ -71,12 +71,12 @@ describe('a request for confirmation in the widget', () => {
     label: 'Cancel order',
   };
 
-  it('describes what the tool does when it has no arguments', () => {
+  it('a request for confirmation describes what the tool does when it has no arguments', () => {
     const asked = after([...fresh, ...answered, { ...confirm, body: 'Closes the account.', arguments: {} }]);
     expect(asked.entries.at(-1)!.ask).toMatchObject({ rows: [], does: 'Closes the account.' });
   });
 
-  it('appears among the messages with the arguments, and stops the typing indicator until it is answered', () => {
+  it('a request for confirmation appears among the messages with the arguments, and stops the typing indicator until it is answered', () => {
     const asked = after([...fresh, ...answered, confirm]);
     expect(asked.writing).toBe(false);
     expect(asked.entries.at(-1)!.ask).toMatchObject({
@@ -106,7 +106,7 @@ describe('a request for confirmation in the widget', () => {
     expect(asks(after([{ type: 'error', code: 'VALIDATION' }], sent))).toEqual(['sent']);
   });
 
-  it('asks for another step-up token when one was rejected', () => {
+  it('a request for confirmation asks for another step-up token when one was rejected', () => {
     const { body: _, ...stepUp } = { ...confirm, type: 'step_up', expires_at: at(10) };
     const sent = answerAsk(after([...fresh, stepUp]), 'call_1', { type: 'step_up_response' });
     const failed = after([{ type: 'error', code: 'VALIDATION' }], sent);
@@ -114,7 +114,7 @@ describe('a request for confirmation in the widget', () => {
     expect(asks(answerAsk(failed, 'call_1', { type: 'step_up_response' }))).toEqual(['sent']);
   });
 
-  it('shows a tool’s questions one after the other', () => {
+  it('a request for confirmation shows a tool’s questions one after the other', () => {
     const fields = [{ name: 'why', label: 'Why?', kind: 'text', required: true }];
     const { body: _, arguments: __, ...about } = confirm;
     const input = { ...about, type: 'input', message: 'Why is it cancelled?', fields, expires_at: at(10) };
@@ -131,7 +131,7 @@ describe('a request for confirmation in the widget', () => {
     expect(asks(refused)).toEqual(['agreed', 'declined']);
   });
 
-  it('shows in the log what an answer waits for, until the answer arrives', () => {
+  it('a request for confirmation shows in the log what an answer waits for, until the answer arrives', () => {
     const notice = { type: 'notice', message_id: 'r1', body: 'Somebody of the team has to agree.' };
     const told = after([...fresh, { type: 'reply_start', message_id: 'r1' }, notice]);
     expect(told.entries.map(({ role, body }) => [role, body])).toContainEqual(['system', notice.body]);
@@ -141,14 +141,14 @@ describe('a request for confirmation in the widget', () => {
     expect(done.entries.filter(({ role }) => role === 'system')).toEqual([]);
   });
 
-  it('shows the outcome of each tool call', () => {
+  it('a request for confirmation shows the outcome of each tool call', () => {
     const done = after([...fresh, result, { ...result, ok: false }]);
     expect(done.entries.flatMap((entry) => (entry.result ? [entry.result.ok] : []))).toEqual([true, false]);
   });
 });
 
 describe('the conversation in the widget', () => {
-  it('shows a message at once, marks it as sent when the server acknowledges it, and streams the answer', () => {
+  it('the widget shows a message at once, marks it as sent when the server acknowledges it, and streams the answer', () => {
     const said = say(after(fresh), 'c1', 'Hello?');
     expect(lines(said)).toEqual(['customer (waiting): Hello?']);
     const writing = after(answered, said);
@@ -159,7 +159,7 @@ describe('the conversation in the widget', () => {
     expect(done.writing).toBe(false);
   });
 
-  it('replaces the partial answer when an answer is restarted', () => {
+  it('the widget replaces the partial answer when an answer is restarted', () => {
     const again = [
       { type: 'reply_start', message_id: 'r1' },
       { type: 'reply_chunk', message_id: 'r1', body: 'Hello.' },
@@ -167,13 +167,13 @@ describe('the conversation in the widget', () => {
     expect(lines(after([...fresh, ...answered, ...again]))).toEqual(['customer: Hello?', 'ai (begun): Hello.']);
   });
 
-  it('ignores a frame that it has already received', () => {
+  it('the widget ignores a frame that it has already received', () => {
     const once = after([...fresh, ...answered, end]);
     const frames = [...answered, end].map((frame, index) => ({ ...frame, seq: index + 1 }));
     expect(after(frames, once)).toEqual(once);
   });
 
-  it('replaces everything by a history frame, except messages the server does not have', () => {
+  it('the widget replaces everything by a history frame, except messages the server does not have', () => {
     const lost = say(say(after([...fresh, ...answered]), 'c2', 'And now?'), 'c3', 'Anybody?');
     const history = {
       type: 'history',
@@ -196,20 +196,20 @@ describe('the conversation in the widget', () => {
     expect(lines(after([{ ...end, seq: 41 }], found))).toEqual(lines(found));
   });
 
-  it('hides pieces of an answer whose beginning was missed, until its end arrives', () => {
+  it('the widget hides pieces of an answer whose beginning was missed, until its end arrives', () => {
     const pieces = answered.slice(3);
     expect(lines(after([...fresh, ...pieces]))).toEqual([]);
     expect(lines(after([...fresh, ...pieces, end]))).toEqual(['ai: Good day.']);
   });
 
-  it('keeps only unsent messages when the conversation changes', () => {
+  it('the widget keeps only unsent messages when the conversation changes', () => {
     const before = say(after([...fresh, ...answered, end]), 'c9', 'Still here');
     const other = after([{ type: 'welcome', seq: 0, conv_id: 'conv_2', status: 'open' }], before);
     expect(lines(other)).toEqual(['customer (waiting): Still here']);
     expect([other.convId, other.seq]).toEqual(['conv_2', undefined]);
   });
 
-  it('marks a refused message; one that may be retried stays waiting', () => {
+  it('the widget marks a refused message; one that may be retried stays waiting', () => {
     const said = say(after(fresh), 'c1', 'Hello?');
     const error = { type: 'error', client_message_id: 'c1', message: '…' };
     for (const code of ['VALIDATION', 'SANDBOX_LIMIT', 'CONFLICT', 'NEVER_HEARD_OF'])
@@ -219,7 +219,7 @@ describe('the conversation in the widget', () => {
     expect(lines(fail(said, ['other']))).toEqual(['customer (waiting): Hello?']);
   });
 
-  it('shows a member’s reply with the name, and takes the status from status frames', () => {
+  it('the widget shows a member’s reply with the name, and takes the status from status frames', () => {
     const reply = { type: 'agent_reply', message_id: 'a1', body: 'Here I am.', sender_name: 'Ada', timestamp: at(5) };
     const called = after([...fresh, { type: 'escalated', ticket_id: 't1' }]);
     expect(called.status).toBe('escalated');
@@ -231,7 +231,7 @@ describe('the conversation in the widget', () => {
     expect(replied.status).toBe('pending');
   });
 
-  it('tolerates frames with invalid values', () => {
+  it('the widget tolerates frames with invalid values', () => {
     const nonsense = [
       'ack',
       'history',
@@ -260,7 +260,7 @@ describe('the conversation in the widget', () => {
     }
   });
 
-  it('takes offers from answers and from the history, and omits invalid ones', () => {
+  it('the widget takes offers from answers and from the history, and omits invalid ones', () => {
     const offers = [
       { heading: 'Cash – Fees', question: 'Cash – Fees', source: { type: 'document', id: 'd', name: 'cash.md' } },
       { heading: 'No question' },
@@ -275,7 +275,7 @@ describe('the conversation in the widget', () => {
     expect(after([...fresh, ...answered, end]).entries.at(-1)).not.toHaveProperty('offers');
   });
 
-  it('counts as unread the answers since the customer last looked', () => {
+  it('the widget counts as unread the answers since the customer last looked', () => {
     const done = after([...fresh, ...answered, end]);
     expect(countUnread(done, '')).toBe(1);
     expect(countUnread(done, lastHeard(done))).toBe(0);
@@ -328,7 +328,7 @@ describe('clients that follow the server’s log', () => {
     };
   }
 
-  it('end with the server’s history in 500 random sequences of losses and repetitions', () => {
+  it('clients end with the server’s history in 500 random sequences of losses and repetitions', () => {
     for (let seed = 0; seed < 500; seed += 1) play(seed);
   });
 
@@ -393,7 +393,7 @@ describe('the widget’s options', () => {
     expect(localeOf(['tlh'])).toBe('en');
   });
 
-  it('take organization and customer from a session token, and nothing from an invalid one', () => {
+  it('the widget’s options take organization and customer from a session token, and nothing from an invalid one', () => {
     const claims = Buffer.from(JSON.stringify({ org: 'org_1', sub: 'cus_ü' })).toString('base64url');
     expect(readToken(`a.${claims}.b`)).toEqual({ org: 'org_1', sub: 'cus_ü' });
     for (const wrong of ['', 'a', 'a.b.c', `a.${Buffer.from('null').toString('base64url')}.b`])
@@ -407,7 +407,7 @@ describe('the widget’s options', () => {
 });
 
 describe('the widget’s storage', () => {
-  it('falls back to memory where the page may store nothing', () => {
+  it('the widget’s storage falls back to memory where the page may store nothing', () => {
     const refused = () => {
       throw new Error('SecurityError');
     };
@@ -418,7 +418,7 @@ describe('the widget’s storage', () => {
     expect([store.get('a:1'), store.names('a:')]).toEqual([undefined, []]);
   });
 
-  it('stores random ids in the format that the server accepts', () => {
+  it('the widget’s storage stores random ids in the format that the server accepts', () => {
     expect(randomId()).toMatch(/^[0-9a-f]{32}$/);
     expect(randomId()).not.toBe(randomId());
   });

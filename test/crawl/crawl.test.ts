@@ -52,7 +52,7 @@ const reasons = (ended: { problems: { url: string; reason: string }[] }, site: T
   Object.fromEntries(ended.problems.map(({ url, reason }) => [url.replace(site.url, ''), reason]));
 
 describe('a crawl', () => {
-  it('lets a site’s pages answer questions, with their addresses and ranked after all other sources', async () => {
+  it('a crawl lets a site’s pages answer questions, with their addresses and ranked after all other sources', async () => {
     const site = await siteOf({
       '/': page('Curlew Bank', 'The curlew account is free of charge for students of every school.', ['/loans']),
       '/loans': page('Loans', 'A curlew loan runs for seven years and can be repaid at any time.'),
@@ -81,7 +81,7 @@ describe('a crawl', () => {
     expect((await ask('How long does a curlew loan run?')).answer).toContain('nine years');
   });
 
-  it('reports a reason in words for every page it leaves out', async () => {
+  it('a crawl reports a reason in words for every page it leaves out', async () => {
     const text = 'The sandpiper card is accepted in forty countries and has no yearly fee at all.';
     const site = await siteOf({
       '/robots.txt': 'User-agent: *\nDisallow: /private/',
@@ -128,7 +128,7 @@ describe('a crawl', () => {
     expect(site.hits.get('/private/a')).toBeUndefined();
   });
 
-  it('finds pages that only a sitemap lists, and requests nothing outside its path', async () => {
+  it('a crawl finds pages that only a sitemap lists, and requests nothing outside its path', async () => {
     const site = await siteOf({
       '/sitemap.xml': '',
       '/help/': page('Help', 'The plover desk is open on weekdays from nine to five.', ['/news/', '/help/b']),
@@ -147,7 +147,7 @@ describe('a crawl', () => {
     expect([done.status, site.hits.get('/news/')]).toEqual(['completed', undefined]);
   });
 
-  it('ends at its page limit, and abandons an endless calendar before it uses up that limit', async () => {
+  it('a crawl ends at its page limit, and abandons an endless calendar before it uses up that limit', async () => {
     const day = (n: number) =>
       page(`Day ${n}`, `On day ${n} the ruff meets nobody in particular.`, [`/calendar/2026/${n + 1}`, `/day?d=${n}`]);
     const site = await siteOf({
@@ -176,7 +176,7 @@ describe('a crawl', () => {
     expect(titles.filter((title: string) => title.startsWith('Topic'))).toHaveLength(8);
   });
 
-  it('waits while robots.txt is unavailable, reports that, and requests no page meanwhile', async () => {
+  it('a crawl waits while robots.txt is unavailable, reports that, and requests no page meanwhile', async () => {
     const site = await siteOf({
       '/robots.txt': (_, response) => void response.writeHead(503).end(),
       '/': page('Start', 'The siskin page is not to be fetched yet.'),
@@ -190,7 +190,7 @@ describe('a crawl', () => {
     expect([(await status()).status, site.hits.get('/')]).toEqual(['cancelled', undefined]);
   });
 
-  it('ends with reasons on a site with slow, endless, compressed-bomb or mislabelled responses', async () => {
+  it('a crawl ends with reasons on a site with slow, endless, compressed-bomb or mislabelled responses', async () => {
     const html = { 'content-type': 'text/html' };
     const site = await siteOf({
       '/': page('Start', 'The shrike has a page that can be read.', [
@@ -242,7 +242,7 @@ describe('a crawl', () => {
     });
   });
 
-  it('fails on a private address with the reason, without opening a connection', async () => {
+  it('a crawl fails on a private address with the reason, without opening a connection', async () => {
     const done = await crawl('http://169.254.169.254/latest/');
     expect([done.status, done.error]).toEqual(['failed', expect.stringContaining('private network')]);
   });
@@ -291,7 +291,7 @@ describe('a crawl whose workflow an operator terminated', () => {
 });
 
 describe('a crawl of a site that was crawled before', () => {
-  it('indexes changed pages, keeps unchanged ones with their tags, and removes missing ones', async () => {
+  it('a repeated crawl indexes changed pages, keeps unchanged ones with their tags, and removes missing ones', async () => {
     const tagged =
       (text: string, links: string[]): Reply =>
       (request, response) => {
@@ -352,7 +352,7 @@ describe('a crawl of a site that was crawled before', () => {
 });
 
 describe('a crawled page', () => {
-  it('answers nothing after it was deleted, until a new crawl finds it again', async () => {
+  it('a crawled page answers nothing after it was deleted, until a new crawl finds it again', async () => {
     const site = await siteOf({ '/': page('Whimbrel', 'The whimbrel deposit is guaranteed by the state.') });
     await crawl(site.url);
     const { page_id } = await pageAt(`${site.url}/`);
@@ -389,7 +389,7 @@ describe('prune', () => {
   const prune = async (body: object = {}) =>
     (await shared.request('POST', `/orgs/${org.orgId}/knowledge-base/prune`, { token, body })).body;
 
-  it('reports passages without a page, pages without passages and old generations, and removes them on request', async () => {
+  it('pruning reports passages without a page, pages without passages and old generations, and removes them on request', async () => {
     const site = await siteOf({
       '/': page('Start', 'The smew account has a start page.', ['/whole', '/half', '/lost']),
       '/whole': page('Whole', 'The smew page that is whole stays as it is.'),

@@ -169,13 +169,13 @@ describe('a worker that is killed while it stores one batch of pages and fetches
     await until(async () => (await left()) === 0, 'the addresses of the crawl to be dropped');
   });
 
-  it('leaves no half-written page, even when that page cannot be fetched again', async () => {
+  it('a killed worker leaves no half-written page, even when that page cannot be fetched again', async () => {
     expect(await second!.ended()).toMatchObject({ status: 'completed', pages_unchanged: 3, pages_skipped: 1 });
     await expectEachOnce(second!, 4);
     expect(await second!.answer('What is stonechat number 1 about?')).toContain('number 1');
   });
 
-  it('leaves the old pages when they were to be replaced and the site fails afterwards', async () => {
+  it('a killed worker leaves the old pages when they were to be replaced and the site fails afterwards', async () => {
     await until(async () => replacingSite!.hits.has('/robots.txt'), 'the site to be asked for its rules again');
     await third!.cancel();
     expect((await third!.ended()).status).toBe('cancelled');
@@ -206,13 +206,13 @@ describe('a crawl whose worker was killed', () => {
     return status === 202;
   }
 
-  it('accepts a cancellation (202) before Temporal has noticed the crash', async () => {
+  it('a crawl whose worker was killed accepts a cancellation (202) before Temporal has noticed the crash', async () => {
     await until(isTakenAtOnce, 'a cancel to be taken at once');
   });
 });
 
 describe('a quota that is reached while the next batch is being fetched', () => {
-  it('ends the crawl with exactly that many pages, and the crawl’s error says so', async () => {
+  it('a quota that is reached ends the crawl with exactly that many pages, and the crawl’s error says so', async () => {
     const site = await siteOf(manyPages(110, 'redstart'));
     await startWorker({ LIMITS: `sandbox_pages=${quota}` });
     const done = await crawler.crawl(site.url, { max_pages: 150 });
@@ -223,7 +223,7 @@ describe('a quota that is reached while the next batch is being fetched', () => 
     await expectEachOnce(crawler, quota);
   });
 
-  it('ends a replacement without effect: the old pages stay', async () => {
+  it('a quota that is reached ends a replacement without effect: the old pages stay', async () => {
     const old = await siteOf({ '/': page('Old', 'The dunnock rate is one percent a year.') });
     const site = await siteOf(manyPages(110, 'dunnock'));
     await startWorker({ LIMITS: `sandbox_pages=${quota}` });
@@ -236,7 +236,7 @@ describe('a quota that is reached while the next batch is being fetched', () => 
 });
 
 describe('a page that is deleted while a crawl writes its new version', () => {
-  it('stays deleted, and none of its passages, rows or links is left', async () => {
+  it('a deleted page stays deleted, and none of its passages, rows or links is left', async () => {
     const site = await siteOf(manyPages(2, 'ouzel'));
     const worker = await holdingWorker([[crawler, 3]]);
     await crawler.crawl(site.url);
@@ -260,7 +260,7 @@ describe('a page that is deleted while a crawl writes its new version', () => {
 });
 
 describe('an embedding model that does not answer', () => {
-  it('lets pages answer by their words; the status counts the waiting pages, which are embedded once the model answers', async () => {
+  it('an unavailable embedding model lets pages answer by their words; the status counts the waiting pages, which are embedded once the model answers', async () => {
     const model = await startOpenAiServer();
     try {
       const site = await siteOf(manyPages(5, 'pintail'));
@@ -295,7 +295,7 @@ describe('an embedding model that does not answer', () => {
 });
 
 describe('crawls that are started at the same time in two processes', () => {
-  it('become one crawl, and the other requests are refused', async () => {
+  it('crawls that are started at the same time in two processes become one crawl, and the other requests are refused', async () => {
     const owed: ServerResponse[] = [];
     const site = await siteOf({ '/': (_, response) => void owed.push(response) });
     const { token } = await apis[0].newKey(crawler.org);

@@ -240,7 +240,7 @@ describe('sitemaps', () => {
 });
 
 describe('a crawl that is cancelled while the site does not answer', () => {
-  it('ends as cancelled, and closes the open connection', async () => {
+  it('a cancelled crawl ends as cancelled, and closes the open connection', async () => {
     const owed: ServerResponse[] = [];
     const site = await siteOf({
       '/': page('Start', 'The start of the twite is stored before.', ['/hang']),
@@ -301,7 +301,7 @@ describe('a set of pages that replaces another one', () => {
     expect(await crawler.answer('How much is the redwing fee?')).toContain('one euro');
   }
 
-  it('stays unused when the site starts to fail, so that an outage removes no page that answers', async () => {
+  it('a replacing set of pages stays unused when the site starts to fail, so that an outage removes no page that answers', async () => {
     const site = await siteOf({ ...old });
     await crawler.crawl(site.url);
     Object.assign(site.pages, { ...fresh, '/office': broken });
@@ -316,7 +316,7 @@ describe('a set of pages that replaces another one', () => {
     expect(await crawler.orphans()).toEqual([]);
   });
 
-  it('stays unused when many pages of the new site fail, but not because of a link that never worked', async () => {
+  it('a replacing set of pages stays unused when many pages of the new site fail, but not because of a link that never worked', async () => {
     await crawler.crawl((await siteOf({ ...old })).url);
     const other = await siteOf({ ...fresh, '/office': broken, '/fees': broken });
     const done = await crawler.crawl(other.url, { replace: true });

@@ -95,7 +95,7 @@ describe('a page that moved and changed its text', () => {
       ['/limits'],
     ],
     ['and linked there before the old one is come to', redirect('/limits/'), ['/limits/', '/links']],
-  ])('%s, keeps its tags', async (_, away, links) => {
+  ])('a page that moved and changed its text keeps its tags: it moved %s', async (_, away, links) => {
     const start = (to: string[]) => page('Start', 'The whimbrel bank has a start page.', to);
     const site = await siteOf({
       '/': start(['/limits']),
@@ -201,7 +201,7 @@ describe('a site in maintenance', () => {
   it.each([
     ['a redirect that is not for good', 302],
     ['a refusal', 403],
-  ])('announced by %s loses no answer, even in a replacing crawl', async (_, code) => {
+  ])('maintenance announced by %s loses no answer, even in a replacing crawl', async (_, code) => {
     const site = await siteOf(whole());
     await crawler.crawl(site.url);
     const away = status(code, { location: '/maintenance' });
@@ -248,7 +248,7 @@ describe('a page whose URL no longer has its text', () => {
 });
 
 describe('a page whose canonical link names another page', () => {
-  it('stays when the other page leads back, is forbidden, fails, or is a front page that every page names', async () => {
+  it('a page that names another one stays when the other page leads back, is forbidden, fails, or is a front page that every page names', async () => {
     const names = (name: string, to: string) =>
       page(name, `The dunlin text called ${name} is here.`, [], `<link rel="canonical" href="${to}">`);
     const site = await siteOf({
@@ -280,7 +280,7 @@ describe('a site whose pages are all copies of another site’s', () => {
 });
 
 describe('the status of crawls in both modes', () => {
-  it('shows the running crawl, or the crawl whose id is given', async () => {
+  it('the status of crawls in both modes shows the running crawl, or the crawl whose id is given', async () => {
     const { org } = crawler;
     await shared.goLive(org);
     const live = await newCrawler(shared, { org, mode: 'live' });

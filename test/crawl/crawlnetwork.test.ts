@@ -143,7 +143,7 @@ describe('a host name whose DNS answer changes (DNS rebinding)', () => {
     ['127.0.0.1.nip.test', '127.0.0.1'],
     ['meta.test', '169.254.169.254'],
     ['xn--mnchen-3ya.test', '127.0.0.1'],
-  ])('or that always resolved to a private address, %s, is not reached', async (name, address) => {
+  ])('a name that always resolved to a private address, %s, is not reached', async (name, address) => {
     const service = await otherSite({ '*': 'The wigeon keeps a secret here.' });
     dns.names = { [name]: [address] };
     const done = await crawler.crawl(
@@ -163,7 +163,7 @@ describe('a host name whose DNS answer changes (DNS rebinding)', () => {
 });
 
 describe('a host that does not exist', () => {
-  it('ends the crawl at once with its name in the error; a replacing crawl keeps the old pages', async () => {
+  it('a host that does not exist ends the crawl at once with its name in the error; a replacing crawl keeps the old pages', async () => {
     site.pages = { '/': page('Start', 'The pochard stays where it is.') };
     expect(await crawler.crawl(site.url)).toMatchObject({ status: 'completed', pages_processed: 1 });
     const done = await crawler.crawl('http://mistyped.test/help', { replace: true });

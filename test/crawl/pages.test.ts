@@ -387,14 +387,14 @@ describe('the content hash', () => {
      <body data-built="${nonce}"><main><h1>Fees</h1>${body}</main><!-- ${nonce} --></body></html>`;
   const hash = async (html: string): Promise<string> => (await read(html)).contentHash;
 
-  it('stays the same when only nonces, scripts, comments, attributes, URLs or blanks change', async () => {
+  it('the content hash stays the same when only nonces, scripts, comments, attributes, URLs or blanks change', async () => {
     const one = await hash(page('a1', '<p class="x">The card costs <a href="/c?s=1">59 EUR</a>.</p>'));
     const two = await hash(page('b2', '\n <p id="y">The   card\n costs <a href="/c?s=2">59 EUR</a>.</p>\n'));
     expect(one).toMatch(/^[0-9a-f]{64}$/);
     expect(two).toBe(one);
   });
 
-  it('changes with a word, a heading, a table cell or the title', async () => {
+  it('the content hash changes with a word, a heading, a table cell or the title', async () => {
     const table = (value: string): string =>
       `<table><tr><th>Card</th><th>Fee</th></tr><tr><td>Gold</td><td>${value}</td></tr></table>`;
     const variants = [
@@ -518,7 +518,7 @@ describe('processes that read pages', () => {
     await own.close();
   });
 
-  it('end a page that exceeds the memory limit with out_of_memory, and read the pages queued behind it', async () => {
+  it('processes that read pages end a page that exceeds the memory limit with out_of_memory, and read the pages queued behind it', async () => {
     const own = createPages({ timeoutMs: 100_000, memoryMb: 170 });
     const bomb = { url, body: Buffer.from('<b>x<i>y</i></b>'.repeat(700_000)) };
     const [first, second, third] = await Promise.all([
@@ -530,7 +530,7 @@ describe('processes that read pages', () => {
     await own.close();
   });
 
-  it('end a running and a queued page on the caller’s signal, with the signal’s reason', async () => {
+  it('processes that read pages end a running and a queued page on the caller’s signal, with the signal’s reason', async () => {
     const own = createPages({ timeoutMs: 100_000 });
     const abort = new AbortController();
     const reading = own.read(endless, { signal: abort.signal });

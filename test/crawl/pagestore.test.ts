@@ -104,7 +104,7 @@ describe('a page', () => {
     expect([await stored(crawl), index.rows()]).toEqual([[], []]);
   });
 
-  it('answers by its words at once, and is embedded when its crawl ends or has run for two minutes', async () => {
+  it('a page answers by its words at once, and is embedded when its crawl ends or has run for two minutes', async () => {
     const { search } = newIndex();
     const embedding = { model: 'm' };
     const crawl = await begin();
@@ -140,7 +140,7 @@ const prune = (search: Search, org_id: string, orphans: Orphan[]) =>
   removeOrphans(search, { org_id, mode: 'test', orphans }, signal);
 
 describe('pruning that overlaps with a crawl', () => {
-  it('removes nothing that the crawl has written since the orphans were listed', async () => {
+  it('pruning that overlaps with a crawl removes nothing that the crawl has written since the orphans were listed', async () => {
     const index = newIndex();
     const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const urls = Array.from({ length: 5 }, (_, i) => `https://a.example/${i}`);
@@ -163,7 +163,7 @@ describe('pruning that overlaps with a crawl', () => {
     expect(index.rows().length).toBe(5);
   });
 
-  it('keeps a page that the crawl has found unchanged since the orphans were listed', async () => {
+  it('pruning that overlaps with a crawl keeps a page that the crawl has found unchanged since the orphans were listed', async () => {
     const index = newIndex();
     const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const first = await begin();
@@ -180,7 +180,7 @@ describe('pruning that overlaps with a crawl', () => {
     expect(await stored(second)).toEqual([['https://a.example/', ['same']]]);
   });
 
-  it('prevents a generation that was started earlier from being published', async () => {
+  it('pruning that overlaps with a crawl prevents a generation that was started earlier from being published', async () => {
     const index = newIndex();
     const crawl = await begin();
     const store = createPageStore({
@@ -250,7 +250,7 @@ describe('the frontier of a crawl', () => {
   const now = new Date();
   const found = Array.from({ length: 2_500 }, (_, n) => ({ url: `https://a.example/${n}`, depth: 1 }));
 
-  it('takes the first new URLs, as many as there is room for', async () => {
+  it('the frontier of a crawl takes the first new URLs, as many as there is room for', async () => {
     const crawlId = newId('crawl');
     expect(await addToFrontier(crawlId, found.slice(0, 10), now)).toBe(10);
     expect(await addToFrontier(crawlId, found, now, 0)).toBe(0);
@@ -260,7 +260,7 @@ describe('the frontier of a crawl', () => {
     expect(new Set(entries.map(({ url }) => url))).toEqual(new Set(found.slice(0, 1_515).map(({ url }) => url)));
   });
 
-  it('holds back URLs that are to be requested later, until their time', async () => {
+  it('the frontier of a crawl holds back URLs that are to be requested later, until their time', async () => {
     const crawlId = newId('crawl');
     expect(await nextDue(crawlId)).toBeUndefined();
     await addToFrontier(crawlId, found.slice(0, 2), now);

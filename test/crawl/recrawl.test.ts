@@ -202,7 +202,7 @@ describe('POST /crawl with every_hours', () => {
 });
 
 describe('the firing of a schedule', () => {
-  it('crawls the site as a request does, without indexing unchanged pages again', async () => {
+  it('the firing of a schedule crawls the site as a request does, without indexing unchanged pages again', async () => {
     const site = await siteOf({
       '/': page('Bunting', 'The bunting branch is on the market square.', ['/hours']),
       '/hours': page('Hours', 'The bunting branch opens at eight.'),

@@ -77,7 +77,7 @@ function gate() {
 }
 
 describe('two concurrent changes of one schedule', () => {
-  it('end with the state of the record, even when the older change writes to Temporal last', async () => {
+  it('concurrent changes of a schedule end with the state of the record, even when the older change writes to Temporal last', async () => {
     const org = newId('org');
     const { _id } = await put(org, 6);
     const [reached, held] = [gate(), gate()];
@@ -96,7 +96,7 @@ describe('two concurrent changes of one schedule', () => {
     expect([table.get(_id), changes]).toEqual([12, ['put 6', 'put 12', 'put 12']]);
   });
 
-  it('leave nothing in Temporal or MongoDB when the newer one is the removal', async () => {
+  it('concurrent changes of a schedule leave nothing in Temporal or MongoDB when the newer one is the removal', async () => {
     const org = newId('org');
     const { _id } = await put(org, 6);
     const [reached, held] = [gate(), gate()];
@@ -115,7 +115,7 @@ describe('two concurrent changes of one schedule', () => {
     expect(table.has(_id)).toBe(false);
   });
 
-  it('create a new schedule after a removal, and the removal’s later steps do not affect it', async () => {
+  it('concurrent changes of a schedule create a new schedule after a removal, and the removal’s later steps do not affect it', async () => {
     const org = newId('org');
     const first = await put(org, 6);
     await remove(org, first._id);
@@ -130,7 +130,7 @@ describe('two concurrent changes of one schedule', () => {
 });
 
 describe('a firing of a schedule', () => {
-  it('starts one crawl even when it runs twice, sequentially or concurrently', async () => {
+  it('a firing of a schedule starts one crawl even when it runs twice, sequentially or concurrently', async () => {
     const org = newId('org');
     const { _id: scheduleId } = await put(org, 6);
     const { activities, run } = activitiesWith();
@@ -148,7 +148,7 @@ describe('a firing of a schedule', () => {
     expect(await run(activities.beginRecrawl, { ...firing, firing: newId('request') })).toEqual({ state: 'gone' });
   });
 
-  it('starts no crawl while the schedule is being removed', async () => {
+  it('a firing of a schedule starts no crawl while the schedule is being removed', async () => {
     const org = newId('org');
     const { _id } = await put(org, 6);
     const crawl = crawlOf(org, newId('request'));
@@ -162,7 +162,7 @@ describe('a firing of a schedule', () => {
 });
 
 describe('concurrent requests for a schedule of one site', () => {
-  it('create one schedule, and the other requests find a crawl running', async () => {
+  it('concurrent requests create one schedule, and the other requests find a crawl running', async () => {
     const org = newId('org');
     const asked = await Promise.allSettled(
       [1, 2, 3, 4].map((every_hours) => {
@@ -181,7 +181,7 @@ describe('concurrent requests for a schedule of one site', () => {
 });
 
 describe('the crawl that a cancel request selects', () => {
-  it('stays the same when the request is repeated, however it ended and whatever crawl runs by then', async () => {
+  it('the crawl to cancel stays the same when the request is repeated, however it ended and whatever crawl runs by then', async () => {
     const orgId = newId('org');
     const started = async () => {
       const crawl = crawlOf(orgId);

@@ -141,7 +141,7 @@ describe('a page without static text', () => {
     expect(shop.paths()).toEqual(['/old', '/middle', '/new']);
   });
 
-  it('reports whether all its requests were answered', async () => {
+  it('a page without static text reports whether all its requests were answered', async () => {
     const shop = await site({
       '/': scripted(`(await fetch('/data')).text()`),
       '/fails': scripted(`(await fetch('/missing')).text()`),
@@ -292,7 +292,7 @@ describe('what a rendered page can reach', () => {
 });
 
 describe('a misbehaving page', () => {
-  it('ends at its time limit when its script never ends, and the next page works', async () => {
+  it('a misbehaving page ends at its time limit when its script never ends, and the next page works', async () => {
     const shop = await site({ '/': '<main></main><script>for (;;);</script>', '/app': app, '/data': data });
     const made = renderer([shop], { limits: { timeoutMs: 12_000, settleMs: 6_000 } });
     expect(await reasonOf(made.render(shop.url))).toBe('timed_out');
@@ -309,7 +309,7 @@ describe('a misbehaving page', () => {
     expect(await reasonOf(made.render(`${shop.url}/grows`))).toBe('too_large');
   });
 
-  it('stops loading at its limit of bytes, and is read with what has loaded', async () => {
+  it('a misbehaving page stops loading at its limit of bytes, and is read with what has loaded', async () => {
     const shop = await site({
       '/': scripted(`{
         let got = 0;
@@ -344,7 +344,7 @@ describe('a misbehaving page', () => {
     expect(await textOf(made, `${shop.url}/app`)).toBe('Text from a script');
   });
 
-  it('fails with the reason of the caller’s abort signal', async () => {
+  it('a misbehaving page fails with the reason of the caller’s abort signal', async () => {
     const shop = await site({ '/': () => undefined, '/app': app, '/data': data });
     const made = renderer([shop]);
     const stop = new AbortController();

@@ -58,7 +58,7 @@ describe('a page that needs JavaScript', () => {
     expect(await crawler.answer('What does a transfer abroad cost?')).toContain('four euros and fifty cents');
   });
 
-  it('keeps answering while its data is unavailable, and is removed when it is really empty', async () => {
+  it('a page that needs JavaScript keeps answering while its data is unavailable, and is removed when it is really empty', async () => {
     const site = await siteOf({
       '/': page('Start', 'Where everything begins, and where the other page is linked.', ['/app']),
       '/app': shell('/app.js'),
@@ -82,7 +82,7 @@ describe('a page that needs JavaScript', () => {
     expect(entries.map(({ source_url }: { source_url: string }) => source_url)).not.toContain(`${site.url}/app`);
   });
 
-  it('obeys robots.txt, follows its script’s redirect, and is aborted when its script never ends', async () => {
+  it('a page that needs JavaScript obeys robots.txt, follows its script’s redirect, and is aborted when its script never ends', async () => {
     const site = await siteOf({
       '/robots.txt': 'User-agent: *\nDisallow: /private',
       '/': page('Start', 'Where everything begins, and where the other pages are linked.', [

@@ -111,7 +111,7 @@ describe('a host that asks for a pause', () => {
 });
 
 describe('concurrent crawls of one host', () => {
-  it('share two concurrent requests', async () => {
+  it('concurrent crawls of one host share two concurrent requests', async () => {
     const owed: ServerResponse[] = [];
     let [open, most] = [0, 0];
     const site = await siteOf({
@@ -144,7 +144,7 @@ describe('concurrent crawls of one host', () => {
 describe('a host', () => {
   const hostsOf = (now = 0) => createHosts(() => new Date(now), 2);
 
-  it('serves subresources of a page (scripts, styles) while other pages wait for its pause', async () => {
+  it('a host serves subresources of a page (scripts, styles) while other pages wait for its pause', async () => {
     // The clock stands still, so that no page gets its turn.
     const host = hostsOf().of('https://site.example/');
     host.setDelay('https://site.example', 2_000);

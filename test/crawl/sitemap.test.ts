@@ -29,7 +29,7 @@ const noise = (length: number): string => {
 };
 
 describe('readSitemap', () => {
-  it('reads page URLs, trims blanks and decodes entities', async () => {
+  it('readSitemap reads page URLs, trims blanks and decodes entities', async () => {
     const text = `\ufeff  <?xml version="1.0"?><!-- c --><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
       <url><lastmod> 2026-11-21 </lastmod><loc>\n https://example.com/a?b=1&amp;c=2 \n</loc><priority>0.5</priority></url>
       <url><loc><![CDATA[https://example.com/d?e&f]]></loc><lastmod>2026-11-21T10:00:00+01:00</lastmod></url>
@@ -40,21 +40,21 @@ describe('readSitemap', () => {
     });
   });
 
-  it('ignores URLs of images, videos and translations, whatever the XML prefixes', async () => {
+  it('readSitemap ignores URLs of images, videos and translations, whatever the XML prefixes', async () => {
     const text = `<s:urlset xmlns:s="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:i="x" xmlns:xhtml="y">
       <s:url><i:image><i:loc>https://example.com/p.png</i:loc></i:image><s:loc>https://example.com/a</s:loc>
       <xhtml:link rel="alternate" hreflang="de" href="https://example.com/de"/></s:url></s:urlset>`;
     expect(await locs(text)).toEqual(['https://example.com/a']);
   });
 
-  it('reads a sitemap index', async () => {
+  it('readSitemap reads a sitemap index', async () => {
     expect(await read(index(`${site}/1.xml`, `${site}/2.xml.gz`))).toEqual({
       kind: 'index',
       entries: [`${site}/1.xml`, `${site}/2.xml.gz`],
     });
   });
 
-  it('reads plain text with one URL per line', async () => {
+  it('readSitemap reads plain text with one URL per line', async () => {
     const text = `\ufeff${site}/a\r\n\r\n  ${site}/b  \n${site}/c`;
     expect(await read(text)).toEqual({
       kind: 'text',
@@ -68,11 +68,11 @@ describe('readSitemap', () => {
     ['UTF-16, big end first', () => Buffer.from(`\ufeff${urlset(`${site}/é`)}`, 'utf16le').swap16()],
     ['Latin-1, as declared', () => Buffer.from(urlset(`${site}/é`).replace('UTF-8', 'ISO-8859-1'), 'latin1')],
     ['a declared charset that does not exist', () => Buffer.from(urlset(`${site}/é`).replace('UTF-8', 'klingon'))],
-  ])('decodes %s', async (_label, make) =>
+  ])('readSitemap decodes %s', async (_label, make) =>
     expect(await read(make())).toEqual({ kind: 'urlset', entries: [`${site}/é`] }),
   );
 
-  it('keeps a character that is split between two chunks', async () => {
+  it('readSitemap keeps a character that is split between two chunks', async () => {
     const urls = Array.from({ length: 20_000 }, (_, n) => `${site}/éüß/${n}`);
     expect(await locs(urlset(...urls))).toEqual(urls);
     expect(await locs(gzipSync(urlset(...urls)))).toEqual(urls);
@@ -104,12 +104,12 @@ describe('readSitemap', () => {
       [],
       'broken',
     ],
-  ])('handles malformed input: %s', async (_label, text, expected, stopped) => {
+  ])('readSitemap handles malformed input: %s', async (_label, text, expected, stopped) => {
     const found = await read(text);
     expect({ locs: found.entries, stopped: found.stopped }).toEqual({ locs: expected, stopped });
   });
 
-  it('repairs a bare ampersand wherever a chunk of the file ends', async () => {
+  it('readSitemap repairs a bare ampersand wherever a chunk of the file ends', async () => {
     const urls = Array.from(
       { length: 9_000 },
       (_, n) => [`${site}/${n}?a=1&b=2&#233;&lt`, `${site}/${n}?a=1&b=2é&lt`] as const,
@@ -118,13 +118,13 @@ describe('readSitemap', () => {
     expect(await locs(text)).toEqual(urls.map(([, meant]) => `${meant}&`));
   });
 
-  it('expands no entity that the file declares, and reads no file for one', async () => {
+  it('readSitemap expands no entity that the file declares, and reads no file for one', async () => {
     const doctype = `<!DOCTYPE urlset [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>`;
     const text = `${doctype}<urlset><url><loc>${site}/&b;</loc></url><url><loc>${site}/&f;</loc></url></urlset>`;
     expect(await locs(text)).toEqual([`${site}/&b;`, `${site}/&f;`]);
   });
 
-  it('decompresses a compression bomb only up to the limit', async () => {
+  it('readSitemap decompresses a compression bomb only up to the limit', async () => {
     const bomb = gzipSync(
       Buffer.concat([Buffer.from(urlset(`${site}/a`).slice(0, -9)), Buffer.alloc(64 * 1024 * 1024, ' ')]),
     );
@@ -139,7 +139,7 @@ describe('readSitemap', () => {
     expect(bytes).toBe(maxBytes);
   });
 
-  it('reads a file of exactly the largest size completely', async () => {
+  it('readSitemap reads a file of exactly the largest size completely', async () => {
     const text = urlset(`${site}/a`);
     expect((await read(text, { maxBytes: text.length })).stopped).toBeUndefined();
     expect((await read(text, { maxBytes: text.length - 1 })).stopped).toBe('too_large');
@@ -151,11 +151,11 @@ describe('readSitemap', () => {
     ['an attribute without end', `<urlset><url a="${'a'.repeat(3_000_000)}`],
     ['a line without end', 'a'.repeat(3_000_000)],
     ['elements without end inside each other', '<urlset>' + '<url>'.repeat(500_000)],
-  ])('treats %s as broken', async (_label, text) =>
+  ])('readSitemap treats %s as broken', async (_label, text) =>
     expect(await read(text)).toMatchObject({ entries: [], stopped: 'broken' }),
   );
 
-  it('reads at most 50,000 URLs, or fewer on request', async () => {
+  it('readSitemap reads at most 50,000 URLs, or fewer on request', async () => {
     const urls = Array.from({ length: maxSitemapUrls + 1 }, (_, n) => `${site}/${n}`);
     const all = await read(urlset(...urls));
     expect([all.entries.length, all.stopped]).toEqual([maxSitemapUrls, 'too_many']);
@@ -164,7 +164,7 @@ describe('readSitemap', () => {
     expect(few).toEqual({ kind: 'text', entries: urls.slice(0, 3), stopped: 'too_many' });
   });
 
-  it('rejects with the signal’s reason', async () => {
+  it('readSitemap rejects with the signal’s reason', async () => {
     const signal = AbortSignal.abort(new Error('shutting down'));
     await expect(readSitemap(Buffer.from(urlset(`${site}/a`)), { signal })).rejects.toThrow('shutting down');
   });
@@ -189,7 +189,7 @@ describe('walkSitemaps', () => {
     return { ...result, fetched: fetched.map((url) => new URL(url).pathname) };
   };
 
-  it('follows indexes, merges spellings of a URL, and leaves out other sites and missing files', async () => {
+  it('walkSitemaps follows indexes, merges spellings of a URL, and leaves out other sites and missing files', async () => {
     const found = await walk({
       '/sitemap.xml': index(`${site}/a.xml`, '/b.xml', `${site}/missing.xml`, `${site}/a.xml#again`),
       '/a.xml': urlset(`${site}/1?utm_source=x`, 'https://other.example/2', 'mailto:x', `${site}/1#top`),
@@ -200,7 +200,7 @@ describe('walkSitemaps', () => {
     expect([found.files, found.problems]).toEqual([4, []]);
   });
 
-  it('stops at indexes deeper than two levels and at loops, with a reason', async () => {
+  it('walkSitemaps stops at indexes deeper than two levels and at loops, with a reason', async () => {
     const deep = await walk({
       '/sitemap.xml': index('/1.xml'),
       '/1.xml': index('/2.xml', '/sitemap.xml'),
@@ -212,7 +212,7 @@ describe('walkSitemaps', () => {
     expect(deep.problems).toEqual([{ url: `${site}/2.xml`, reason: expect.stringContaining('deep') }]);
   });
 
-  it('stops at its limits of pages and files', async () => {
+  it('walkSitemaps stops at its limits of pages and files', async () => {
     const files = Object.fromEntries(
       Array.from({ length: 9 }, (_, n) => [`/${n}.xml`, urlset(`${site}/p${n}`, `${site}/q${n}`)]),
     );
@@ -225,7 +225,7 @@ describe('walkSitemaps', () => {
     expect(few.problems).toEqual([{ url: `${site}/2.xml`, reason: expect.stringContaining('too many') }]);
   });
 
-  it('reports the broken sitemap and keeps the others', async () => {
+  it('walkSitemaps reports the broken sitemap and keeps the others', async () => {
     const found = await walk({
       '/sitemap.xml': index('/a.xml', '/b.xml'),
       '/a.xml': '<urlset><url',
@@ -235,7 +235,7 @@ describe('walkSitemaps', () => {
     expect(found.problems).toEqual([{ url: `${site}/a.xml`, reason: expect.stringContaining('broken') }]);
   });
 
-  it('ends with a problem when very many pages are forbidden', async () => {
+  it('walkSitemaps ends with a problem when very many pages are forbidden', async () => {
     const urls = Array.from({ length: 300 }, (_, n) => `${site}/${n}`);
     let judged = 0;
     const allowed = (url: string) => (judged += 1) > 0 && url === urls[0];
@@ -244,7 +244,7 @@ describe('walkSitemaps', () => {
     expect(found.problems).toEqual([{ url: `${site}/sitemap.xml`, reason: expect.stringContaining('forbids') }]);
   });
 
-  it('yields to the event loop, however long the check of a URL takes', async () => {
+  it('walkSitemaps yields to the event loop, however long the check of a URL takes', async () => {
     const urls = Array.from({ length: 20 }, (_, n) => `${site}/${n}`);
     let [judged, turns] = [0, 0];
     const turn = (): void => {
@@ -263,7 +263,7 @@ describe('walkSitemaps', () => {
     expect(turns).toBeGreaterThanOrEqual(urls.length - 2);
   });
 
-  it('starts no file after its deadline, and reports why a file is unavailable', async () => {
+  it('walkSitemaps starts no file after its deadline, and reports why a file is unavailable', async () => {
     const files = { '/sitemap.xml': index('/a.xml', '/b.xml'), '/a.xml': urlset(`${site}/1`) };
     const late = await walk(files, { isLate: () => true });
     expect([late.files, late.problems]).toEqual([

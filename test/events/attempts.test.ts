@@ -140,7 +140,7 @@ describe('a destination', () => {
     expect(await destinations(orgId)).toMatchObject([{ status: 'failing' }]);
   });
 
-  it('starts a new period of five days when the settings are saved', async () => {
+  it('a destination starts a new period of five days when the settings are saved', async () => {
     const receiver = await newReceiver(status(500));
     const orgId = await newOrg(receiver.url);
     await sendSome(orgId, (await planned(orgId)).line);
@@ -198,7 +198,7 @@ describe('a destination', () => {
 });
 
 describe('an attempt that another attempt has overtaken', () => {
-  it('changes nothing when it fails', async () => {
+  it('an overtaken attempt changes nothing when it fails', async () => {
     const receiver = await newReceiver();
     const { orgId, line } = await planned(await newOrg(receiver.url));
     let owed: ServerResponse | undefined;
@@ -215,7 +215,7 @@ describe('an attempt that another attempt has overtaken', () => {
     expect(new Set(receiver.received.slice(0, 2).map(({ headers }) => headers['webhook-id'])).size).toBe(1);
   });
 
-  it('counts as delivered when it was accepted and the other one was not', async () => {
+  it('an overtaken attempt counts as delivered when it was accepted and the other one was not', async () => {
     const receiver = await newReceiver(hang);
     const { orgId, line } = await planned(await newOrg(receiver.url));
     let late: (() => void) | undefined;

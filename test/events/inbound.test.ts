@@ -56,7 +56,7 @@ describe('processInbound', () => {
   const statuses = async (orgId: string) =>
     (await InboundModel.find({ org_id: orgId }).sort({ _id: 1 }).lean()).map(({ status }) => status);
 
-  it('keeps the order of each lane, runs lanes concurrently, and deletes the bodies of processed events', async () => {
+  it('processInbound keeps the order of each lane, runs lanes concurrently, and deletes the bodies of processed events', async () => {
     const orgId = newId('org');
     for (const body of ['a1', 'a2', 'a3']) await stored(orgId, 'a', body);
     await stored(orgId, 'b', 'b1');
@@ -73,7 +73,7 @@ describe('processInbound', () => {
     expect(await InboundModel.countDocuments({ org_id: orgId, status: 'processed', body: '' })).toBe(4);
   });
 
-  it('stores concurrent events in one batch, and one of several with the same key', async () => {
+  it('processInbound stores concurrent events in one batch, and one of several with the same key', async () => {
     const orgId = newId('org');
     now = start;
     const key = randomUUID();
@@ -88,7 +88,7 @@ describe('processInbound', () => {
     expect(bodies.toSorted()).toEqual(stored);
   });
 
-  it('processes an event of another lane while a handler is running, and makes its own lane wait', async () => {
+  it('processInbound processes an event of another lane while a handler is running, and makes its own lane wait', async () => {
     const orgId = newId('org');
     now = start;
     await stored(orgId, 'a', 'a1');
@@ -107,7 +107,7 @@ describe('processInbound', () => {
     expect(seen).toEqual(['b1', 'a1', 'a2']);
   });
 
-  it('retries a failed event, delays only its lane, and finally gives it up', async () => {
+  it('processInbound retries a failed event, delays only its lane, and finally gives it up', async () => {
     const orgId = newId('org');
     now = start;
     await stored(orgId, 'a', 'bad');
@@ -134,7 +134,7 @@ describe('processInbound', () => {
     });
   });
 
-  it('ignores the result of an attempt that another attempt has overtaken', async () => {
+  it('processInbound ignores the result of an attempt that another attempt has overtaken', async () => {
     const orgId = newId('org');
     now = start;
     const id = await stored(orgId, 'a', 'x');
@@ -149,7 +149,7 @@ describe('processInbound', () => {
     expect(await InboundModel.findById(id).lean()).toMatchObject({ status: 'processed', outcome: 'the later one' });
   });
 
-  it('ignores an event of a provider without handler, with the reason', async () => {
+  it('processInbound ignores an event of a provider without handler, with the reason', async () => {
     const orgId = newId('org');
     await stored(orgId, 'a', 'x');
     const deps = { clock: () => now, log: pino({ level: 'silent' }) } as unknown as InboundDeps;
@@ -238,7 +238,7 @@ describe('a worker that dies while it processes an event', () => {
     await removeDataDir(env);
   });
 
-  it('leaves its claimed events to the next one: tickets are resolved once, customers told once, lanes kept in order', async () => {
+  it('a dying worker leaves its claimed events to the next one: tickets are resolved once, customers told once, lanes kept in order', async () => {
     const faults: InboundFault[] = [
       'event claimed',
       'others settled',

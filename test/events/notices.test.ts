@@ -83,7 +83,7 @@ async function customer(org: Org) {
 }
 
 describe('a conversation that is escalated', () => {
-  it('notifies every member in the app, in Slack and by mail, with its id but without the customer’s words or name', async () => {
+  it('an escalation notifies every member in the app, in Slack and by mail, with its id but without the customer’s words or name', async () => {
     const org = await newOrg({ live: true, email_notifications: true });
     const bob = await joined(org);
     const { convId, email } = await newConversation(org, { name: 'Ada Byron' });
@@ -128,7 +128,7 @@ describe('a conversation that is escalated', () => {
     ]);
   });
 
-  it('notifies again when it is escalated again, and only the assignee if there is one', async () => {
+  it('an escalation notifies again when it is escalated again, and only the assignee if there is one', async () => {
     const org = await newOrg({ notify_on: [] });
     const bob = await joined(org);
     const { convId } = await newConversation(org);
@@ -162,7 +162,7 @@ describe('a conversation that is escalated', () => {
 });
 
 describe('a conversation that is assigned', () => {
-  it('notifies the new assignee, naming the author, but not for a self-assignment or an unchanged assignee', async () => {
+  it('an assignment notifies the new assignee, naming the author, but not for a self-assignment or an unchanged assignee', async () => {
     const org = await newOrg({ email_notifications: true });
     const bob = await joined(org);
     const { convId } = await newConversation(org);
@@ -183,7 +183,7 @@ describe('a conversation that is assigned', () => {
 });
 
 describe('a customer’s message to an assigned conversation', () => {
-  it('notifies the assignee once until it is read, and again after each reply of a member', async () => {
+  it('a message to an assignee notifies the assignee once until it is read, and again after each reply of a member', async () => {
     const org = await newOrg({ email_notifications: true });
     const ada = await customer(org);
     const convId = await ada.say('Hello?');
@@ -208,7 +208,7 @@ describe('a customer’s message to an assigned conversation', () => {
     await deliveries(org, all(6, 'suppressed'), '&kind=notification');
   });
 
-  it('notifies all members when the assignee has left', async () => {
+  it('a message to an assignee notifies all members when the assignee has left', async () => {
     const org = await newOrg({ notify_on: [] });
     const bob = await joined(org);
     const ada = await customer(org);
@@ -222,7 +222,7 @@ describe('a customer’s message to an assigned conversation', () => {
 });
 
 describe('a tool call that waits for a member’s approval', () => {
-  it('notifies all members once, over the chosen channels', async () => {
+  it('a tool call that waits for a member’s approval notifies all members once, over the chosen channels', async () => {
     const shop = await opened([{ tool: cancel, risk_tier: 'admin_approve' }]);
     await choose(shop.org, { email_notifications: true });
     const bob = await joined(shop.org);
@@ -243,7 +243,7 @@ describe('a tool call that waits for a member’s approval', () => {
 });
 
 describe('a delivery that was given up', () => {
-  it('notifies members with its id, and once per destination until that is read', async () => {
+  it('a delivery that was given up notifies members with its id, and once per destination until that is read', async () => {
     const receiver = await startReceiver(status(500));
     const org = await newSender(receiver.url);
     await choose(org, { email_notifications: true, notify_on: ['delivery_failed'] });

@@ -73,7 +73,7 @@ describe('what is sent to Linear', () => {
     ['a field', 'query { issue(id: "1") { headline } }', 'headline'],
     ['an argument', 'query { issue(key: "1") { id } }', 'key'],
     ['a type', 'mutation M($input: IssueInput!) { issueCreate(input: $input) { success } }', 'IssueInput'],
-  ])('would fail the check with %s that the schema lacks', async (_, query, name) => {
+  ])('a document with %s that Linear’s schema lacks fails the check', async (_, query, name) => {
     expect(
       validate(await schema, parse(query))
         .map(({ message }) => message)

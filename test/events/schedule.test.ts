@@ -105,7 +105,7 @@ describe('a receiver that accepts the fourth attempt', () => {
 });
 
 describe('a line of deliveries without a ticket', () => {
-  it('leaves neither the recipient’s address nor the mail server’s words in Temporal', async () => {
+  it('a line of deliveries without a ticket leaves neither the recipient’s address nor the mail server’s words in Temporal', async () => {
     const address = `${randomUUID()}@customer.example`;
     const who = { name: '', address: 'support@bank.example' };
     const words = {

@@ -152,7 +152,7 @@ describe('a ticket', () => {
     expect(await messagesOf(ticketId)).toHaveLength(2);
   });
 
-  it('sends Linear ids chosen by the client, the same in each attempt', async () => {
+  it('a ticket sends Linear ids chosen by the client, the same in each attempt', async () => {
     const { ticketId, all } = await ticket(org);
     await all('linear', 'delivered', 2);
     const inputs = system
@@ -265,7 +265,7 @@ describe('a credential that is refused while sending', () => {
 });
 
 describe('test mode', () => {
-  it('sends nothing to Slack and Linear, and stores the exact requests without secrets', async () => {
+  it('test mode sends nothing to Slack and Linear, and stores the exact requests without secrets', async () => {
     const own = await connected(['slack', 'linear'], { live: false });
     const [slackSent, linearSent] = [system.slack().sent.length, system.linear().sent.length];
     const { ticketId, all } = await ticket(own, 'test');

@@ -192,7 +192,7 @@ describe('PUT /orgs/{orgId}/integrations/linear', () => {
 });
 
 describe('the integrations commands of the command-line tool', () => {
-  it('connect with a key from stdin, test it, and disconnect', async () => {
+  it('the integrations commands connect with a key from stdin, test it, and disconnect', async () => {
     const own = await system.api().newOrg();
     const folder = await mkdtemp(join(tmpdir(), 'support-integrations-'));
     const cli = async (args: string[], input?: string) => {
@@ -490,7 +490,7 @@ describe('the token of a disconnected Slack workspace', () => {
 });
 
 describe('outbox_providers', () => {
-  it('accepts slack and linear once they are connected, and names the one that is not', async () => {
+  it('outbox_providers accepts slack and linear once they are connected, and names the one that is not', async () => {
     const own = await system.api().newOrg();
     const refused = await outbox(own, ['slack', 'linear']);
     expect([refused.status, refused.body.code]).toEqual([400, 'PROVIDER_NOT_CONNECTED']);
@@ -503,7 +503,7 @@ describe('outbox_providers', () => {
     expect((await outbox(own, ['slack'])).status).toBe(400);
   });
 
-  it('names only connected providers: disconnecting removes a name, and reconnecting does not restore it', async () => {
+  it('outbox_providers names only connected providers: disconnecting removes a name, and reconnecting does not restore it', async () => {
     const own = await system.api().newOrg();
     const path = `/support/config/orgs/${own.orgId}`;
     const names = async () =>
@@ -520,7 +520,7 @@ describe('outbox_providers', () => {
     expect(await names()).toEqual(['linear']);
   });
 
-  it('never names a provider that was disconnected while the setting was saved', async () => {
+  it('outbox_providers never names a provider that was disconnected while the setting was saved', async () => {
     const own = await system.api().newOrg();
     await outbox(own, []);
     for (let n = 0; n < 10; n += 1) {
@@ -609,7 +609,7 @@ describe('a Slack app with token rotation', () => {
     for (const { output } of system.processes()) expect(output()).not.toContain('xoxe');
   });
 
-  it('retries with a new token when Slack reports that the used one has expired', async () => {
+  it('a Slack app with token rotation retries with a new token when Slack reports that the used one has expired', async () => {
     const own = await rotating();
     system.slack().fault({ fits: isRenewal, body: given(2, 43_200) });
     expect((await test(own, 'slack')).status).toBe(200);
@@ -632,7 +632,7 @@ describe('a Slack app with token rotation', () => {
     await until(async () => system.slack().sent.some(isGivenBack), 'the token to be revoked');
   });
 
-  it('breaks when the renewal is refused, notifying each member once, but not when Slack is unavailable', async () => {
+  it('a Slack app with token rotation breaks when the renewal is refused, notifying each member once, but not when Slack is unavailable', async () => {
     const own = await rotating();
     system.slack().fault({ fits: isRenewal, status: 503, body: {} });
     expect((await test(own, 'slack')).status).toBe(503);

@@ -199,7 +199,7 @@ describe('going live', () => {
     expect((await put({ kb_segment_strict: true }, plain.token)).status).toBe(200);
   });
 
-  it('makes a live key act in live mode within a second; going back makes it act in test mode again', async () => {
+  it('going live makes a live key act in live mode within a second; going back makes it act in test mode again', async () => {
     const live = (await api.newKey(org, { mode: 'live' })).token;
     const self = async () => (await api.request('GET', '/support/developer-keys/self', { token: live })).body;
     expect(await self()).toMatchObject({ mode: 'test', environment: 'live', warning: { code: 'LIVE_KEY_NOT_ACTIVE' } });

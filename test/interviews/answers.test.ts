@@ -58,11 +58,14 @@ async function shareBefore(others: readonly Kind[], local: Embedding['local']): 
 }
 
 describe('a concrete answer', () => {
-  it.each(kinds.slice(1))('scores higher than one that is %s, in at least nine of ten pairs', async (kind) => {
-    expect(await shareBefore([kind], embedding.local)).toBeGreaterThanOrEqual(0.9);
-  });
+  it.each(kinds.slice(1))(
+    'a concrete answer scores higher than one that is %s, in at least nine of ten pairs',
+    async (kind) => {
+      expect(await shareBefore([kind], embedding.local)).toBeGreaterThanOrEqual(0.9);
+    },
+  );
 
-  it('scores higher without embedded models too, except than answers off the subject', async () => {
+  it('a concrete answer scores higher without embedded models too, except than answers off the subject', async () => {
     expect(await shareBefore(['vague', 'keywords', 'copied'], undefined)).toBeGreaterThanOrEqual(0.9);
   });
 });

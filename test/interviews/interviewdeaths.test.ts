@@ -62,7 +62,7 @@ async function finish(id: string, operations: readonly Operation[]): Promise<voi
 }
 
 describe('a worker that is killed', () => {
-  it('leaves interviews in every state to the next worker, which completes them', async () => {
+  it('a worker that is killed leaves interviews in every state to the next worker, which completes them', async () => {
     const first = await startWorker();
     const states = Object.keys(rest) as (keyof typeof rest)[];
     const ids = await Promise.all(states.map((status) => mine.bring(status)));
@@ -162,7 +162,7 @@ describe('an interview room', () => {
     ]);
   });
 
-  it('continues without a worker, and ends the interview once a worker is back', async () => {
+  it('an interview room continues without a worker, and ends the interview once a worker is back', async () => {
     const worker = await startWorker();
     const { id, link } = await started();
     const candidate = await new Guest(link).connect(api.url);

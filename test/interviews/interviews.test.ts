@@ -220,14 +220,14 @@ describe('a completed interview', () => {
     for (const { quote } of evaluation.evidence) expect(spoken).toContain(quote);
   });
 
-  it('accepts a decision, and replaces it by a later one', async () => {
+  it('a completed interview accepts a decision, and replaces it by a later one', async () => {
     await mine.call('PUT', `/${id}/decision`, { decision: 'next_round', notes: 'Strong.' });
     const { body } = await mine.call('PUT', `/${id}/decision`, { decision: 'hire' });
     expect(body.data.decision).toMatchObject({ decision: 'hire', notes: null, decided_by: org.owner.userId });
     expect((await mine.call('PUT', `/${id}/decision`, { decision: 'maybe' })).status).toBe(400);
   });
 
-  it('keeps one scorecard per member, even with concurrent writes, and shows them beside the evaluation', async () => {
+  it('a completed interview keeps one scorecard per member, even with concurrent writes, and shows them beside the evaluation', async () => {
     const other = await api.join(org);
     const cards = [
       { criteria: { Clarity: 3 }, notes: 'A first impression.' },
@@ -265,19 +265,19 @@ describe('a completed interview', () => {
     [{}, 'criteria'],
     [{ criteria: {}, recommendation: 'maybe' }, 'recommendation'],
     [{ criteria: {}, score: 3 }, 'score'],
-  ])('refuses the scorecard %j with 400', async (card, name) => {
+  ])('a completed interview refuses the scorecard %j with 400', async (card, name) => {
     const { status, body } = await mine.call('PUT', `/${id}/scorecard`, card);
     expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(name)]);
   });
 
-  it('refuses a scorecard from another organization with 404', async () => {
+  it('a completed interview refuses a scorecard from another organization with 404', async () => {
     const foreign = await api.newOrg();
     const path = `/orgs/${foreign.orgId}/interviews/${id}/scorecard`;
     const { status } = await api.request('PUT', path, { token: foreign.owner.token, body: { criteria: {} } });
     expect(status).toBe(404);
   });
 
-  it('shows operators no personal data in its workflow', async () => {
+  it('a completed interview shows operators no personal data in its workflow', async () => {
     const description = await kit.handle(id).describe();
     const history = await kit.handle(id).fetchHistory();
     const text = JSON.stringify(
@@ -297,7 +297,7 @@ describe('a completed interview', () => {
 });
 
 describe('cancelling an interview', () => {
-  it('stores the reason with the status change, and not in the workflow', async () => {
+  it('the cancellation stores the reason with the status change, and not in the workflow', async () => {
     const id = await mine.create();
     const { body } = await mine.call('POST', `/${id}/cancel`, { reason: 'Zacharias withdrew.' });
     expect(body.data.history.at(-1)).toMatchObject({ operation: 'cancel', reason: 'Zacharias withdrew.' });
@@ -379,7 +379,7 @@ describe('PUT /interviews/{id}', () => {
 });
 
 describe('starting an interview', () => {
-  it('accepts another meeting link and a candidate name', async () => {
+  it('the start of an interview accepts another meeting link and a candidate name', async () => {
     const id = await mine.create();
     const body = { meeting_link: 'https://meet.example/2', candidate_name: 'Grace' };
     expect((await mine.call('POST', `/${id}/start`, body)).body.data).toMatchObject({
@@ -391,7 +391,7 @@ describe('starting an interview', () => {
     expect((await mine.call('POST', `/${await mine.create()}/start`, { meeting_link: 'ftp://x' })).status).toBe(400);
   });
 
-  it('happens at the scheduled time when there is a meeting link', async () => {
+  it('the start of an interview happens at the scheduled time when there is a meeting link', async () => {
     const scheduled_at = new Date(Date.now() + 5_000).toISOString();
     const id = await mine.create({ scheduled_at, meeting_url: 'https://meet.example/3' });
     const { history } = await mine.reached(id, 'bot_deployed');
@@ -490,7 +490,7 @@ describe('DELETE /interviews/{id}', () => {
 });
 
 describe('an interview whose workflow an operator terminated', () => {
-  it('continues from its record with the next call', async () => {
+  it('an interview with a terminated workflow continues from its record with the next call', async () => {
     const id = await mine.bring('in_progress');
     await kit.handle(id).terminate();
     const { status, body } = await mine.call('POST', `/${id}/end`);

@@ -298,7 +298,7 @@ describe('DELETE /meetings/{id}', () => {
 });
 
 describe('the workflow of a meeting', () => {
-  it('deletes the meeting with transcript, summaries and tasks when the retention period ends', async () => {
+  it('the workflow of a meeting deletes the meeting with transcript, summaries and tasks when the retention period ends', async () => {
     const org = await api.newOrg();
     const { meeting_id: id } = await create({}, org.owner);
     const asked = (method: string, path: string, body?: unknown) => on(method, id, path, body, org.owner);
@@ -320,7 +320,7 @@ describe('the workflow of a meeting', () => {
     expect((await asked('GET', '')).status).toBe(404);
   });
 
-  it('waits with a timer for the end of the retention period, visible to operators', async () => {
+  it('the workflow of a meeting waits with a timer for the end of the retention period, visible to operators', async () => {
     const meeting = await create({ ttl_days: 1 });
     const handle = temporal.workflow.getHandle(`meeting:${meeting.meeting_id}`);
     const timer = await until(async () => {

@@ -134,7 +134,7 @@ describe('an interview in an external call', () => {
     expect(history.at(-1)).toMatchObject({ operation: 'no_show', actor: 'bot', cause: 'candidate_no_show' });
   });
 
-  it('retries while the service refuses, and its bot leaves when it is cancelled', async () => {
+  it('an interview in an external call retries while the service refuses, and its bot leaves when it is cancelled', async () => {
     service.refusals.push(507);
     const id = await mine.create({ meeting_url: 'https://meet.example/1' });
     await mine.call('POST', `/${id}/start`);

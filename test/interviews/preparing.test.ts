@@ -170,7 +170,7 @@ describe('a draft written by a model', () => {
     });
     expect(generated_by).toBe('model');
   });
-  it('contains no address, name, link or time that is not in the prompt', async () => {
+  it('a draft written by a model contains no address, name, link or time that is not in the prompt', async () => {
     const invented = {
       ...read,
       when: 'on Friday',
@@ -182,7 +182,7 @@ describe('a draft written by a model', () => {
     const { draft } = await draftInterview(ai(), { prompt: 'An analyst', zone: 'UTC', now });
     expect(draft).toMatchObject({ scheduled_at: null, meeting_url: null, candidate_email: null, candidate_name: null });
   });
-  it('falls back to the rules when the model fails', async () => {
+  it('a draft written by a model falls back to the rules when the model fails', async () => {
     server.script({ kind: 'status', status: 401 }, { kind: 'status', status: 401 });
     const { draft, generated_by } = await draftInterview(ai(), { prompt, zone: 'UTC', now });
     expect([draft.role_title, draft.candidate_email, generated_by]).toEqual([

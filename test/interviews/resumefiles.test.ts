@@ -104,20 +104,20 @@ describe('a DOCX', () => {
 
 describe('detectResume', () => {
   const head = (text: string) => Buffer.from(text);
-  it('decides by content first, then by file name', () => {
+  it('detectResume decides by content first, then by file name', () => {
     expect(detectResume(head('%PDF-1.7'), 'resume.docx')).toBe('pdf');
     expect(detectResume(head('garbage'), 'Resume.PDF')).toBe('pdf');
     expect(detectResume(head('PK\u0003\u0004'), 'cv.docx', ['word/document.xml'])).toBe('docx');
   });
-  it.each(['cv.txt', 'cv', 'cv.docx'])('refuses plain text named %s', (name) => {
+  it.each(['cv.txt', 'cv', 'cv.docx'])('detectResume refuses plain text named %s', (name) => {
     expect(() => detectResume(head('Ana Gomez'), name)).toThrow('PDF or a DOCX');
   });
-  it('refuses an empty file', () => expect(() => detectResume(head(''), 'cv.pdf')).toThrow('empty'));
+  it('detectResume refuses an empty file', () => expect(() => detectResume(head(''), 'cv.pdf')).toThrow('empty'));
 });
 
 describe('readingOrder', () => {
   const at = (text: string, x: number, y: number) => ({ text, x, y, width: text.length * 6, height: 11 });
-  it('keeps a date on the line of its heading', () => {
+  it('readingOrder keeps a date on the line of its heading', () => {
     const pieces = [
       at('Senior Developer', 72, 700),
       at('2019 - 2023', 420, 700),
@@ -126,7 +126,7 @@ describe('readingOrder', () => {
     ];
     expect(readingOrder(pieces)).toEqual(['Senior Developer 2019 - 2023', 'Contoso Berlin']);
   });
-  it('joins the letters of a word, and separates words', () => {
+  it('readingOrder joins the letters of a word, and separates words', () => {
     expect(readingOrder([at('W', 72, 700), at('ork', 78, 700), at('done', 100, 700)])).toEqual(['Work done']);
   });
 });

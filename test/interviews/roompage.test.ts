@@ -70,7 +70,7 @@ const questions = ['Which service did you build last?', 'How did you test it?', 
 );
 
 describe('an interview on the page', () => {
-  it('goes from creation to decision on a phone', async () => {
+  it('an interview on the page goes from creation to decision on a phone', async () => {
     const id = await mine.create({
       role_title: 'Backend Engineer',
       questions,
@@ -103,7 +103,7 @@ describe('an interview on the page', () => {
     await shows(page, 'This link is not valid, or the interview is over.');
   });
 
-  it('works by keyboard alone, and loses nothing when the connection breaks', async () => {
+  it('an interview on the page works by keyboard alone, and loses nothing when the connection breaks', async () => {
     const id = await mine.create({ role_title: 'Backend Engineer', questions });
     const { candidate_url } = await linksOf(id);
     const wire = await wireTo(api.url);
@@ -187,7 +187,7 @@ describe('an interview on the page', () => {
     await mine.reached(id, 'cancelled');
   });
 
-  it('shows every message as text, even when it contains HTML', async () => {
+  it('an interview on the page shows every message as text, even when it contains HTML', async () => {
     const id = await mine.create({
       questions: [{ category: 'technical', body: '<img src=x onerror="document.title=1">?' }],
     });
@@ -219,7 +219,7 @@ describe('the room page', () => {
     if (size === wide) await picture(page, `room-${scheme}`);
   });
 
-  it('sends no referrer, runs no foreign scripts, and is not cached', async () => {
+  it('the room page sends no referrer, runs no foreign scripts, and is not cached', async () => {
     const { headers, status } = await fetch(`${api.url}/rooms/${'a'.repeat(32)}`);
     expect(status).toBe(404);
     expect(headers.get('referrer-policy')).toBe('no-referrer');

@@ -96,7 +96,7 @@ describe('an interview room', () => {
 });
 
 describe('a solo interview', () => {
-  it('asks one question after the other, and goes to evaluation when all are answered', async () => {
+  it('a solo interview asks one question after the other, and goes to evaluation when all are answered', async () => {
     const { id, room } = await started({ candidate_name: 'Ada Lovelace' });
     const candidate = await enter(room.candidate_url);
     expect(await candidate.frame('welcome')).toMatchObject({
@@ -141,7 +141,7 @@ describe('a solo interview', () => {
     expect(await detail(id)).not.toHaveProperty('room');
   });
 
-  it('stores an answer once, however often it is sent', async () => {
+  it('a solo interview stores an answer once, however often it is sent', async () => {
     const { id, room } = await started();
     const candidate = await enter(room.candidate_url);
     candidate.send(agree);
@@ -154,7 +154,7 @@ describe('a solo interview', () => {
     expect((await detail(id)).transcript).toHaveLength(3);
   });
 
-  it('sends a client that resumes the missed frames, and a new client the history', async () => {
+  it('a solo interview sends a client that resumes the missed frames, and a new client the history', async () => {
     const { room } = await started();
     const candidate = await enter(room.candidate_url);
     candidate.send(agree);
@@ -169,7 +169,7 @@ describe('a solo interview', () => {
     expect(candidate.all('message').map(({ body }) => body)).toEqual(['From another tab.']);
   });
 
-  it('loses no answer when the API dies, and continues in another process', async () => {
+  it('a solo interview loses no answer when the API dies, and continues in another process', async () => {
     const other = await startProcess('api/server.ts', { ...env, PORT: '0' });
     const { id, room } = await started();
     const candidate = await enter(room.candidate_url, other.url);
@@ -189,7 +189,7 @@ describe('a solo interview', () => {
     );
   });
 
-  it('catches up when anybody connects, wherever a process had died', async () => {
+  it('a solo interview catches up when anybody connects, wherever a process had died', async () => {
     const { id, room } = await started();
     const candidate = await enter(room.candidate_url);
     candidate.send(agree);
@@ -260,7 +260,7 @@ describe('consent to the recording', () => {
 });
 
 describe('the metrics of rooms', () => {
-  it('count sockets and frames separately from those of the chat', async () => {
+  it('the metrics of rooms count sockets and frames separately from those of the chat', async () => {
     const counted = async (name: string): Promise<number> => {
       const body = await (await fetch(`${api.url}/metrics`)).text();
       const line = body
@@ -286,7 +286,7 @@ describe('a link to a room', () => {
     expect(await guest.ended()).toMatchObject({ code: 4401 });
     expect(guest.all('welcome')).toEqual([]);
   });
-  it('opens only its own room, and no room once the interview is over', async () => {
+  it('a link to a room opens only its own room, and no room once the interview is over', async () => {
     const [one, other] = [await started(), await started({ role_title: 'Another' })];
     const guest = await enter(one.room.candidate_url);
     expect(await guest.frame('welcome')).toMatchObject({ role: 'candidate', role_title: 'Data Engineer' });
@@ -307,7 +307,7 @@ describe('a link to a room', () => {
 });
 
 describe('a copilot interview', () => {
-  it('sends suggestions only to the interviewer, and everything else also to the candidate', async () => {
+  it('a copilot interview sends suggestions only to the interviewer, and everything else also to the candidate', async () => {
     const { id, room } = await started({ mode: 'copilot' });
     const [candidate, interviewer] = [await enter(room.candidate_url), await enter(room.interviewer_url)];
     await interviewer.frame('welcome');
@@ -394,7 +394,7 @@ describe('a full room', () => {
 });
 
 describe('a shadow interview', () => {
-  it('records both participants, and the AI says nothing', async () => {
+  it('a shadow interview records both participants, and the AI says nothing', async () => {
     const { id, room } = await started({ mode: 'shadow' });
     const [candidate, interviewer] = [await enter(room.candidate_url), await enter(room.interviewer_url)];
     candidate.send(agree);
@@ -411,7 +411,7 @@ describe('a shadow interview', () => {
 });
 
 describe('deleting an interview', () => {
-  it('deletes its room and frames, and disconnects everybody in the room', async () => {
+  it('deleting an interview deletes its room and frames, and disconnects everybody in the room', async () => {
     const { id, room } = await started();
     const candidate = await enter(room.candidate_url);
     candidate.send(agree);

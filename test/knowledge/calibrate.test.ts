@@ -54,7 +54,7 @@ describe('thresholds', () => {
     expect(offer).toBeLessThan(answer);
   });
 
-  it('ignore outcomes that were right, that have an answer, or whose answer was removed for the test', () => {
+  it('thresholds ignore outcomes that were right, that have an answer, or whose answer was removed for the test', () => {
     const high = [
       { ...outcome('a', 'unanswered', 0.9), right: true },
       outcome('a', 'answered', 0.9),

@@ -208,7 +208,7 @@ describe('passages without embeddings', () => {
     expect(await embeddedBy(bad)).toBe(models.model);
   });
 
-  it('end the attempt after a few sources when every embedding fails', async () => {
+  it('passages without embeddings end the attempt after a few sources when every embedding fails', async () => {
     for (let at = 0; at < 6; at += 1) await stored([`Fact ${at}.`]);
     let asked = 0;
     const away = { ...models, passages: async () => Promise.reject(new Error(`away ${(asked += 1)}`)) };
@@ -313,7 +313,7 @@ describe('the process that embeds passages', () => {
 });
 
 describe('switching to another model', () => {
-  it('creates new vectors, keeps the old ones until all are created, and never mixes them', async () => {
+  it('switching models creates new vectors, keeps the old ones until all are created, and never mixes them', async () => {
     const docs = [await stored(['The gold card costs 49 EUR.']), await stored(['Branches open at nine.'])];
     await embed();
     const seen: string[][] = [];
@@ -381,7 +381,7 @@ describe('a page whose crawl is still running', () => {
 });
 
 describe('the maintenance of embeddings', () => {
-  it('re-embeds sources whose vectors are missing, lost, damaged or outdated by a restore', async () => {
+  it('the maintenance of embeddings re-embeds sources whose vectors are missing, lost, damaged or outdated by a restore', async () => {
     const docs = [await stored(['One.']), await stored(['Two.'], { segments: ['staff'] }), await stored(['Three.'])];
     const wanted = async () => EmbeddingWorkModel.countDocuments({ org_id: orgId }, everyRecord);
     expect(await repair()).toBe(0);

@@ -87,7 +87,7 @@ describe('the embedding models', () => {
   // For bge, the runtime rounds to 8 bits between layers, and processors differ in rounding.
   const tolerance = { me5: 0.01, use: 0.01, bge: 0.03 };
 
-  it('reproduce the cosines of the original weights, in four languages', async () => {
+  it('the embedding models reproduce the cosines of the original weights, in four languages', async () => {
     const asked = await shared.embed(questions.map(question));
     const said = await shared.embed(passages.map((text) => passage(text)));
     for (const [q, vector] of asked.entries()) {
@@ -99,13 +99,13 @@ describe('the embedding models', () => {
     }
   });
 
-  it('embed a text to the same vector alone and in a batch', async () => {
+  it('the embedding models embed a text to the same vector alone and in a batch', async () => {
     const [alone] = await shared.embed([passage(passages[0]!)]);
     const among = await shared.embed([passage(passages[1]!), passage(passages[0]!), question(questions[0]!)]);
     expect(among[1]).toEqual(alone);
   });
 
-  it('rank a passage higher for a question about its heading', async () => {
+  it('the embedding models rank a passage higher for a question about its heading', async () => {
     const text = 'It is free on every plan and takes two working days.';
     const [asked] = await shared.embed([question('How do I order a new card?')]);
     const [bare, headed] = await shared.embed([passage(text), passage(text, 'Ordering a new card')]);
@@ -114,7 +114,7 @@ describe('the embedding models', () => {
     for (const name of modelNames) expect(withHeading[name]).toBeGreaterThan(without[name]);
   });
 
-  it('embed any text, however long, odd or empty, to a vector of length 1 per model', async () => {
+  it('the embedding models embed any text, however long, odd or empty, to a vector of length 1 per model', async () => {
     const texts = [
       '',
       ' \n\t',
@@ -202,7 +202,7 @@ describe('the embedding process', () => {
     expect(started).toBe(2);
   });
 
-  it('reuses the memory of a long text instead of allocating it again for each layer', async () => {
+  it('the embedding process reuses the memory of a long text instead of allocating it again for each layer', async () => {
     start({ timeoutMs: 60_000 });
     const faults = async (): Promise<number> => {
       const stat = await readFile(`/proc/${embedder.pid()}/stat`, 'utf8');
@@ -218,7 +218,7 @@ describe('the embedding process', () => {
     expect((await faults()) - before).toBeLessThan(40_000);
   });
 
-  it('returns only the vectors of the requested models, and cached headings do not change them', async () => {
+  it('the embedding process returns only the vectors of the requested models, and cached headings do not change them', async () => {
     const text = passage('It is free.', 'Ordering a new card');
     const [whole] = await start().embed([text]);
     const [use] = await embedder.embed([text], { models: ['use'] });
@@ -227,7 +227,7 @@ describe('the embedding process', () => {
     expect(await embedder.embed([text])).toEqual([whole]);
   });
 
-  it('returns the same vectors with a thread for one of the models, for all models and for some', async () => {
+  it('the embedding process returns the same vectors with a thread for one of the models, for all models and for some', async () => {
     const texts = [question('Where is my card?'), question(''), passage('It is free.', 'Ordering a new card')];
     const asked: EmbedOptions[] = [{}, { models: ['me5', 'use'] }, { models: ['bge'] }];
     const ask = async () => Promise.all(asked.map(async (options) => embedder.embed(texts, options)));
@@ -238,7 +238,7 @@ describe('the embedding process', () => {
     expect(await ask()).toEqual(alone);
   });
 
-  it('handles urgent texts before patient ones, and skips aborted ones', async () => {
+  it('the embedding process handles urgent texts before patient ones, and skips aborted ones', async () => {
     start();
     const order: string[] = [];
     const note = (name: string) => () => void order.push(name);
@@ -254,7 +254,7 @@ describe('the embedding process', () => {
     await expect(embedder.embed(patient, { signal: leaving.signal })).rejects.toThrow('not wanted');
   });
 
-  it('fails its calls when the models’ files are missing, and crashes nothing else', async () => {
+  it('the embedding process fails its calls when the models’ files are missing, and crashes nothing else', async () => {
     start({ folder: '/nowhere' });
     const asked = embedder.embed([question('hello')]);
     await expect(asked).rejects.toThrow(EmbeddingFailed);

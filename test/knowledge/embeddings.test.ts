@@ -131,7 +131,7 @@ describe('the embedding processes', () => {
     await start();
   });
 
-  it('embed a repeated question only once', async () => {
+  it('the embedding processes embed a repeated question only once', async () => {
     await start();
     const [together, again] = await Promise.all([ask('Where is my card?'), ask('Where is my card?')]);
     process.kill(local.pids().questions!, 'SIGSTOP');
@@ -139,7 +139,7 @@ describe('the embedding processes', () => {
     expect(again).toEqual(together);
   });
 
-  it('report when one was killed, and the next question starts another', async () => {
+  it('the embedding processes report when one was killed, and the next question starts another', async () => {
     await start();
     await ask('hello');
     const pid = local.pids().questions!;
@@ -203,7 +203,7 @@ describe('the embedding processes', () => {
     expect(await until(() => ask('Where is my card?').catch(() => undefined), 'an answer')).toHaveLength(3);
   });
 
-  it('cache the vectors of sentences, so that only new ones are embedded', async () => {
+  it('the embedding processes cache the vectors of sentences, so that only new ones are embedded', async () => {
     const made: number[] = [];
     await start({
       meter: { made: (kind, texts) => kind === 'sentence' && made.push(texts), failed: () => {}, started: () => {} },
@@ -215,7 +215,7 @@ describe('the embedding processes', () => {
     expect(made).toEqual([2, 1]);
   });
 
-  it('accept any question or passage, however long or odd', async () => {
+  it('the embedding processes accept any question or passage, however long or odd', async () => {
     await start({ niceness: 0 });
     for (const text of ['x'.repeat(25 * 2 ** 20), '😀'.repeat(500_000), '\u202e'.repeat(500_000), '\ud800']) {
       for (const part of await ask(text)) expect(lengthOf(part)).toBeCloseTo(1, 3);

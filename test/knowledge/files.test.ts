@@ -251,7 +251,7 @@ describe('tables in HTML and Markdown', () => {
     expect(lines(await readHere(source, 'md'))).toEqual(expected),
   );
 
-  it('keep the columns of 5,500 groups whose labels span several rows', async () => {
+  it('tables keep the columns of 5,500 groups whose labels span several rows', async () => {
     const group = (at: number): string =>
       `<tr><td rowspan=3>Kind ${at}</td><td rowspan=3>Brand ${at}</td><td>small</td><td>1</td></tr><tr><td>medium</td><td>2</td></tr><tr><td>large</td><td>3</td></tr>`;
     const groups = Array.from({ length: 5_500 }, (_, at) => group(at)).join('');
@@ -1057,7 +1057,9 @@ describe('sniffFile', () => {
     ['text', 'a.txt', () => Buffer.from('text'), 'txt'],
     ['exactly 25 MiB', 'a.txt', () => bad.tooLargeText().subarray(0, maxFileBytes), 'txt'],
     ['a character cut at the end of the head', 'a.txt', () => Buffer.from(`${'a'.repeat(headBytes - 1)}äöü`), 'txt'],
-  ])('accepts %s', async (_label, filename, make, type) => expect(await upload(await make(), filename)).toBe(type));
+  ])('sniffFile accepts %s', async (_label, filename, make, type) =>
+    expect(await upload(await make(), filename)).toBe(type),
+  );
 
   it.each<[string, string, () => Buffer, string, RegExp]>([
     ['an empty file', 'a.md', () => Buffer.alloc(0), 'VALIDATION', /empty/],
@@ -1072,7 +1074,7 @@ describe('sniffFile', () => {
       /ZIP/,
     ],
     ['binary data', 'a.csv', bad.binaryText, 'UNSUPPORTED_FILE_TYPE', /binary/],
-  ])('refuses %s', async (_label, filename, make, code, message) => {
+  ])('sniffFile refuses %s', async (_label, filename, make, code, message) => {
     expect(await upload(make(), filename)).toEqual([code, expect.stringMatching(message)]);
   });
 });

@@ -109,7 +109,7 @@ describe('the index of stored bytes, missing because the process that created it
 });
 
 describe('an API that is killed during a deletion', () => {
-  it('leaves the deletion to be completed later, and does not block other deletions', async () => {
+  it('an API that is killed during a deletion leaves the deletion to be completed later, and does not block other deletions', async () => {
     const { orgId, token } = await fresh();
     const ids = (await Promise.all([1, 2].map((n) => api.upload(orgId, token, text(n))))).map(
       ({ body }) => body.document.doc_id as string,
@@ -134,7 +134,7 @@ describe('an API that is killed during a deletion', () => {
 });
 
 describe('an API that is killed while it stores a crawl with its schedule', () => {
-  it('leaves the crawl running, and another API reports it at once: 409 CRAWL_RUNNING', async () => {
+  it('a killed API leaves the crawl running, and another API reports it at once: 409 CRAWL_RUNNING', async () => {
     const { orgId, token } = await fresh();
     const body = { url: 'https://site.example/', options: { every_hours: 6 } };
     await dying('crawl stored', (by) =>

@@ -44,7 +44,7 @@ describe('the help centre of a bank', () => {
   });
 
   it.each(script.questions)(
-    'answers or refuses as expected: $question',
+    'the help centre of a bank answers or refuses as expected: $question',
     async ({ question, segment, source, contains }) => {
       const { status, body } = await bank.ask(question, segment ? { context: { productType: segment } } : {});
       expect(status).toBe(200);
@@ -60,7 +60,7 @@ describe('the help centre of a bank', () => {
     },
   );
 
-  it('answers a question again under the same Idempotency-Key, so that a deleted document is not replayed', async () => {
+  it('the help centre of a bank answers a question again under the same Idempotency-Key, so that a deleted document is not replayed', async () => {
     const place = await knowing(system(), [{ name: 'a.md', content: 'The heron account has no monthly fee.' }]);
     const ask = async () =>
       system().request('POST', `/orgs/${place.orgId}/kb/query`, {
@@ -79,13 +79,13 @@ describe('the help centre of a bank', () => {
     ['Verkaufen Sie auch Regenschirme für Piloten?', 'nichts gefunden'],
     ['Est-ce que vous vendez des parapluies aux pilotes ?', "Je n'ai rien trouvé"],
     ['¿Venden ustedes paraguas para los pilotos?', 'No he encontrado nada'],
-  ])('says in the question’s language that nothing was found: %s', async (question, says) => {
+  ])('the help centre of a bank says in the question’s language that nothing was found: %s', async (question, says) => {
     const { body } = await bank.ask(question);
     expect([body.has_context, body.sources]).toEqual([false, []]);
     expect(body.answer).toContain(says);
   });
 
-  it('understands a follow-up question together with the conversation history', async () => {
+  it('the help centre of a bank understands a follow-up question together with the conversation history', async () => {
     const history = [
       { role: 'customer', body: 'When is the branch in Rostock open on weekdays?' },
       { role: 'ai', body: '8:30-16:30' },
@@ -103,7 +103,7 @@ describe('the help centre of a bank', () => {
     [{ query: { $ne: 1 } }],
     [{ query: 'a', context: { productType: {} } }],
     [{ query: 'a', context: { admin: true } }],
-  ])('answers 400 for %j', async (body) => {
+  ])('the help centre of a bank answers 400 for %j', async (body) => {
     const { status } = await system().request('POST', `/orgs/${bank.orgId}/kb/query`, { token: bank.token, body });
     expect(status).toBe(400);
   });
@@ -117,13 +117,13 @@ describe('the help centre of a bank', () => {
     "'; DROP TABLE chunks; --",
     'Überweisung',
     '口座を開設する',
-  ])('accepts %j as an ordinary question', async (query) => {
+  ])('the help centre of a bank accepts %j as an ordinary question', async (query) => {
     expect((await bank.ask(query)).status).toBe(200);
   });
 });
 
 describe('segments over HTTP', () => {
-  it('hide untagged content from questions with a segment in a strict organization; a lenient one shows it', async () => {
+  it('segments hide untagged content from questions with a segment in a strict organization; a lenient one shows it', async () => {
     const place = await knowing(system(), [
       { name: 'tagged.md', content: 'The ibis plan for companies costs forty euros.', segments: 'business' },
       { name: 'shared.md', content: 'The ibis plan is paid by direct debit.', segments: 'shared' },

@@ -148,7 +148,7 @@ describe('an uploaded document', () => {
 });
 
 describe('docs add --wait', () => {
-  it('waits until the document is embedded, not only until it is indexed', async () => {
+  it('docs add --wait waits until the document is embedded, not only until it is indexed', async () => {
     const { orgId, token } = await place();
     const path = join(env.DATA_DIR, hours.name);
     await writeFile(path, hours.content);
@@ -165,7 +165,7 @@ describe('docs add --wait', () => {
 });
 
 describe('the search by embeddings', () => {
-  it('finds no passages of another segment, organization or mode', async () => {
+  it('the search by embeddings finds no passages of another segment, organization or mode', async () => {
     const secret = (name: string): Upload => ({
       name,
       content: 'Visiting hours are from nine to five; come and see us.',

@@ -76,7 +76,7 @@ afterAll(async () => {
 });
 
 describe('the help centre, asked in customers’ own words', () => {
-  it('answers half of the questions right, offers the section for most others, and is seldom wrong', async () => {
+  it('the help centre answers half of the questions right, offers the section for most others, and is seldom wrong', async () => {
     const outcomes: Record<string, string[]> = { right: [], offered: [], wrong: [], missed: [] };
     for (const [, question, heading] of table.answered) {
       const { confidence, offers, candidates, degraded } = await explained(question);
@@ -104,7 +104,7 @@ describe('the help centre, asked in customers’ own words', () => {
     }
   });
 
-  it('answers no question it has no answer to, and offers sections for at most half of them', async () => {
+  it('the help centre answers no question it has no answer to, and offers sections for at most half of them', async () => {
     const seen = await Promise.all(
       table.unanswered.map(async ([, question]) => (await explained(question)).confidence),
     );
@@ -118,13 +118,13 @@ describe('the help centre, asked in customers’ own words', () => {
     ['what does zephyr plus cost', 'Zephyr Plus'],
     ['phishing@lindenbank.example', 'phishing@lindenbank.example'],
     ['Are TAN lists accepted?', 'TAN lists'],
-  ])('still finds names, numbers and codes by words: %s', async (question, said) => {
+  ])('the help centre still finds names, numbers and codes by words: %s', async (question, said) => {
     const { confidence, candidates } = await explained(question);
     expect(confidence).toBe('high');
     expect(candidates[0]!.text).toContain(said);
   });
 
-  it('explains the probability of each candidate, its features, and the thresholds', async () => {
+  it('the help centre explains the probability of each candidate, its features, and the thresholds', async () => {
     const { confidence, thresholds, candidates } = await explained("J'ai oublié le code de l'application");
     expect(confidence).toBe('high');
     expect(candidates[0]).toMatchObject({ heading: expect.stringContaining('Forgotten app code') });

@@ -24,7 +24,7 @@ afterAll(() => {
 });
 
 describe('the help centre', () => {
-  it.each(table.answered)('answers %j with %j', async (question, part) => {
+  it.each(table.answered)('the help centre answers %j with %j', async (question, part) => {
     expect((await bank.ask(question)).answer?.text).toContain(part);
   });
 

@@ -50,7 +50,7 @@ afterEach(() => {
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 describe('adding and querying chunks', () => {
-  it('finds nothing and throws no error while the table does not exist', async () => {
+  it('the search finds nothing and throws no error while the table does not exist', async () => {
     expect(await ids('card')).toEqual([]);
     expect(await search.tiers(table)).toEqual([]);
     expect(await search.unindexedRows(table)).toBe(0);
@@ -63,7 +63,7 @@ describe('adding and querying chunks', () => {
     await search.dropTable(table);
   });
 
-  it('finds a chunk by any inflection of its words, in its text or heading', async () => {
+  it('the search finds a chunk by any inflection of its words, in its text or heading', async () => {
     await search.add(table, [
       row('d1', 0, 'The fee for a replacement card is 10 EUR.', { heading: 'Cards > Stolen' }),
       row('d1', 1, 'Opening hours'),
@@ -73,7 +73,7 @@ describe('adding and querying chunks', () => {
     expect(await ids('opened at what hour')).toEqual(['d1:1:1']);
   });
 
-  it('leaves out excluded generations of a source, also together with a segment and a tier', async () => {
+  it('the search leaves out excluded generations of a source, also together with a segment and a tier', async () => {
     await search.add(table, [
       row('d1', 0, 'gold card', { segments: ['a'] }),
       row('d1', 1, 'gold card', { id: 'd1:2:0', generation: '2', segments: ['a'] }),
@@ -91,12 +91,12 @@ describe('adding and querying chunks', () => {
     ['Russian', 'Комиссия за перевод за границу', 'перевод'],
     ['Japanese', '東京都の支店は九時に開きます', '支店'],
     ['Chinese', '信用卡年费为四十九欧元', '年费'],
-  ])('matches words of %s with themselves', async (_, text, question) => {
+  ])('the search matches words of %s with themselves', async (_, text, question) => {
     await search.add(table, [row('d1', 0, text), row('d1', 1, 'Something in English about cards')]);
     expect(await ids(question)).toEqual(['d1:1:0']);
   });
 
-  it('returns each candidate’s score, in order, with its source and tier', async () => {
+  it('the search returns each candidate’s score, in order, with its source and tier', async () => {
     await search.add(table, [
       row('d1', 0, 'gold card card card', { authority: 'primary' }),
       row('d2', 0, 'a card among many other words of no interest'),
@@ -112,14 +112,14 @@ describe('adding and querying chunks', () => {
     });
   });
 
-  it('stores rows once when they are added again, and removes those missing from the second addition', async () => {
+  it('the search stores rows once when they are added again, and removes those missing from the second addition', async () => {
     await search.add(table, [row('d1', 0, 'gold card'), row('d1', 1, 'silver card'), row('d2', 0, 'bronze card')]);
     await search.add(table, [row('d1', 0, 'gold card'), row('d1', 2, 'platinum card')]);
     expect(await ids('card')).toEqual(['d1:1:0', 'd1:1:2', 'd2:1:0']);
     expect(await search.stats(table)).toMatchObject({ rows: 3 });
   });
 
-  it('never returns rows of another organization or mode', async () => {
+  it('the search never returns rows of another organization or mode', async () => {
     await search.add(table, [row('d1', 0, 'gold card')]);
     const neighbours: IndexTable[] = [
       { org_id: 'org_a', mode: 'live' },
@@ -134,9 +134,12 @@ describe('adding and querying chunks', () => {
     expect(tables).toEqual(expect.arrayContaining([table, { org_id: 'org_b', mode: 'live' }]));
   });
 
-  it.each(['../org_a', "a'b", 'a.live', '', 'a/b', 'org a'])('refuses the organization id %j', async (org_id) => {
-    await expect(ids('x', {}, search, { org_id, mode: 'test' })).rejects.toThrow('organization id');
-  });
+  it.each(['../org_a', "a'b", 'a.live', '', 'a/b', 'org a'])(
+    'the search refuses the organization id %j',
+    async (org_id) => {
+      await expect(ids('x', {}, search, { org_id, mode: 'test' })).rejects.toThrow('organization id');
+    },
+  );
 
   it.each([
     ['nothing', ''],
@@ -151,13 +154,13 @@ describe('adding and querying chunks', () => {
     ['ten thousand letters', 'x'.repeat(10_000)],
     ['ten thousand words', 'gold '.repeat(10_000)],
     ['different words', Array.from({ length: 2_000 }, (_, index) => `w${index}`).join(' ')],
-  ])('accepts %s as a question', async (_, text) => {
+  ])('the search accepts %s as a question', async (_, text) => {
     await search.add(table, [row('d1', 0, 'A gold card')]);
     expect(['', 'd1:1:0']).toContain((await ids(text, { filter: { tags: ['business'], untagged: true } })).join());
     expect(await ids('gold')).toEqual(['d1:1:0']);
   });
 
-  it('treats hostile ids, texts and tags as values', async () => {
+  it('the search treats hostile ids, texts and tags as values', async () => {
     const evil = "x') OR ('1'='1";
     await search.add(table, [row('d1', 0, 'gold card'), row(evil, 0, "it's gold\u0000 \ud800", { segments: ["a'b"] })]);
     expect(await ids('gold', { filter: { tags: ["a'b"], untagged: false } })).toEqual([`${evil}:1:0`]);
@@ -191,7 +194,7 @@ describe('filters of the search', () => {
       { filter: { tags: ['business'], untagged: false }, authority: 'normal' },
       ['business'],
     ],
-  ])('select %s, before and after the rows are indexed', async (_, query, expected) => {
+  ])('filters of the search select %s, before and after the rows are indexed', async (_, query, expected) => {
     await fill();
     const wanted = expected.map((source) => `${source}:1:0`);
     expect(await ids('gold', query)).toEqual(wanted);
@@ -199,14 +202,14 @@ describe('filters of the search', () => {
     expect(await ids('gold', query)).toEqual(wanted);
   });
 
-  it('show which tiers have chunks, also after they change', async () => {
+  it('filters of the search show which tiers have chunks, also after they change', async () => {
     await fill();
     expect(await search.tiers(table)).toEqual(['primary', 'normal', 'background']);
     await search.retag(table, 'business', { authority: 'background' });
     expect(await search.tiers(table)).toEqual(['primary', 'background']);
   });
 
-  it('follow retagging: tags and tier change independently or together', async () => {
+  it('filters of the search follow retagging: tags and tier change independently or together', async () => {
     await fill();
     await search.retag(table, 'both', { segments: ['corporate'] });
     expect(await ids('gold', { filter: { tags: ['corporate'], untagged: false }, authority: 'primary' })).toEqual([
@@ -225,7 +228,7 @@ describe('filters of the search', () => {
 });
 
 describe('listSources', () => {
-  it('lists each generation with its tags and tier, which can be changed for one generation only', async () => {
+  it('listSources lists each generation with its tags and tier, which can be changed for one generation only', async () => {
     await search.add(table, [row('d1', 0, 'gold'), row('d1', 1, 'card')]);
     await search.add(table, [row('d1', 0, 'gold', { id: 'd1:2:0', generation: '2', segments: ['b', 'a'] })]);
     await search.retag(table, 'd1', { segments: ['c'], authority: 'primary' }, '1');
@@ -274,7 +277,7 @@ describe('a damaged table', () => {
 });
 
 describe('removeSource', () => {
-  it('removes a source completely, or all its generations but one', async () => {
+  it('removeSource removes a source completely, or all its generations but one', async () => {
     await search.add(table, [row('d1', 0, 'gold card'), row('d2', 0, 'gold card')]);
     await search.add(table, [row('d1', 0, 'gold card, new', { id: 'd1:2:0', generation: '2' })]);
     expect(await ids('gold')).toEqual(['d1:1:0', 'd1:2:0', 'd2:1:0']);
@@ -289,7 +292,7 @@ describe('removeSource', () => {
 });
 
 describe('several processes', () => {
-  it('see each other’s writes, changes, removals and optimizations in the next question', async () => {
+  it('several processes see each other’s writes, changes, removals and optimizations in the next question', async () => {
     const reader = anotherProcess();
     expect(await ids('gold', {}, reader)).toEqual([]);
     for (let round = 0; round < 15; round += 1) {
@@ -303,7 +306,7 @@ describe('several processes', () => {
     }
   });
 
-  it('lose no write when several write and optimize concurrently', async () => {
+  it('several processes lose no write when several write and optimize concurrently', async () => {
     const writers = [search, anotherProcess(), anotherProcess()];
     await Promise.all(writers.map(async (writer, index) => writer.add(table, [row(`seed${index}`, 0, 'gold card')])));
     await Promise.all(
@@ -323,7 +326,7 @@ describe('several processes', () => {
     expect(await ids('gold')).toEqual(['seed0:1:0', 'seed1:1:0', 'seed2:1:0']);
   });
 
-  it('keep working when one of them drops a table and creates it again', async () => {
+  it('several processes keep working when one of them drops a table and creates it again', async () => {
     const reader = anotherProcess();
     await search.add(table, [row('d1', 0, 'gold card')]);
     expect(await ids('gold', {}, reader)).toEqual(['d1:1:0']);
@@ -336,7 +339,7 @@ describe('several processes', () => {
     expect(await ids('gold')).toEqual(['d3:1:0']);
   });
 
-  it('find everything again after all of them have ended', async () => {
+  it('several processes find everything again after all of them have ended', async () => {
     await search.add(table, [row('d1', 0, 'gold card')]);
     search.close();
     search = createSearch({ uri });
@@ -358,7 +361,7 @@ describe('merging in the background', () => {
       );
   };
 
-  it('merges many small writes into one file while writing continues', async () => {
+  it('the background merging merges many small writes into one file while writing continues', async () => {
     search = withMerging(search, { quietMs: 1e9 });
     await write(63, 1);
     expect(await search.unindexedRows(table)).toBe(63);
@@ -368,13 +371,13 @@ describe('merging in the background', () => {
     expect(await ids('card', { limit: 100 })).toHaveLength(64);
   });
 
-  it('merges many rows, however few writes added them', async () => {
+  it('the background merging merges many rows, however few writes added them', async () => {
     search = withMerging(search, { rows: 100, quietMs: 1e9 });
     await write(2, 50);
     await merged(100);
   });
 
-  it('merges enough rows after a quiet period, and leaves a few rows to the workflow', async () => {
+  it('the background merging merges enough rows after a quiet period, and leaves a few rows to the workflow', async () => {
     const few = { ...table, org_id: 'org_few' };
     search = withMerging(search, { quietMs: 20, worthRows: 30 });
     await search.add(few, [row('d', 0, 'card')]);
@@ -383,7 +386,7 @@ describe('merging in the background', () => {
     expect(await search.unindexedRows(few)).toBe(1);
   });
 
-  it('catches up with the next merge after one that failed', async () => {
+  it('the background merging catches up with the next merge after one that failed', async () => {
     const whole = search;
     let merges = 0;
     search = withMerging(

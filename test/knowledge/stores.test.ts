@@ -195,7 +195,7 @@ describe('an index restored from an old backup', () => {
     expect(await indexed(orgId)).toEqual([]);
   });
 
-  it('keeps what is published while it is being checked', async () => {
+  it('an index restored from an old backup keeps what is published while it is being checked', async () => {
     const orgId = newId('org');
     const docId = await unindexed(orgId, { segments: ['old'] });
     await search.add(tableOf(orgId), [rowOf(docId, 1, ['old'])]);
@@ -395,7 +395,7 @@ describe('a late attempt for a document', () => {
     expect(await indexed(orgId)).toEqual([[docId, 2, '']]);
   });
 
-  it('returns the reason of an unreadable file, even when the attempt that found it was interrupted', async () => {
+  it('reading a document returns the reason of an unreadable file, even when the attempt that found it was interrupted', async () => {
     const orgId = newId('org');
     const docId = await unindexed(orgId, { status: 'uploaded' });
     const broken = {
@@ -411,7 +411,7 @@ describe('a late attempt for a document', () => {
     expect(outcomes).toEqual([failed, failed]);
   });
 
-  it('leaves further files of an organization to the backlog, and reads another organization’s single file at once', async () => {
+  it('reading a document leaves further files of an organization to the backlog, and reads another organization’s single file at once', async () => {
     const [many, single] = [newId('org'), newId('org')];
     const seen: boolean[] = [];
     const all = Promise.withResolvers<void>();
@@ -443,7 +443,7 @@ describe('a late attempt for a document', () => {
     expect(await Promise.all([first, ...others])).toEqual([failed, failed, failed]);
   });
 
-  it('keeps the live generation while the next one is being processed', async () => {
+  it('reading a document keeps the live generation while the next one is being processed', async () => {
     const orgId = newId('org');
     const docId = await unindexed(orgId, { status: 'processing', generation: 2 });
     await search.add(tableOf(orgId), [rowOf(docId, 1)]);

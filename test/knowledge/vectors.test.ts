@@ -75,7 +75,7 @@ async function sources(query: Partial<Query>, by: Search = search): Promise<stri
 }
 
 describe('the vector search', () => {
-  it('ranks by the weighted cosines of the vector’s parts, and returns the cosines to three digits', async () => {
+  it('the vector search ranks by the weighted cosines of the vector’s parts, and returns the cosines to three digits', async () => {
     await search.addVectors(vectors, [vectorOf('a', [0, 90]), vectorOf('b', [80, 0]), vectorOf('c', [180, 180])]);
     const ask = async (weights: number[], limit = 1) => {
       const asked = { text: '', meaning: meaning([0, 0], { weights }), filter: undefined, limit };
@@ -90,7 +90,7 @@ describe('the vector search', () => {
     expect(await ask([0, 0], 3)).toEqual([]);
   });
 
-  it('returns cosines for lexical matches too, however distant, and none for chunks without a vector', async () => {
+  it('the vector search returns cosines for lexical matches too, however distant, and none for chunks without a vector', async () => {
     await search.add(table, [wordsOf('near', 'silver'), wordsOf('far', 'gold card'), wordsOf('none', 'gold ring')]);
     await search.addVectors(vectors, [vectorOf('near', [0]), vectorOf('far', [180])]);
     const found = await search.query(table, { text: 'gold', meaning: meaning([0]), filter: undefined, limit: 2 });
@@ -110,7 +110,7 @@ describe('the vector search', () => {
     ['a tag, strictly', { filter: { tags: ['business'], untagged: false } }, ['business']],
     ['a tier', { authority: 'primary' }, ['none']],
     ['all but what is outdated', { without: ['personal:1', 'none:2'] }, ['business', 'none']],
-  ])('filters by %s, before and after the rows are indexed', async (_, query, expected) => {
+  ])('the vector search filters by %s, before and after the rows are indexed', async (_, query, expected) => {
     await search.addVectors(vectors, [
       vectorOf('personal', [0], { segments: ['personal'] }),
       vectorOf('business', [90], { segments: ['business'] }),
@@ -126,7 +126,7 @@ describe('the vector search', () => {
     expect(left).toEqual(expected);
   });
 
-  it('never returns vectors of another organization, mode or model', async () => {
+  it('the vector search never returns vectors of another organization, mode or model', async () => {
     await search.addVectors({ ...table, model: 'other' }, [vectorOf('a', [0])]);
     await search.addVectors({ org_id: 'org_b', mode: 'test', model }, [vectorOf('b', [0])]);
     await search.addVectors({ org_id: 'org_a', mode: 'live', model }, [vectorOf('c', [0])]);
@@ -136,7 +136,7 @@ describe('the vector search', () => {
     expect(await search.listTables()).toHaveLength(3);
   });
 
-  it('ignores vectors of another length, and starts a new table when such vectors are added', async () => {
+  it('the vector search ignores vectors of another length, and starts a new table when such vectors are added', async () => {
     await search.addVectors(vectors, [vectorOf('a', [0, 0])]);
     expect(await sources({ meaning: meaning([0]) })).toEqual([]);
     await search.addVectors(vectors, [vectorOf('b', [0])]);
@@ -144,7 +144,7 @@ describe('the vector search', () => {
     expect(await sources({ meaning: meaning([0]) })).toEqual(['b']);
   });
 
-  it('stores one vector per chunk, and reports which chunks of a source have one', async () => {
+  it('the vector search stores one vector per chunk, and reports which chunks of a source have one', async () => {
     await search.addVectors(vectors, [vectorOf('a', [0]), vectorOf('a', [0], {}, 2), vectorOf('b', [90])]);
     await search.addVectors(vectors, [vectorOf('a', [180]), vectorOf('c', [90])]);
     const { candidates } = await search.query(table, {
@@ -164,7 +164,7 @@ describe('the background sample of cosines', () => {
   const background = async () =>
     (await search.query(table, { text: '', meaning: meaning([0]), filter: undefined, limit: 1 })).background;
 
-  it('covers all passages of a small table, and at most 256 evenly spread ones of a large table', async () => {
+  it('the background sample of cosines covers all passages of a small table, and at most 256 evenly spread ones of a large table', async () => {
     expect(await background()).toEqual([]);
     await search.addVectors(vectors, [vectorOf('a', [0]), vectorOf('b', [180])]);
     expect(await background()).toEqual([[1], [-1]]);
@@ -176,7 +176,7 @@ describe('the background sample of cosines', () => {
     expect(await background()).toEqual(sample);
   });
 
-  it('stays the same while little changes, and is renewed after a while', async () => {
+  it('the background sample of cosines stays the same while little changes, and is renewed after a while', async () => {
     const many = Array.from({ length: 100 }, (_, at) => vectorOf(`m${at}`, [at]));
     await search.addVectors(vectors, many);
     expect(await background()).toHaveLength(100);
@@ -236,7 +236,7 @@ describe('vectors of a source', () => {
 });
 
 describe('an old table with vectors beside the words', () => {
-  it('still stores and finds words, and loses its vector column in maintenance', async () => {
+  it('an old table with vectors still stores and finds words, and loses its vector column in maintenance', async () => {
     await search.add(table, [wordsOf('a', 'gold')]);
     const opened = await (await connect(uri)).openTable('org_a.test');
     await opened.addColumns([{ name: 'vector', valueSql: `arrow_cast(NULL, 'FixedSizeList(4, Float32)')` }]);

@@ -68,7 +68,7 @@ describe('choosing a tool', () => {
     expect([wrong, asked <= 1, right >= 30, told]).toEqual([0, true, true, told]);
   });
 
-  it('falls back to words when embeddings are unavailable', async () => {
+  it('choosing a tool falls back to words when embeddings are unavailable', async () => {
     const [{ tools, messages }] = Object.values(sets) as [ToolSet[string]];
     const away: Sentences = () => Promise.reject(new Error('There is no process.'));
     for (const [message] of messages.slice(0, 5))
@@ -91,7 +91,7 @@ describe('a question for a missing argument', () => {
   };
 
   it.each(['read_public', 'customer_confirm'])(
-    'takes the customer’s own words as the answer, for a tool of tier %s',
+    'a question for a missing argument takes the customer’s own words as the answer, for a tool of tier %s',
     async (tier) =>
       expect(await answeredWith(tier, 'Hamburg')).toMatchObject({ call: { arguments: { city: 'Hamburg' } } }),
   );

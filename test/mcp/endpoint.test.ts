@@ -68,7 +68,7 @@ const post = (body: unknown, headers: Record<string, string> = {}) =>
   });
 
 describe.each(['auto', 'legacy'] as const)('the official client in mode %s', (mode) => {
-  it('lists the tools with their schemas, and gets structured results', async () => {
+  it('the official client lists the tools with their schemas, and gets structured results', async () => {
     const client = await connect(key, mode);
     const { tools } = await client.listTools();
     expect(tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint])).toEqual([
@@ -94,7 +94,7 @@ describe.each(['auto', 'legacy'] as const)('the official client in mode %s', (mo
 });
 
 describe('our own client', () => {
-  it('discovers and calls our server like any tool server', async () => {
+  it('our own client discovers and calls our server like any tool server', async () => {
     const http = createHttp({ userAgent: 'test', egressAllow: ['127.0.0.1'] });
     const mcp = createMcp({ http, egressAllow: ['127.0.0.1'] });
     const address = { key: 'own', url: `${api.url}/v1/mcp`, auth: { token: async () => key } };
@@ -108,7 +108,7 @@ describe('our own client', () => {
 });
 
 describe('the tools of /v1/mcp', () => {
-  it('return no answer to an unanswerable question, and content of a product only when it is named', async () => {
+  it('the tools of /v1/mcp return no answer to an unanswerable question, and content of a product only when it is named', async () => {
     const client = await connect();
     const nothing = await call(client, 'ask', { question: 'Do you sell hovercraft?' });
     expect(nothing.structuredContent).toMatchObject({ has_context: false, sources: [] });
@@ -121,7 +121,7 @@ describe('the tools of /v1/mcp', () => {
     expect(gaps.body.gaps.map((gap: { question: string }) => gap.question)).toContain('Do you sell hovercraft?');
   });
 
-  it('return content of the key’s organization only', async () => {
+  it('the tools of /v1/mcp return content of the key’s organization only', async () => {
     const stranger = await connect(foreign);
     const answer = await call(stranger, 'search', { query: 'What does the gannet card cost?' });
     expect(answer.structuredContent).toMatchObject({ confidence: 'none', passages: [] });
@@ -133,7 +133,7 @@ describe('the tools of /v1/mcp', () => {
     ['a long question', 'ask', { question: 'x'.repeat(2_001) }],
     ['something else', 'ask', { question: 'What?', org_id: 'org_other' }],
     ['too many passages', 'search', { query: 'cards', limit: 1_000 }],
-  ])('refuse invalid arguments: %s', async (_, name, given) => {
+  ])('the tools of /v1/mcp refuse invalid arguments: %s', async (_, name, given) => {
     const reply = await post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } });
     const text = await reply.text();
     expect(text).toMatch(/"isError":true|"error":/);

@@ -78,7 +78,7 @@ describe('the audit log', () => {
     expect(new Set(listed.map(({ tool }) => tool)).size).toBe(80);
   });
 
-  it('stores a repeated event once, whichever process reports it', async () => {
+  it('the audit log stores a repeated event once, whichever process reports it', async () => {
     const writers = times(3, () => auditWriter({ clock: () => now, secrets }));
     const _id = `aud_${randomUUID()}`;
     const all = await Promise.all(times(9, (index) => writers[index % 3]!({ ...entry(0), _id })));
@@ -107,7 +107,7 @@ describe('the audit log', () => {
     ['when', { $set: { ts: new Date(0) } }],
     ['the hash of its arguments', { $set: { arguments_sha256: sha256('others') } }],
     ['a field that is gone', { $unset: { tool: 1 as const } }],
-  ])('reveals an event with this altered: %s', async (_what, change) => {
+  ])('the audit log reveals an event with this altered: %s', async (_what, change) => {
     const rows = await chain();
     await rows.updateOne(row(3), change);
     expect(await verifyAudit(orgId, secrets)).toEqual({
@@ -118,7 +118,7 @@ describe('the audit log', () => {
     });
   });
 
-  it('reveals an event that was altered and hashed again, because only the system can sign it', async () => {
+  it('the audit log reveals an event that was altered and hashed again, because only the system can sign it', async () => {
     const rows = await chain();
     const third = (await rows.findOne(row(3)))!;
     const forged = { ...third, outcome: 'denied' as const };
@@ -127,7 +127,7 @@ describe('the audit log', () => {
     expect((await verifyAudit(orgId, secrets)).first_broken).toEqual({ seq: 3, reason: 'unsigned' });
   });
 
-  it('reveals an event that somebody appended', async () => {
+  it('the audit log reveals an event that somebody appended', async () => {
     const rows = await chain();
     const last = (await rows.findOne(row(6)))!;
     const forged = { ...last, _id: 'aud_forged', seq: 7, prev: last.hash, outcome: 'denied' as const };
@@ -161,19 +161,22 @@ describe('the audit log', () => {
   it.each([
     ['before any check', 0],
     ['after a check', 6],
-  ])('reveals events that were cut off its end %s, even after more were appended', async (_when, checked) => {
-    const rows = await chain();
-    if (checked > 0) await verifyAudit(orgId, secrets);
-    await rows.deleteMany({ org_id: orgId, seq: { $gt: 4 } });
-    const found = { intact: false, first_broken: { seq: checked > 0 ? 6 : 5, reason: 'missing' } };
-    expect(await verifyAudit(orgId, secrets)).toMatchObject(found);
-    // A new process reads where the chain ends.
-    for (const index of times(4, (at) => at)) await auditWriter({ clock: () => now, secrets })(entry(index));
-    expect((await rows.find({ org_id: orgId, seq: { $gt: 4 } }).toArray()).map(({ seq }) => seq)).toEqual([
-      7, 8, 9, 10,
-    ]);
-    for (const whole of [false, true]) expect((await verifyAudit(orgId, secrets, { whole })).intact).toBe(false);
-  });
+  ])(
+    'the audit log reveals events that were cut off its end %s, even after more were appended',
+    async (_when, checked) => {
+      const rows = await chain();
+      if (checked > 0) await verifyAudit(orgId, secrets);
+      await rows.deleteMany({ org_id: orgId, seq: { $gt: 4 } });
+      const found = { intact: false, first_broken: { seq: checked > 0 ? 6 : 5, reason: 'missing' } };
+      expect(await verifyAudit(orgId, secrets)).toMatchObject(found);
+      // A new process reads where the chain ends.
+      for (const index of times(4, (at) => at)) await auditWriter({ clock: () => now, secrets })(entry(index));
+      expect((await rows.find({ org_id: orgId, seq: { $gt: 4 } }).toArray()).map(({ seq }) => seq)).toEqual([
+        7, 8, 9, 10,
+      ]);
+      for (const whole of [false, true]) expect((await verifyAudit(orgId, secrets, { whole })).intact).toBe(false);
+    },
+  );
 
   it('the audit log is not intact without its checkpoint, or with that of another organization', async () => {
     await chain();
@@ -190,7 +193,7 @@ describe('the audit log', () => {
     expect(await verifyAudit(other, secrets)).toEqual(unsigned);
   });
 
-  it('stays verifiable without its old key once its checkpoint is signed with a new one', async () => {
+  it('the audit log stays verifiable without its old key once its checkpoint is signed with a new one', async () => {
     const rows = await chain();
     const newKey = Buffer.alloc(32, 9);
     const [both, only] = [createSecretBox([newKey, oldKey]), createSecretBox([newKey])];
@@ -203,13 +206,13 @@ describe('the audit log', () => {
     expect((await verifyAudit(orgId, only, { whole: true })).first_broken).toEqual({ seq: 2, reason: 'altered' });
   });
 
-  it.each([1, 3])('reveals where event %i was removed', async (seq) => {
+  it.each([1, 3])('the audit log reveals where event %i was removed', async (seq) => {
     const rows = await chain();
     await rows.deleteOne(row(seq));
     expect((await verifyAudit(orgId, secrets)).first_broken).toEqual({ seq, reason: 'missing' });
   });
 
-  it('reveals the first of two swapped events', async () => {
+  it('the audit log reveals the first of two swapped events', async () => {
     const rows = await chain();
     await rows.updateOne(row(2), { $set: { seq: 100 } });
     await rows.updateOne(row(3), { $set: { seq: 2 } });
@@ -257,7 +260,7 @@ describe('a tool call', () => {
     expect(tally(all)).toBe(1);
   });
 
-  it('takes the first of concurrent decisions, and none after the deadline', async () => {
+  it('a tool call takes the first of concurrent decisions, and none after the deadline', async () => {
     const call = await stored();
     const decide = (index: number, at = now) =>
       decideCall(call, { by: 'member', approved: index % 2 === 0, actor: `usr_${index}`, at }, []);
@@ -303,7 +306,7 @@ describe('a tool call', () => {
 });
 
 describe('the rate limit of tool calls', () => {
-  it('applies to all processes together, and starts again every minute', async () => {
+  it('the rate limit of tool calls applies to all processes together, and starts again every minute', async () => {
     const taken = await Promise.all(times(12, () => takeCall(orgId, 5, now)));
     expect(tally(taken.map(({ waitMs }) => waitMs === undefined))).toBe(5);
     // Five seconds of this minute have passed.
@@ -341,7 +344,7 @@ describe('the record of a tool server', () => {
     updated_at: now,
   });
 
-  it('keeps schemas unchanged, and accepts one of several concurrent changes (optimistic locking)', async () => {
+  it('the record of a tool server keeps schemas unchanged, and accepts one of several concurrent changes (optimistic locking)', async () => {
     const saved = await Promise.all(
       times(4, (index) => saveToolServer({ ...server(), server_label: String(index) }, 0)),
     );
@@ -352,7 +355,7 @@ describe('the record of a tool server', () => {
     expect(tally(again)).toBe(1);
   });
 
-  it('suspends a tool once, but not when it has since been approved again', async () => {
+  it('the record of a tool server suspends a tool once, but not when it has since been approved again', async () => {
     await saveToolServer(server(), 0);
     const all = await Promise.all(times(5, () => suspendTool(orgId, 'cancel_order', tool.pin, now)));
     expect(tally(all)).toBe(1);

@@ -423,7 +423,7 @@ describe('the metadata of this system as an OAuth client', () => {
     });
   });
 
-  it('identifies the client to authorization servers that read it, without registration', async () => {
+  it('the metadata of this system as an OAuth client identifies the client to authorization servers that read it, without registration', async () => {
     const publicUrl = 'https://support.example';
     const redirectUrl = `${publicUrl}/v1/support/mcp/oauth/callback`;
     const clientId = `${publicUrl}${clientMetadataPath}`;

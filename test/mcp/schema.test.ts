@@ -28,7 +28,7 @@ describe('schemaCheck', () => {
     [{ order: 'A1', count: 0 }, 'count must be >= 1'],
     [{ order: 'A1', other: 1 }, 'must NOT have unevaluated properties'],
     ['A1', 'must be object'],
-  ])('validates %j: %s', (value, problem) => {
+  ])('schemaCheck validates %j: %s', (value, problem) => {
     const fit = schemaCheck(order)(value);
     expect(fit.fits ? undefined : fit.problem).toEqual(problem && expect.stringContaining(problem));
   });
@@ -45,7 +45,7 @@ describe('schemaCheck', () => {
     ['is one of another version than it says', { minimum: 3, exclusiveMinimum: true }],
     ['is very long', { description: 'x'.repeat(100_000) }],
     ['is nested deeply', JSON.parse('{"not":'.repeat(60) + '{}' + '}'.repeat(60)) as Record<string, unknown>],
-  ])('refuses a schema that %s', (_what, schema) => expect(() => schemaCheck(schema)).toThrow(BadSchema));
+  ])('schemaCheck refuses a schema that %s', (_what, schema) => expect(() => schemaCheck(schema)).toThrow(BadSchema));
 
   it.each<[string, Record<string, unknown>, unknown, unknown]>([
     ['http://json-schema.org/draft-04/schema#', { id: 'x', minimum: 3, exclusiveMinimum: true }, 4, 3],
@@ -59,7 +59,7 @@ describe('schemaCheck', () => {
       { a: 1 },
     ],
     ['https://json-schema.org/draft/2020-12/schema', { prefixItems: [{ type: 'string' }], items: false }, ['a'], [1]],
-  ])('reads a schema as the version that it names: %s', ($schema, schema, good, bad) => {
+  ])('schemaCheck reads a schema as the version that it names: %s', ($schema, schema, good, bad) => {
     const check = schemaCheck({ $schema, ...schema });
     expect([check(good).fits, check(bad).fits]).toEqual([true, false]);
   });
@@ -91,7 +91,7 @@ describe('schemaCheck', () => {
     });
   });
 
-  it('gives up on an expression with catastrophic backtracking', () => {
+  it('schemaCheck gives up on an expression with catastrophic backtracking', () => {
     const check = schemaCheck({ type: 'string', pattern: '^(a+)+$' });
     expect(check(`${'a'.repeat(60)}!`)).toEqual({ fits: false, problem: 'cannot be checked by this schema' });
     expect(check('aaa')).toEqual({ fits: true });
@@ -129,11 +129,11 @@ describe('schemaCheck', () => {
     expect(await told).toEqual([{ refused: [] }, undefined]);
   });
 
-  it('gives up on a schema that only refers to itself', () => {
+  it('schemaCheck gives up on a schema that only refers to itself', () => {
     expect(schemaCheck({ $ref: '#' })({})).toMatchObject({ fits: false });
   });
 
-  it('accepts two schemas with the same `$id`', () => {
+  it('schemaCheck accepts two schemas with the same `$id`', () => {
     expect(schemaCheck({ $id: 'https://x.example/a', type: 'string' })('x')).toEqual({ fits: true });
     expect(schemaCheck({ $id: 'https://x.example/a', type: 'number' })(1)).toEqual({ fits: true });
   });

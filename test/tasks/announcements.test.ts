@@ -194,7 +194,7 @@ describe('a change of a task', () => {
     expect(await deliveries(org)).toEqual([]);
   });
 
-  it('disables a webhook that Slack reports as gone, notifies members once, and saving it again enables it', async () => {
+  it('a change of a task disables a webhook that Slack reports as gone, notifies members once, and saving it again enables it', async () => {
     const org = await newOrg({ notify_on: ['task_created'] });
     slack.answer = status(404, {}, 'no_service');
     await create(org, {});

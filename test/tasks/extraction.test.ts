@@ -158,7 +158,7 @@ describe('POST /meetings/{sessionId}/extract-tasks', () => {
 });
 
 describe('a task extracted from a meeting', () => {
-  it('stays linked to its meeting: the link cannot be changed', async () => {
+  it('a task extracted from a meeting stays linked to its meeting: the link cannot be changed', async () => {
     const [id, other] = [await meetingOf(lines()), await meetingOf([])];
     const [{ task_id }] = (await extract(id)).body.data.tasks;
     const put = (body: object) => api.request('PUT', `/orgs/${org.orgId}/tasks/${task_id}`, { token: ada.token, body });

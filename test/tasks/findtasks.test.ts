@@ -43,7 +43,7 @@ const pointed = {
 const reply = (...tasks: object[]) => ({ kind: 'reply' as const, content: JSON.stringify({ tasks }) });
 
 describe('tasks found by a model', () => {
-  it('quote the transcript, while due date and assignee are computed by our code', async () => {
+  it('tasks found by a model quote the transcript, while due date and assignee are computed by our code', async () => {
     server.script(reply(pointed));
     expect(await find()).toEqual({
       tasks: [

@@ -106,7 +106,7 @@ const arrived = (number: number, type: string) =>
   }, `${type} to be processed`);
 
 describe('a change of a task', () => {
-  it('changes the issues field by field, and the resulting webhooks change nothing', async () => {
+  it('a change of a task changes the issues field by field, and the resulting webhooks change nothing', async () => {
     const { taskId, issue } = await executed({ priority: 'low' });
     const number = await numberOf(taskId);
     await change(taskId, { title: 'Call the bank again', priority: 'urgent', due_date: '2026-12-31' });
@@ -224,7 +224,7 @@ describe('a change of a task', () => {
     expect(inputsOf(issue.id)[1]).toEqual({ stateId: linearStates.done });
   });
 
-  it('keeps an earlier change in Linear whose webhook is processed later', async () => {
+  it('a change of a task keeps an earlier change in Linear whose webhook is processed later', async () => {
     const { taskId, issue } = await executed();
     const lane = `linear:${issue.id}`;
     await quiet(taskId, issue.id, 1);

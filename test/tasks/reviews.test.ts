@@ -92,7 +92,7 @@ describe('a review by a model', () => {
   };
   const reply = (value: object) => ({ kind: 'reply' as const, content: JSON.stringify(value) });
 
-  it('adds remarks to those of the rules, and suggests a wording', async () => {
+  it('a review by a model adds remarks to those of the rules, and suggests a wording', async () => {
     server.script(reply(good));
     expect(await review()).toMatchObject({
       missing: [{ field: 'assigned_to' }, { field: 'due_date' }],

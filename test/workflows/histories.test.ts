@@ -15,7 +15,7 @@ const read = async (name: string): Promise<Stored> =>
 const kindOf = ({ events }: Stored): string => events[0]!.workflowExecutionStartedEventAttributes.workflowType.name;
 
 describe('stored histories', () => {
-  it('exist for every kind of workflow, and for no removed kind', async () => {
+  it('stored histories exist for every kind of workflow, and for no removed kind', async () => {
     const kinds = new Set((await Promise.all(files.map(read))).map(kindOf));
     expect([...kinds].toSorted()).toEqual(Object.keys(workflows).toSorted());
   });
@@ -39,11 +39,11 @@ describe('a changed workflow', () => {
     await Worker.runReplayHistory({ workflowBundle: bundle }, await read('eraseTask.json'), 'eraseTask');
   }
 
-  it('fails the replay when it takes a step that its histories do not have', async () => {
+  it('a changed workflow fails the replay when it takes a step that its histories do not have', async () => {
     await expect(replay('unguarded')).rejects.toThrow(/Nondeterminism/i);
   });
 
-  it('replays the same histories when the added step is guarded by a patch', async () => {
+  it('a changed workflow replays the same histories when the added step is guarded by a patch', async () => {
     await expect(replay('guarded')).resolves.toBeUndefined();
   });
 });

@@ -92,29 +92,32 @@ describe('a workflow that is signalled during each of its activities', () => {
     ['conversation', conversation, { orgId: 'org_1', convId: 'conv_1' }, attend, 'attendTo'],
     ['announce', announce, task, happened, 'announceTask'],
     ['taskIssues', taskIssues, task, taskChanged, 'carryToIssues'],
-  ] as const)('continues in a new run, and runs its activity once more after the last signal: %s', async (...named) => {
-    const [, workflow, ref, signal, activity] = named;
-    let looks = 0;
-    let handle: WorkflowHandle | undefined;
-    const look = async () => {
-      looks += 1;
-      if (looks <= 30) await handle!.signal(signal);
-      return { kind: 'done' };
-    };
-    const started = async (begun: WorkflowHandle): Promise<void> => {
-      handle = begun;
-      await until(async () => looks > 30, 'the look after the last signal');
-      // This workflow ends on its own only when nobody has written for a minute.
-      if (workflow === conversation) await handle.terminate();
-    };
-    expectRenewed(await runsOf<[never]>(workflow, [ref as never], { [activity]: look }, started));
-    // A new run may run its activity once more.
-    expect([31, 32]).toContain(looks);
-  });
+  ] as const)(
+    'a workflow that is signalled during its activities continues in a new run, and runs its activity once more after the last signal: %s',
+    async (...named) => {
+      const [, workflow, ref, signal, activity] = named;
+      let looks = 0;
+      let handle: WorkflowHandle | undefined;
+      const look = async () => {
+        looks += 1;
+        if (looks <= 30) await handle!.signal(signal);
+        return { kind: 'done' };
+      };
+      const started = async (begun: WorkflowHandle): Promise<void> => {
+        handle = begun;
+        await until(async () => looks > 30, 'the look after the last signal');
+        // This workflow ends on its own only when nobody has written for a minute.
+        if (workflow === conversation) await handle.terminate();
+      };
+      expectRenewed(await runsOf<[never]>(workflow, [ref as never], { [activity]: look }, started));
+      // A new run may run its activity once more.
+      expect([31, 32]).toContain(looks);
+    },
+  );
 });
 
 describe('the conversation workflow', () => {
-  it('loses no signal that comes while it continues in a new run', async () => {
+  it('the conversation workflow loses no signal that comes while it continues in a new run', async () => {
     let looks = 0;
     const signals: Promise<void>[] = [];
     let handle: WorkflowHandle | undefined;
@@ -136,7 +139,7 @@ describe('the conversation workflow', () => {
 });
 
 describe('the inbound workflow', () => {
-  it('continues in a new run while failed items are retried', async () => {
+  it('the inbound workflow continues in a new run while failed items are retried', async () => {
     let looks = 0;
     const processInbound = async () => ((looks += 1) < 20 ? { againInMs: 1 } : {});
     expectRenewed(await runsOf(inbound, [{ orgId: 'org_1' }], { processInbound }, async () => undefined));
@@ -146,7 +149,7 @@ describe('the inbound workflow', () => {
 });
 
 describe('the ticketEvents workflow', () => {
-  it('resumes waiting lines in a new run, runs none twice at a time, and forgets none', async () => {
+  it('the ticketEvents workflow resumes waiting lines in a new run, runs none twice at a time, and forgets none', async () => {
     const atWork = new Set<string>();
     const sent: string[] = [];
     let left = 20;
@@ -237,7 +240,7 @@ describe('an attempt that an operator requests', () => {
 describe('the interview workflow', () => {
   const ref = { orgId: 'org_1', interviewId: 'int_1' };
 
-  it('continues in a new run with its bot, status changes and allowed operations', async () => {
+  it('the interview workflow continues in a new run with its bot, status changes and allowed operations', async () => {
     const { record, activities } = world();
     let deployed = 0;
     const deployBot: typeof activities.deployBot = (order) => {
@@ -271,7 +274,7 @@ describe('the interview workflow', () => {
     expect(record.history.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('reads a member’s change that was made while the new run was awaited', async () => {
+  it('the interview workflow reads a member’s change that was made while the new run was awaited', async () => {
     const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
     const { record, activities } = world({ dueAt: inAnHour });
     const storing = Promise.withResolvers<void>();

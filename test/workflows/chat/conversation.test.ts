@@ -15,7 +15,7 @@ function gate() {
 }
 
 describe('conversation', () => {
-  it('processes the news it was started for once, and ends after a minute without more', async () => {
+  it('the conversation workflow processes the news it was started for once, and ends after a minute without more', async () => {
     const seen: object[] = [];
     const { calls, skippedMs } = await tell(conversation, [ref], {
       attendTo: async (given) => {
@@ -27,7 +27,7 @@ describe('conversation', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(60_000);
   });
 
-  it('processes messages that arrive during its activity once, together, and never concurrently', async () => {
+  it('the conversation workflow processes messages that arrive during its activity once, together, and never concurrently', async () => {
     const [first, go] = [gate(), gate()];
     let [running, most] = [0, 0];
     const attendTo = async () => {
@@ -45,7 +45,7 @@ describe('conversation', () => {
     expect([calls, most]).toEqual([['attendTo', 'attendTo'], 1]);
   });
 
-  it('processes a message that arrives before the minute is over', async () => {
+  it('the conversation workflow processes a message that arrives before the minute is over', async () => {
     const attended = gate();
     let times = 0;
     const attendTo = async () => {
@@ -60,7 +60,7 @@ describe('conversation', () => {
     expect(times).toBe(2);
   });
 
-  it('retries its activity through an outage until it succeeds', async () => {
+  it('the conversation workflow retries its activity through an outage until it succeeds', async () => {
     let failures = 12;
     const { calls } = await tell(conversation, [ref], {
       attendTo: async () => {
@@ -75,7 +75,7 @@ describe('conversation', () => {
     const hour = 3_600_000;
     const waiting: Attended = { kind: 'waiting', for: 'pact_1', withinMs: hour };
 
-    it('repeats the turn as soon as the decision is stored', async () => {
+    it('the conversation workflow repeats the turn as soon as the decision is stored', async () => {
       const [attended, again] = [gate(), gate()];
       const outcomes = [waiting, done];
       const attendTo = async () => {
@@ -92,7 +92,7 @@ describe('conversation', () => {
       expect(calls).toEqual(['attendTo', 'attendTo']);
     });
 
-    it('repeats the turn when no decision came before its deadline', async () => {
+    it('the conversation workflow repeats the turn when no decision came before its deadline', async () => {
       const outcomes = [waiting, done];
       const { calls, skippedMs } = await tell(conversation, [ref], { attendTo: async () => outcomes.shift()! });
       expect(calls).toEqual(['attendTo', 'attendTo']);

@@ -7,7 +7,7 @@ const ref = { orgId: 'org_1', customerId: 'cus_1' };
 const { tell } = stories();
 
 describe('eraseCustomer', () => {
-  it('deletes, waits longer than an answer may be in flight, and verifies the deletion', async () => {
+  it('the workflow eraseCustomer deletes, waits longer than an answer may be in flight, and verifies the deletion', async () => {
     const given: object[] = [];
     const note = async (one: object) => void given.push(one);
     const { calls, skippedMs } = await tell(eraseCustomer, [ref], { eraseCustomer: note, verifyErasure: note });
@@ -18,7 +18,7 @@ describe('eraseCustomer', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(15 * 60_000);
   });
 
-  it('retries each step until it succeeds', async () => {
+  it('the workflow eraseCustomer retries each step until it succeeds', async () => {
     let failures = 4;
     const flaky = async () => {
       if (failures-- % 2 === 0) throw new Error('MongoDB does not answer');

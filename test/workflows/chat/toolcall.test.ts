@@ -63,7 +63,7 @@ describe('toolCall', () => {
   });
 
   it.each(['customer', 'step_up', 'member'] as const)(
-    'waits for the %s until their deadline, and then checks the outcome',
+    'the tool call workflow waits for the %s until their deadline, and then checks the outcome',
     async (awaited) => {
       const waiting: CallStep = { kind: 'waiting', awaited, withinMs: waitMs[awaited], about };
       let timers: unknown;
@@ -74,7 +74,7 @@ describe('toolCall', () => {
     },
   );
 
-  it('continues at once after a decision, and shows operators until then whom it waits for', async () => {
+  it('the tool call workflow continues at once after a decision, and shows operators until then whom it waits for', async () => {
     const waiting: CallStep = { kind: 'waiting', awaited: 'member', withinMs: waitMs.member, about };
     let seen = '';
     let timers: unknown;
@@ -91,7 +91,7 @@ describe('toolCall', () => {
       expect(seen).toContain(shown);
   });
 
-  it('misses no decision that comes while a step runs', async () => {
+  it('the tool call workflow misses no decision that comes while a step runs', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const steps: CallStep[] = [{ kind: 'waiting', awaited: 'member', withinMs: waitMs.member, about }, ended('ok')];
     let running = false;
@@ -113,7 +113,7 @@ describe('toolCall', () => {
     expect(timers).toMatchObject({ fired: 0 });
   });
 
-  it('waits until the next minute whenever the rate limit is reached', async () => {
+  it('the tool call workflow waits until the next minute whenever the rate limit is reached', async () => {
     const held: CallStep = { kind: 'held_back', withinMs: minute, about };
     const steps = taking(held, held, held, ended('rate_limited'));
     let timers: unknown;
@@ -124,7 +124,7 @@ describe('toolCall', () => {
     expect(timers).toEqual({ setMs: [minute, minute, minute], fired: 3 });
   });
 
-  it('retries a failed step until it succeeds', async () => {
+  it('the tool call workflow retries a failed step until it succeeds', async () => {
     let tries = 0;
     const advanceCall = async (): Promise<CallStep> => {
       tries += 1;

@@ -42,20 +42,20 @@ function scripted(states: CrawlProgress[]) {
 }
 
 describe('crawlSite', () => {
-  it('runs batches until nothing is left, then finishes the crawl once', async () => {
+  it('the crawl workflow runs batches until nothing is left, then finishes the crawl once', async () => {
     const { activities, endings } = scripted([progress('more'), progress('more'), progress('done')]);
     const { calls, result } = await tell(crawlSite, [ref], activities);
     expect([calls, result]).toEqual([['crawlBatch', 'crawlBatch', 'crawlBatch', 'finishCrawl'], 'completed']);
     expect(endings).toEqual([{ ending: 'completed' }]);
   });
 
-  it('ends at the limit with the given reason', async () => {
+  it('the crawl workflow ends at the limit with the given reason', async () => {
     const { activities, endings } = scripted([progress('limit_reached', 'No room.')]);
     expect((await tell(crawlSite, [ref], activities)).result).toBe('limit_reached');
     expect(endings).toEqual([{ ending: 'limit_reached', error: 'No room.' }]);
   });
 
-  it('waits a minute for an unavailable site, and fails the fifth time', async () => {
+  it('the crawl workflow waits a minute for an unavailable site, and fails the fifth time', async () => {
     const { activities, endings } = scripted(Array.from({ length: 5 }, () => progress('waiting', 'robots.txt: 503')));
     const { calls, skippedMs, result } = await tell(crawlSite, [ref], activities);
     expect([calls.length, result]).toEqual([6, 'failed']);
@@ -63,7 +63,7 @@ describe('crawlSite', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(4 * 60_000);
   });
 
-  it('shows operators that it failed, with the reason above the counts', async () => {
+  it('the crawl workflow shows operators that it failed, with the reason above the counts', async () => {
     const { activities } = scripted([progress('done')]);
     const reason = 'The site has no page that could be read.';
     const shown: unknown[] = [];
@@ -83,21 +83,21 @@ describe('crawlSite', () => {
     expect(shown).toEqual(['failed', expect.stringMatching(/^failed: The site has no page[^]*\| found \| 3 \|/)]);
   });
 
-  it('resets the count of failures when the site has answered in between', async () => {
+  it('the crawl workflow resets the count of failures when the site has answered in between', async () => {
     const away = () => Array.from({ length: 4 }, () => progress('waiting', 'robots.txt: 503'));
     const { activities } = scripted([...away(), progress('more'), ...away(), progress('done')]);
     const { calls, result } = await tell(crawlSite, [ref], activities);
     expect([calls.length, result]).toEqual([11, 'completed']);
   });
 
-  it('waits with a timer for as long as a site requests, then continues', async () => {
+  it('the crawl workflow waits with a timer for as long as a site requests, then continues', async () => {
     const { activities } = scripted([{ ...progress('more', 'Wait.'), waitMs: 590_000 }, progress('done')]);
     const { calls, skippedMs, result } = await tell(crawlSite, [ref], activities);
     expect([calls, result]).toEqual([['crawlBatch', 'crawlBatch', 'finishCrawl'], 'completed']);
     expect(skippedMs).toBeGreaterThanOrEqual(590_000);
   });
 
-  it('waits for at most a day in total, then ends at this limit', async () => {
+  it('the crawl workflow waits for at most a day in total, then ends at this limit', async () => {
     const waits = Array.from({ length: 10 }, () => ({ ...progress('more', 'Wait.'), waitMs: 8 * 3_600_000 }));
     const { activities, endings } = scripted(waits);
     const { calls, result } = await tell(crawlSite, [ref], activities);
@@ -117,7 +117,7 @@ describe('crawlSite', () => {
     expect([calls, result, endings]).toEqual([['crawlBatch', 'finishCrawl'], 'cancelled', [{ ending: 'cancelled' }]]);
   });
 
-  it('retries a batch through an outage until it succeeds', async () => {
+  it('the crawl workflow retries a batch through an outage until it succeeds', async () => {
     let failures = 20;
     const { activities } = scripted([progress('done')]);
     const crawlBatch = async (): Promise<CrawlProgress> => {
@@ -128,7 +128,7 @@ describe('crawlSite', () => {
     expect([calls.length, result]).toEqual([22, 'completed']);
   });
 
-  it('stops its batch on cancellation and still finishes the crawl; a second cancellation is refused', async () => {
+  it('the crawl workflow stops its batch on cancellation and still finishes the crawl; a second cancellation is refused', async () => {
     const { activities, endings } = scripted([]);
     let begun!: () => void;
     const batch = new Promise<void>((resolve) => (begun = resolve));

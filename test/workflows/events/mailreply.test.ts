@@ -8,7 +8,7 @@ const { tell } = stories();
 const minute = 60_000;
 
 describe('mailReply', () => {
-  it('waits a minute, and sends one mail with all replies up to then', async () => {
+  it('the workflow that mails replies waits a minute, and sends one mail with all replies up to then', async () => {
     const { calls, skippedMs } = await tell(mailReply, [ref], { mailUnsent: async () => ({}) }, async (handle) => {
       await handle.signal(replied);
       await handle.signal(replied);
@@ -17,7 +17,7 @@ describe('mailReply', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(minute);
   });
 
-  it('mails a reply that arrives during the mailing a minute later', async () => {
+  it('the workflow that mails replies mails a reply that arrives during the mailing a minute later', async () => {
     let signal = async (): Promise<void> => undefined;
     const mailUnsent = async () => {
       await signal();
@@ -31,14 +31,14 @@ describe('mailReply', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(2 * minute);
   });
 
-  it('waits as long as the throttled mails of the agent require', async () => {
+  it('the workflow that mails replies waits as long as the throttled mails of the agent require', async () => {
     const outcomes = [{ waitMs: 30 * minute }, {}];
     const { calls, skippedMs } = await tell(mailReply, [ref], { mailUnsent: async () => outcomes.shift()! });
     expect(calls).toEqual(['mailUnsent', 'mailUnsent']);
     expect(skippedMs).toBeGreaterThanOrEqual(32 * minute);
   });
 
-  it('retries until it succeeds', async () => {
+  it('the workflow that mails replies retries until it succeeds', async () => {
     let failures = 2;
     const mailUnsent = async () => {
       if (failures-- > 0) throw new Error('MongoDB does not answer');

@@ -34,7 +34,7 @@ function gate() {
 }
 
 describe('ticketEvents', () => {
-  it('runs one activity and no timer when every delivery succeeds at once', async () => {
+  it('the ticket events workflow runs one activity and no timer when every delivery succeeds at once', async () => {
     let types: unknown[] = [];
     const sendAll = { sendEvents: async () => ({ lines: [] }) };
     await tell(ticketEvents, [ref], sendAll, async (handle) => {
@@ -49,7 +49,7 @@ describe('ticketEvents', () => {
     ]);
   });
 
-  it('runs lines concurrently: one that waits for hours does not delay the others', async () => {
+  it('the ticket events workflow runs lines concurrently: one that waits for hours does not delay the others', async () => {
     const done: string[] = [];
     const left = new Map<string, LineLeft[]>([
       ['a', [waiting(5 * hour), { kind: 'done' }]],
@@ -72,7 +72,7 @@ describe('ticketEvents', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(5 * hour);
   });
 
-  it('plans new events while a line waits, and passes on which lines are in progress', async () => {
+  it('the ticket events workflow plans new events while a line waits, and passes on which lines are in progress', async () => {
     const [planned, again] = [gate(), gate()];
     const carried: string[][] = [];
     let tries = 0;
@@ -102,7 +102,7 @@ describe('ticketEvents', () => {
     expect(tries).toBe(1);
   });
 
-  it('plans once more when an event was planned while its line was being sent', async () => {
+  it('the ticket events workflow plans once more when an event was planned while its line was being sent', async () => {
     const [sending, planned] = [gate(), gate()];
     let [plans, sent] = [0, 0];
     await tell(
@@ -132,7 +132,7 @@ describe('ticketEvents', () => {
     expect([plans, sent]).toEqual([2, 2]);
   });
 
-  it('makes the waiting attempt at once when an operator requests it', async () => {
+  it('the ticket events workflow makes the waiting attempt at once when an operator requests it', async () => {
     const waits = gate();
     let tries = 0;
     const tried = gate();
@@ -161,7 +161,7 @@ describe('ticketEvents', () => {
     expect(tries).toBe(2);
   });
 
-  it('makes another attempt when an operator requests it during an attempt', async () => {
+  it('the ticket events workflow makes another attempt when an operator requests it during an attempt', async () => {
     const [sending, told, tried] = [gate(), gate(), gate()];
     let tries = 0;
     await tell(
@@ -191,7 +191,7 @@ describe('ticketEvents', () => {
     expect(tries).toBe(2);
   });
 
-  it('makes another attempt when an operator requests it during the first planning and attempt', async () => {
+  it('the ticket events workflow makes another attempt when an operator requests it during the first planning and attempt', async () => {
     const [planning, told, tried] = [gate(), gate(), gate()];
     let plans = 0;
     await tell(
@@ -220,7 +220,7 @@ describe('ticketEvents', () => {
     expect(plans).toBe(2);
   });
 
-  it('shows operators the waiting lines and their commands, and at the end the deliveries given up', async () => {
+  it('the ticket events workflow shows operators the waiting lines and their commands, and at the end the deliveries given up', async () => {
     let details = '';
     let last = '';
     const left: LineLeft[] = [waiting(hour), waiting(hour), { kind: 'done', failed: 'dlv_1' }];
@@ -251,7 +251,7 @@ describe('ticketEvents', () => {
     expect(last).toContain('recover');
   });
 
-  it('retries planning through an outage until it succeeds', async () => {
+  it('the ticket events workflow retries planning through an outage until it succeeds', async () => {
     let failures = 5;
     const { calls } = await tell(ticketEvents, [ref], {
       sendEvents: async () => {
@@ -264,7 +264,7 @@ describe('ticketEvents', () => {
 });
 
 describe('sendLine', () => {
-  it('sends outstanding deliveries, and again those stored meanwhile', async () => {
+  it('the workflow of a line sends outstanding deliveries, and again those stored meanwhile', async () => {
     const [sending, told] = [gate(), gate()];
     let sent = 0;
     await tell(

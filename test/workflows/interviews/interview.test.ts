@@ -60,7 +60,7 @@ const minutes = (history: readonly Move[]) =>
   history.map(({ at }) => Math.round((Date.parse(at) - Date.parse(history[0]!.at)) / minute));
 
 describe('interview', () => {
-  it('notifies the candidate when it is scheduled, rescheduled and cancelled', async () => {
+  it('the interview workflow notifies the candidate when it is scheduled, rescheduled and cancelled', async () => {
     const { invited, activities } = world({ dueAt: new Date(Date.now() + 30 * dayMs).toISOString(), invites: true });
     await tell(interview, [ref], activities, async (handle) => {
       await until(() => invited.length === 1);
@@ -71,7 +71,7 @@ describe('interview', () => {
     expect(invited).toEqual(['draft', 'scheduled', 'cancelled']);
   });
 
-  it('goes from draft to scores, with every status change in the history, and shows its state to operators', async () => {
+  it('the interview workflow goes from draft to scores, with every status change in the history, and shows its state to operators', async () => {
     const { record, activities } = world();
     const shown: unknown[] = [];
     const { result, calls } = await tell(interview, [ref], activities, async (handle) => {
@@ -126,7 +126,7 @@ describe('interview', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(31 * dayMs);
   });
 
-  it('follows a new time, and its clock starts it once per time', async () => {
+  it('the interview workflow follows a new time, and its clock starts it once per time', async () => {
     const begun = await now();
     const { record, activities } = world({ deploy: [{ refused: 'bad_link' }, outside('bot_2')] });
     record.due = new Date(begun + 30 * dayMs).toISOString();
@@ -144,7 +144,7 @@ describe('interview', () => {
     expect(Math.abs(Date.parse(start!.at) - Date.parse(record.due))).toBeLessThan(minute);
   });
 
-  it('returns to scheduled with the reason when no bot could join for 15 minutes, and does not start itself again', async () => {
+  it('the interview workflow returns to scheduled with the reason when no bot could join for 15 minutes, and does not start itself again', async () => {
     const dueAt = new Date((await now()) + dayMs).toISOString();
     const { record, activities } = world({ dueAt, deploy: [{ refused: 'bad_link' }] });
     record.state = { ...newState([], dueAt), status: 'scheduled' };
@@ -164,7 +164,7 @@ describe('interview', () => {
     expect(calls.filter((name) => name === 'deployBot').length).toBeGreaterThanOrEqual(6);
   });
 
-  it('sends another bot after one that failed before joining, and continues when that one joins', async () => {
+  it('the interview workflow sends another bot after one that failed before joining, and continues when that one joins', async () => {
     const { record, activities, dismissed, collected } = world({
       deploy: [outside('bot_1'), outside('bot_2')],
       looks: [
@@ -192,41 +192,44 @@ describe('interview', () => {
   it.each<['come in' | 'left', BotState[]]>([
     ['come in', [{ phase: 'waiting' }, { phase: 'recording' }]],
     ['left', [{ phase: 'recording' }, { phase: 'recording' }, { phase: 'done', reason: 'ended' }]],
-  ])('handles a report at once that arrives during a poll: its bot has %s', async (what, looks) => {
-    const held = Promise.withResolvers<void>();
-    let asked = 0;
-    const { record, activities } = world({ deploy: [outside('bot_1')], looks });
-    const look = activities.lookAtBot;
-    const slow: InterviewActivities = {
-      ...activities,
-      lookAtBot: async (input) => {
-        const seen = await look(input);
-        asked += 1;
-        if (asked === (what === 'come in' ? 1 : 2)) await held.promise;
-        return seen;
-      },
-    };
-    await tell(interview, [ref], slow, async (handle) => {
-      await ask(handle, 'start');
-      await until(() => record.state.bot !== undefined);
-      await handle.signal(botReported);
-      if (what === 'left') {
-        await until(() => record.state.status === 'in_progress');
+  ])(
+    'the interview workflow handles a report at once that arrives during a poll: its bot has %s',
+    async (what, looks) => {
+      const held = Promise.withResolvers<void>();
+      let asked = 0;
+      const { record, activities } = world({ deploy: [outside('bot_1')], looks });
+      const look = activities.lookAtBot;
+      const slow: InterviewActivities = {
+        ...activities,
+        lookAtBot: async (input) => {
+          const seen = await look(input);
+          asked += 1;
+          if (asked === (what === 'come in' ? 1 : 2)) await held.promise;
+          return seen;
+        },
+      };
+      await tell(interview, [ref], slow, async (handle) => {
+        await ask(handle, 'start');
+        await until(() => record.state.bot !== undefined);
         await handle.signal(botReported);
-      }
-      await until(() => asked === (what === 'come in' ? 1 : 2));
-      const before = await now();
-      // The bot's state changes after the poll, and the report arrives during it.
-      await handle.signal(botReported);
-      held.resolve();
-      await until(() => record.state.status === (what === 'come in' ? 'in_progress' : 'evaluating'));
-      // Without the report, the next poll would be due a minute later.
-      expect((await now()) - before).toBeLessThan(minute);
-      await ask(handle, 'cancel');
-    });
-  });
+        if (what === 'left') {
+          await until(() => record.state.status === 'in_progress');
+          await handle.signal(botReported);
+        }
+        await until(() => asked === (what === 'come in' ? 1 : 2));
+        const before = await now();
+        // The bot's state changes after the poll, and the report arrives during it.
+        await handle.signal(botReported);
+        held.resolve();
+        await until(() => record.state.status === (what === 'come in' ? 'in_progress' : 'evaluating'));
+        // Without the report, the next poll would be due a minute later.
+        expect((await now()) - before).toBeLessThan(minute);
+        await ask(handle, 'cancel');
+      });
+    },
+  );
 
-  it('collects a transcript at once when its completion is reported during a poll', async () => {
+  it('the interview workflow collects a transcript at once when its completion is reported during a poll', async () => {
     const held = Promise.withResolvers<void>();
     const { record, activities, collected } = world({ transcripts: [false, false, false, false, true] });
     record.state = { ...newState([], undefined), status: 'evaluating', bot: { kind: 'recall', id: 'bot_1' } };
@@ -254,7 +257,7 @@ describe('interview', () => {
     });
   });
 
-  it('waits for a transcript that the service is still writing', async () => {
+  it('the interview workflow waits for a transcript that the service is still writing', async () => {
     const { record, activities, collected } = world({
       deploy: [outside('bot_1')],
       looks: [{ phase: 'recording' }, { phase: 'processing' }],
@@ -268,7 +271,7 @@ describe('interview', () => {
     expect(collected).toEqual(['bot_1', 'bot_1', 'bot_1']);
   });
 
-  it('stays in progress when its bot is lost, until another is sent; both transcripts count', async () => {
+  it('the interview workflow stays in progress when its bot is lost, until another is sent; both transcripts count', async () => {
     const { record, activities, dismissed, collected } = world({
       deploy: [outside('bot_1'), { refused: 'service' }, outside('bot_2')],
       looks: [{ phase: 'recording' }, { phase: 'failed', reason: 'service' }, { phase: 'recording' }],
@@ -315,7 +318,7 @@ describe('interview', () => {
     expect([record.history.at(-1)!.operation, dismissed]).toEqual(['no_show', ['bot_1']]);
   });
 
-  it('ends after at most four hours', async () => {
+  it('the interview workflow ends after at most four hours', async () => {
     const { record, activities } = world();
     await tell(interview, [ref], activities, async (handle) => {
       await ask(handle, 'start');
@@ -350,7 +353,7 @@ describe('interview', () => {
     ],
     ['refused', [refuseMove], 'cancelled', [['refuse', 'candidate', 'consent_refused']]],
   ])(
-    'makes the status changes of participants who %s but could not request them, each once',
+    'the interview workflow makes the status changes of participants who %s but could not request them, each once',
     async (_, room, status, made) => {
       const { record, activities } = world({ room });
       await tell(interview, [ref], activities, async (handle) => {
@@ -371,7 +374,7 @@ describe('interview', () => {
     },
   );
 
-  it('refuses what its state does not allow, with the reason from the transition table', async () => {
+  it('the interview workflow refuses what its state does not allow, with the reason from the transition table', async () => {
     const { activities } = world();
     await tell(interview, [ref], activities, async (handle) => {
       const refused = await ask(handle, 'end').catch((error: unknown) => error);
@@ -385,7 +388,7 @@ describe('interview', () => {
     });
   });
 
-  it('stores no score when it is cancelled during scoring, and refuses the request for the score', async () => {
+  it('the interview workflow stores no score when it is cancelled during scoring, and refuses the request for the score', async () => {
     let release!: () => void;
     const held = new Promise<void>((resolve) => (release = resolve));
     let begun = false;
@@ -411,7 +414,7 @@ describe('interview', () => {
     expect(outcomes).not.toContain(undefined);
   });
 
-  it('keeps its status when there is nothing to score', async () => {
+  it('the interview workflow keeps its status when there is nothing to score', async () => {
     const { record, activities } = world({ score: async () => 'silent' });
     await tell(interview, [ref], activities, async (handle) => {
       for (const command of ['start', 'join', 'end'] as const) await ask(handle, command);
@@ -422,7 +425,7 @@ describe('interview', () => {
     });
   });
 
-  it('continues when its bot is in the call, although no poll noticed before the no-show deadline', async () => {
+  it('the interview workflow continues when its bot is in the call, although no poll noticed before the no-show deadline', async () => {
     const waiting = { phase: 'waiting' } as const;
     const looks: BotState[] = [waiting, waiting, waiting, { phase: 'recording' }];
     const { record, activities } = world({ deploy: [outside('bot_1')], looks });
@@ -437,7 +440,7 @@ describe('interview', () => {
     });
   });
 
-  it('makes its bot leave when it is deleted, and deletes again once all requests have ended', async () => {
+  it('the interview workflow makes its bot leave when it is deleted, and deletes again once all requests have ended', async () => {
     const { record, activities, dismissed } = world({ deploy: [outside('bot_1')] });
     const { calls, skippedMs } = await tell(interview, [ref], activities, async (handle) => {
       await ask(handle, 'start');
@@ -450,7 +453,7 @@ describe('interview', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(5 * minute);
   });
 
-  it('keeps the record of a deleted interview until the service has deleted the recordings, and retries that', async () => {
+  it('the interview workflow keeps the record of a deleted interview until the service has deleted the recordings, and retries that', async () => {
     const { record, activities } = world({ deploy: [outside('bot_1')] });
     const asked: unknown[] = [];
     activities.eraseRecordings = async ({ known }) => asked.push(known) > 5;
@@ -467,7 +470,7 @@ describe('interview', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(2 * 60 * minute);
   });
 
-  it('leaves nothing when it is deleted while its last status change is being stored', async () => {
+  it('the interview workflow leaves nothing when it is deleted while its last status change is being stored', async () => {
     const { activities } = world();
     const stored = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
@@ -489,7 +492,7 @@ describe('interview', () => {
     expect(calls.filter((name) => removals.includes(name))).toEqual([...removals, 'removeInterview']);
   });
 
-  it('retries every step through outages until it succeeds', async () => {
+  it('the interview workflow retries every step through outages until it succeeds', async () => {
     const { record, activities } = world();
     let calls = 0;
     const flaky = Object.fromEntries(
@@ -507,7 +510,7 @@ describe('interview', () => {
     expect([result, record.history.map(({ seq }) => seq)]).toEqual(['completed', [1, 2, 3, 4, 5]]);
   });
 
-  it('continues from the record when its workflow was lost', async () => {
+  it('the interview workflow continues from the record when its workflow was lost', async () => {
     const { record, activities } = world();
     record.state = {
       ...newState([], undefined),

@@ -18,7 +18,7 @@ const nothing = async () => undefined;
 
 describe('meeting', () => {
   // The test server ends every workflow after 3650 days; a real one does not.
-  it.each([1, 365, 3600])('deletes the data after %i days and not before', async (days) => {
+  it.each([1, 365, 3600])('the meeting workflow deletes the data after %i days and not before', async (days) => {
     const begun = await now();
     const removedAt: number[] = [];
     const { calls } = await tell(meeting, [await ref(days)], {
@@ -31,7 +31,7 @@ describe('meeting', () => {
     expect(late).toEqual([0, 5]);
   });
 
-  it('deletes the data at once when the owner deletes the meeting', async () => {
+  it('the meeting workflow deletes the data at once when the owner deletes the meeting', async () => {
     const begun = await now();
     const removedAt: number[] = [];
     const { calls } = await tell(
@@ -48,7 +48,7 @@ describe('meeting', () => {
     expect(removedAt[0]! - begun).toBeLessThan(dayMs);
   });
 
-  it('deletes the data at once when the retention period ended while the workflow was not running', async () => {
+  it('the meeting workflow deletes the data at once when the retention period ended while the workflow was not running', async () => {
     const { calls } = await tell(meeting, [await ref(-3)], {
       removeMeeting: nothing,
       forgetMeeting: nothing,

@@ -12,7 +12,7 @@ const ref: DocumentRef = { orgId: 'org_1', docId: 'doc_1', generation: 1 };
 const { tell } = stories();
 
 describe('processDocument', () => {
-  it('reads the document, then indexes it', async () => {
+  it('the document workflow reads the document, then indexes it', async () => {
     const { calls, result } = await tell(processDocument, [ref], {
       readDocument: async () => 'read',
       indexDocument: async () => 'indexed',
@@ -28,7 +28,7 @@ describe('processDocument', () => {
     expect([calls, result]).toEqual([['readDocument'], outcome]);
   });
 
-  it('reads a document in the backlog when others of its organization are being processed, and indexes it from there', async () => {
+  it('the document workflow reads a document in the backlog when others of its organization are being processed, and indexes it from there', async () => {
     const outcomes: ReadOutcome[] = ['crowded', 'read'];
     const { calls, result } = await tell(processDocument, [ref], {
       readDocument: async () => outcomes.shift()!,
@@ -37,7 +37,7 @@ describe('processDocument', () => {
     expect([calls, result]).toEqual([['readDocument', 'readDocument', 'indexDocument'], 'indexed']);
   });
 
-  it('starts in the backlog when the document was stored beside others', async () => {
+  it('the document workflow starts in the backlog when the document was stored beside others', async () => {
     const { calls, result } = await tell(processDocument, [{ ...ref, crowded: true }], {
       readDocument: async () => 'read',
       indexDocument: async () => 'indexed',
@@ -45,7 +45,7 @@ describe('processDocument', () => {
     expect([calls, result]).toEqual([['readDocument', 'indexDocument'], 'indexed']);
   });
 
-  it('shows operators the status and reason of a failed document, at no cost for other documents', async () => {
+  it('the document workflow shows operators the status and reason of a failed document, at no cost for other documents', async () => {
     const story = async (outcome: 'indexed' | { failed: string }) => {
       const shown: { status?: unknown; details?: string; upserts?: number } = {};
       const { result } = await tell(processDocument, [ref], { readDocument: async () => outcome }, async (handle) => {
@@ -64,7 +64,7 @@ describe('processDocument', () => {
     expect(await story('indexed')).toEqual({ result: 'indexed', status: undefined, details: '', upserts: 0 });
   });
 
-  it('ends as gone when the document is deleted before it is indexed', async () => {
+  it('the document workflow ends as gone when the document is deleted before it is indexed', async () => {
     const { result } = await tell(processDocument, [ref], {
       readDocument: async () => 'read',
       indexDocument: async () => 'gone',
@@ -72,7 +72,7 @@ describe('processDocument', () => {
     expect(result).toBe('gone');
   });
 
-  it('retries both steps through an outage of hours until they succeed', async () => {
+  it('the document workflow retries both steps through an outage of hours until they succeed', async () => {
     let outage = 120;
     const failing = async () => {
       if (outage-- > 0) throw new Error('MongoDB is away');
@@ -85,7 +85,7 @@ describe('processDocument', () => {
     expect(skippedMs).toBeGreaterThan(3_600_000);
   });
 
-  it('passes the same document and generation to both steps', async () => {
+  it('the document workflow passes the same document and generation to both steps', async () => {
     const seen: unknown[] = [];
     await tell(processDocument, [ref], {
       readDocument: async (given) => (seen.push(given), 'read'),
@@ -99,7 +99,7 @@ describe.each([
   ['retagSource', retagSource],
   ['eraseSource', eraseSource],
 ] as const)('the workflow %s', (name, workflow) => {
-  it('retries its activity until it succeeds', async () => {
+  it('the workflow of a source retries its activity until it succeeds', async () => {
     let failures = 3;
     const { calls } = await tell(workflow, [{ orgId: 'org_1', sourceId: 'doc_1' }], {
       [name]: async () => {

@@ -10,7 +10,7 @@ const ref = { orgId: 'org_1', mode: 'test' as const };
 const { tell } = stories();
 
 describe('embedPassages', () => {
-  it('runs until nothing is left, and ends when nothing is published for a while', async () => {
+  it('the embedding workflow runs until nothing is left, and ends when nothing is published for a while', async () => {
     let left = 3;
     const { calls, skippedMs } = await tell(embedPassages, [ref], {
       embedSome: async (given) => {
@@ -22,7 +22,7 @@ describe('embedPassages', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(10_000);
   });
 
-  it('runs again for sources published meanwhile, once for all of them, and never concurrently', async () => {
+  it('the embedding workflow runs again for sources published meanwhile, once for all of them, and never concurrently', async () => {
     const [first, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let [running, most] = [0, 0];
     const embedSome = async () => {
@@ -40,7 +40,7 @@ describe('embedPassages', () => {
     expect([calls.length, most]).toEqual([2, 1]);
   });
 
-  it('retries with growing pauses through an outage of the models, without an end', async () => {
+  it('the embedding workflow retries with growing pauses through an outage of the models, without an end', async () => {
     let failures = 12;
     const { calls, skippedMs } = await tell(embedPassages, [ref], {
       embedSome: async () => {

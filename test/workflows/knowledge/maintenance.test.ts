@@ -7,7 +7,7 @@ import { maintainStores } from '../../../workflows/knowledge/maintenance.ts';
 const { tell } = stories();
 
 describe('maintainStores', () => {
-  it('continues after a failed step, and logs the reason and the time of the retry', async () => {
+  it('the maintenance workflow continues after a failed step, and logs the reason and the time of the retry', async () => {
     const said: unknown[] = [];
     const note = (...line: unknown[]) => void said.push(line);
     const { logger } = Runtime.instance();

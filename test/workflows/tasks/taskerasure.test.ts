@@ -9,7 +9,7 @@ import { eraseTask } from '../../../workflows/tasks/taskerasure.ts';
 const { tell, now } = stories();
 
 describe('eraseTask', () => {
-  it('deletes copies at once, and again when no step of an execution can still be in flight', async () => {
+  it('the workflow eraseTask deletes copies at once, and again when no step of an execution can still be in flight', async () => {
     const begun = await now();
     const erased: [string, number][] = [];
     const { calls } = await tell(eraseTask, [{ taskId: 'task_1' }], {
@@ -27,7 +27,7 @@ describe('eraseSource', () => {
   it.each([
     ['doc_1', ['eraseSource', 'eraseCopies']],
     ['page_1', ['eraseSource']],
-  ])('runs for %s the activities %j', async (sourceId, expected) => {
+  ])('the workflow eraseSource runs for %s the activities %j', async (sourceId, expected) => {
     const nothing = async () => undefined;
     const ref = { orgId: 'org_1', sourceId };
     const { calls } = await tell(eraseSource, [ref], { eraseSource: nothing, eraseCopies: nothing });

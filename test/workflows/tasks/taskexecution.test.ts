@@ -20,7 +20,7 @@ const waiting = (waitMs: number): StepLeft => ({
 const done: StepLeft = { kind: 'done' };
 
 describe('taskExecution', () => {
-  it('runs the steps concurrently, each with its own pauses, and ends when all are settled', async () => {
+  it('the task execution workflow runs the steps concurrently, each with its own pauses, and ends when all are settled', async () => {
     const left: Record<string, StepLeft[]> = {
       linear: [done],
       github: [waiting(minute), waiting(15 * minute), done],
@@ -41,7 +41,7 @@ describe('taskExecution', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(16 * minute);
   });
 
-  it('ends at once when there are no steps, for example of a deleted task', async () => {
+  it('the task execution workflow ends at once when there are no steps, for example of a deleted task', async () => {
     const { calls } = await tell(taskExecution, [ref], {
       listSteps: async () => [],
       endExecution: async () => undefined,
@@ -49,7 +49,7 @@ describe('taskExecution', () => {
     expect(calls).toEqual(['listSteps', 'endExecution']);
   });
 
-  it('retries every activity through an outage of the database', async () => {
+  it('the task execution workflow retries every activity through an outage of the database', async () => {
     const failures = { listSteps: 2, advanceStep: 3, endExecution: 2 };
     const once = (name: keyof typeof failures) => {
       if (failures[name]-- > 0) throw new Error('MongoDB is away');
@@ -62,7 +62,7 @@ describe('taskExecution', () => {
     expect(calls).toHaveLength(10);
   });
 
-  it('shows operators the waiting steps, where to read the reason, and at the end the steps given up', async () => {
+  it('the task execution workflow shows operators the waiting steps, where to read the reason, and at the end the steps given up', async () => {
     const gate = Promise.withResolvers<void>();
     let details = '';
     let last = '';
@@ -92,14 +92,14 @@ describe('taskExecution', () => {
 });
 
 describe('taskIssues', () => {
-  it('waits longer after each failure, and finally gives up', async () => {
+  it('the workflow of a task’s issues waits longer after each failure, and finally gives up', async () => {
     const failed: IssuesLeft = { again: true, error: 'linear' };
     const { calls, skippedMs } = await tell(taskIssues, [ref], { carryToIssues: async () => failed });
     expect(calls).toHaveLength(7);
     expect(skippedMs).toBeGreaterThanOrEqual(155 * minute);
   });
 
-  it('sends a change that comes meanwhile at once, and restarts the pauses', async () => {
+  it('the workflow of a task’s issues sends a change that comes meanwhile at once, and restarts the pauses', async () => {
     const waits = Promise.withResolvers<void>();
     const left: IssuesLeft[] = [{ again: true, error: 'linear', retryAfterMs: 50 * minute }, { again: false }];
     const { calls } = await tell(
@@ -119,7 +119,7 @@ describe('taskIssues', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('ends when the remaining error cannot be retried', async () => {
+  it('the workflow of a task’s issues ends when the remaining error cannot be retried', async () => {
     const { calls } = await tell(taskIssues, [ref], { carryToIssues: async () => ({ again: false, error: 'github' }) });
     expect(calls).toEqual(['carryToIssues']);
   });
