@@ -70,14 +70,15 @@ const tokenIn = ({ text }: Mail): string => {
 };
 
 /**
- * The link in the newest mail with one, once the mailbox has `count` mails; other mails may come before or after it.
+ * The token of the newest link in the mailbox, once it has `count` mails; mails without a link may come before or
+ * after.
  */
 async function linkTo(address: string, count = 1): Promise<string> {
   const mails = await mailsTo(address, count);
   return tokenIn(mails.findLast(({ text }) => linkPattern.test(text)) ?? mails.at(-1)!);
 }
 
-/** The states of `count` deliveries, once each was sent or found to have no recipient. */
+/** The states of `count` deliveries, once each is delivered, suppressed or failed. */
 async function settled(email: string, type: string, count = 1): Promise<string[]> {
   return until(async () => {
     const found = await db.collection('deliveries').find({ destination: email, event_type: type }).toArray();

@@ -92,7 +92,7 @@ async function withConversations() {
   return { ...customer, convIds: [first, second] };
 }
 
-/** Every record of the database that contains one of the texts, grouped by collection. */
+/** The name of its collection for every record that contains one of the texts. */
 async function traces(texts: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (const { name } of await db().listCollections().toArray()) {

@@ -54,7 +54,6 @@ const granted = (token: string) => ({
   scope: 'chat:write',
   team: { id: `T${token.replace('xoxb-', '').toUpperCase()}`, name: 'Demo Bank' },
 });
-/** How often Slack was asked to revoke this token. */
 const revoked = (token: string): number =>
   system
     .slack()

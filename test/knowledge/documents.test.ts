@@ -251,7 +251,10 @@ describe('PATCH /orgs/{orgId}/documents/{docId}/authority', () => {
     ]);
     const ids = [old, current].map((r) => r.body.document.doc_id);
     for (const id of ids) await api.processed(orgId, token, id);
-    /** The sources of the answer, and all candidates. */
+    /**
+     * The documents that could answer: the relevant candidates of the answer's tier. Checks that the quoted one is
+     * among them.
+     */
     const names = async () => {
       const { body } = await ask(orgId, token, 'How much interest does the walrus account pay?', { explain: true });
       const { candidates, tier } = body.explain as {

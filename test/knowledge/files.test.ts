@@ -59,7 +59,6 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await delay(10);
 }
 
-/** The session id of a process. */
 const sessionOf = (pid: number): string => /\) \S+ \d+ \d+ (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))![1]!;
 
 const running = (pid: number): boolean => {

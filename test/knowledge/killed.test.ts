@@ -29,7 +29,7 @@ async function fresh() {
   return { orgId: org.orgId, token: (await api.newKey(org)).token };
 }
 
-/** Kills an API of the same system at a write that `ask` causes, and waits until none of its transactions is open. */
+/** Kills an API of the same system at a write that `ask` causes, and checks that it leaves no transaction open. */
 async function dying(fault: ApiFault, ask: (api: Api) => Promise<unknown>, after = 0): Promise<void> {
   const mongo = new URL(env['MONGODB_URI']!);
   const appName = `dying at ${fault}`;

@@ -30,7 +30,6 @@ afterAll(async () => {
   await removeDataDir(env);
 });
 
-/** Starts the worker that creates embeddings. */
 const embedder = async (): Promise<Running> => startProcess('test/kit/worker.ts', { ...env, FLEETS: 'embedding' });
 async function whileEmbedding<T>(work: () => Promise<T>): Promise<T> {
   const worker = await embedder();

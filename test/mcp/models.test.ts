@@ -50,7 +50,6 @@ let orgId: string;
 beforeEach(() => {
   orgId = newId('org');
 });
-/** Counts the truthy values. */
 const tally = (given: readonly unknown[]) => given.filter(Boolean).length;
 const times = <T>(count: number, what: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => what(at));
 

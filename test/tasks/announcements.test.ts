@@ -34,7 +34,6 @@ const update = (org: TestOrg, taskId: string, body: Record<string, unknown>, by 
   api.request('PUT', `/orgs/${org.orgId}/tasks/${taskId}`, { token: by.token, body });
 const told = async ({ token }: TestUser, query = '') =>
   (await api.request('GET', `/me/notifications${query}`, { token })).body.data;
-/** The messages that Slack received with these words. */
 const said = (words: string) => slack.received.filter(({ event }) => event.text.includes(words));
 
 describe('PUT /orgs/{orgId}/webhooks', () => {
