@@ -87,7 +87,7 @@ async function invited(email: string) {
 }
 
 describe('/account', () => {
-  it('sets a new password through a link, and removes the token from the address bar', async () => {
+  it('the account page sets a new password through a link, and removes the token from the address bar', async () => {
     const { user, token } = await proven('password_reset');
     const page = await open('password_reset', token);
     await shows(page, 'Set a new password');
@@ -98,7 +98,7 @@ describe('/account', () => {
     expect((await login(user.email, password)).status).toBe(200);
   });
 
-  it('shows the API’s message when a link is invalid', async () => {
+  it('the account page shows the API’s message when a link is invalid', async () => {
     const page = await open('password_reset', newLink().token);
     await fill(page, 'form', [password]);
     await shows(page, 'This link is over');
@@ -106,7 +106,7 @@ describe('/account', () => {
     await shows(await open('', ''), 'Open the link of a mail');
   });
 
-  it('confirms a new e-mail address after the user logs in', async () => {
+  it('the account page confirms a new e-mail address after the user logs in', async () => {
     const fresh = `${randomUUID()}@example.com`;
     const { user, token } = await proven('email_change', fresh);
     const page = await open('email_change', token);
@@ -115,7 +115,7 @@ describe('/account', () => {
     expect((await login(fresh, user.password)).status).toBe(200);
   });
 
-  it('lets a recipient stop mails without a login', async () => {
+  it('the account page lets a recipient stop mails without a login', async () => {
     const orgId = `org_${randomUUID()}`;
     const token = objectionToken(box, orgId, 'ada@example.com');
     const page = await open('mail_stop', token);
@@ -129,7 +129,7 @@ describe('/account', () => {
     expect(await objections.countDocuments({ _id: `${orgId}:${hash}` })).toBe(1);
   });
 
-  it('lets an invited person join with an existing or a new account', async () => {
+  it('the account page lets an invited person join with an existing or a new account', async () => {
     const fresh = `${randomUUID()}@example.com`;
     const first = await invited(fresh);
     const page = await open('invitation', first.token);

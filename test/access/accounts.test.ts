@@ -188,7 +188,7 @@ describe('a forgotten password', () => {
 });
 
 describe('POST /auth/logout-everywhere', () => {
-  it('ends every login and invalidates every unused link at once', async () => {
+  it('logging out everywhere ends every login and invalidates every unused link at once', async () => {
     const { email, password: mine, token } = await api.newUser();
     const other = (await login(email, mine)).body.data.token;
     await forgot(email);

@@ -20,7 +20,7 @@ const login = (email: string, given = password) =>
 const db = sharedDatabase();
 
 describe('POST /auth/register', () => {
-  it('creates an account without an organization, and logs in', async () => {
+  it('registration creates an account without an organization, and logs in', async () => {
     const email = newEmail();
     const { status, headers, body } = await register({ email });
     expect([status, headers.get('cache-control')]).toEqual([201, 'no-store']);
@@ -43,7 +43,7 @@ describe('POST /auth/register', () => {
     expect(org.body.data).toMatchObject({ name: 'Analytical Engines', role: 'owner', environment: 'sandbox' });
   });
 
-  it('accepts an address once, in any spelling: 409, and no organization is created', async () => {
+  it('registration accepts an address once, in any spelling: 409, and no organization is created', async () => {
     const email = newEmail();
     expect((await register({ email: ` ${email.toUpperCase()} ` })).body.data.user.email).toBe(email);
     const company = `Company ${randomUUID()}`;
@@ -52,7 +52,7 @@ describe('POST /auth/register', () => {
     expect(await db().collection('organizations').countDocuments({ name: company })).toBe(0);
   });
 
-  it('lets exactly one of several concurrent registrations of an address succeed', async () => {
+  it('registration lets exactly one of several concurrent registrations of an address succeed', async () => {
     const email = newEmail();
     const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => register({ email, company: `Racer ${i}` })));
     expect(answers.map((a) => a.status).sort()).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);
@@ -72,7 +72,7 @@ describe('POST /auth/register', () => {
     ['a name of two lines', { name: 'Ada\nLovelace' }, 'name'],
     ['an endless company', { company: 'x'.repeat(101) }, 'company'],
     ['a missing name', { name: undefined }, 'name'],
-  ])('refuses %s with 400 naming the field', async (_, body, field) => {
+  ])('registration refuses %s with 400 naming the field', async (_, body, field) => {
     const answer = await register(body);
     expect([answer.status, answer.body.code, answer.body.details[0].path]).toEqual([
       400,
@@ -81,7 +81,7 @@ describe('POST /auth/register', () => {
     ]);
   });
 
-  it('stores the password as argon2id with OWASP’s parameters, and nowhere in plain text', async () => {
+  it('registration stores the password as argon2id with OWASP’s parameters, and nowhere in plain text', async () => {
     const secret = `pass-${randomUUID()}`;
     const email = newEmail();
     await api.request('POST', '/auth/register', {
@@ -99,7 +99,7 @@ describe('POST /auth/register', () => {
 });
 
 describe('POST /auth/login', () => {
-  it('returns a token that verifies with the published keys and is valid for 7 days', async () => {
+  it('login returns a token that verifies with the published keys and is valid for 7 days', async () => {
     const { email, password: right } = await api.newUser();
     const { status, body } = await login(` ${email.toUpperCase()}`, right);
     expect(status).toBe(200);
@@ -114,7 +114,7 @@ describe('POST /auth/login', () => {
     expect(body.data.expires_at).toBe(new Date(payload.exp! * 1000).toISOString());
   });
 
-  it('answers a wrong password and an unknown address identically', async () => {
+  it('login answers a wrong password and an unknown address identically', async () => {
     const { email } = await api.newUser();
     const wrong = await login(email, 'not the password');
     const unknown = await login(newEmail(), 'not the password');
@@ -157,7 +157,7 @@ describe('POST /auth/login', () => {
     expect((await login(email, right)).status).toBe(429);
   });
 
-  it('treats composed and decomposed letters in a password as equal', async () => {
+  it('login treats composed and decomposed letters in a password as equal', async () => {
     const email = newEmail();
     await register({ email, password: 'pässwörter sind lang'.normalize('NFC') });
     expect((await login(email, 'pässwörter sind lang'.normalize('NFD'))).status).toBe(200);
@@ -165,7 +165,7 @@ describe('POST /auth/login', () => {
 });
 
 describe('GET /auth/me', () => {
-  it('returns the user and their organizations', async () => {
+  it('GET /auth/me returns the user and their organizations', async () => {
     const { owner, orgId } = await api.newOrg();
     const { status, body } = await api.request('GET', '/auth/me', { token: owner.token });
     expect([status, body.data]).toEqual([
@@ -177,7 +177,7 @@ describe('GET /auth/me', () => {
     ]);
   });
 
-  it('refuses every token issued before the account was signed out everywhere', async () => {
+  it('GET /auth/me refuses every token issued before the account was signed out everywhere', async () => {
     const user = await api.newUser();
     await db()
       .collection<{ _id: string }>('users')
@@ -188,7 +188,7 @@ describe('GET /auth/me', () => {
     expect((await api.request('GET', '/auth/me', { token: again.body.data.token })).status).toBe(200);
   });
 
-  it('refuses the token of a deleted account', async () => {
+  it('GET /auth/me refuses the token of a deleted account', async () => {
     const user = await api.newUser();
     await db().collection<{ _id: string }>('users').deleteOne({ _id: user.userId });
     expect((await api.request('GET', '/auth/me', { token: user.token })).status).toBe(401);

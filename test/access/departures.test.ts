@@ -38,7 +38,7 @@ const given = (org: TestOrg, id: string) =>
   }, 'the task to be given up');
 
 describe('DELETE /orgs/{orgId}/members/{userId}', () => {
-  it('unassigns the member’s open tasks with a note; completed ones stay assigned until they are reopened', async () => {
+  it('removing a member unassigns the member’s open tasks with a note; completed ones stay assigned until they are reopened', async () => {
     const { org, bob } = await withMember();
     const [pending, begun, done] = [
       await taskOf(org, bob),
@@ -61,7 +61,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect(again.body.data).toMatchObject({ status: 'pending', assigned_to: null });
   });
 
-  it('changes nothing when it is refused', async () => {
+  it('a refused removal of a member changes nothing', async () => {
     const { org } = await withMember();
     const id = await taskOf(org, org.owner);
     expect((await call(org, 'DELETE', `/members/${org.owner.userId}`)).status).toBe(409);
@@ -69,7 +69,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect((await read(org, id)).assigned_to).toBe(org.owner.userId);
   });
 
-  it('revokes the keys that the member created, which the answer lists, and no others', async () => {
+  it('removing a member revokes the keys that the member created, which the answer lists, and no others', async () => {
     const { org, bob } = await withMember();
     const [ours, first, second] = [
       await api.newKey(org),
@@ -88,7 +88,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect((await self(ours.token)).status).toBe(200);
   });
 
-  it('also revokes the keys of a member who leaves voluntarily', async () => {
+  it('leaving voluntarily also revokes the member’s keys', async () => {
     const { org, bob } = await withMember();
     const { token, keyId } = await api.newKey({ ...org, owner: bob });
     const left = await api.request('DELETE', `/orgs/${org.orgId}/members/${bob.userId}`, { token: bob.token });
@@ -113,7 +113,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect(keys).toMatchObject([{ key_id: keyId, status: 'active', created_by_user_id: org.owner.userId }]);
   });
 
-  it('leaves no active key from a request of the member that was accepted before', async () => {
+  it('removing a member leaves no active key from a request of the member that was accepted before', async () => {
     const { org, bob } = await withMember();
     const asked = Array.from({ length: 12 }, () =>
       api.request('POST', keyPath(org), { token: bob.token, body: { name: 'late' } }),
@@ -125,7 +125,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect(keys.filter(({ status }: { status: string }) => status !== 'revoked')).toEqual([]);
   });
 
-  it('revokes the invitations that the member sent', async () => {
+  it('removing a member revokes the invitations that the member sent', async () => {
     const org = await api.newOrg();
     const admin = await api.join(org, 'admin');
     const body = { email: (await api.newUser()).email, role: 'member' };

@@ -32,7 +32,7 @@ const self = (token: string, at = api) => at.request('GET', '/support/developer-
 const inFuture = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
 
 describe('POST …/keys', () => {
-  it('creates a test key with default scopes unless told otherwise, and shows its token once', async () => {
+  it('a new key is a test key with default scopes unless told otherwise, and its token is shown once', async () => {
     const { status, body } = await create();
     const { key, token } = body.data;
     expect(status).toBe(201);
@@ -56,14 +56,14 @@ describe('POST …/keys', () => {
     expect(list.body.data).toEqual({ keys: [key], cursor: null });
   });
 
-  it('stores only the hash of the token', async () => {
+  it('creating a key stores only the hash of the token', async () => {
     const { key, token } = (await create({})).body.data;
     const stored = await db().collection<{ _id: string }>('keys').findOne({ _id: key.key_id });
     expect(stored).toMatchObject({ token_hash: createHash('sha256').update(token).digest('hex') });
     expect(JSON.stringify(stored)).not.toContain(token.slice(20));
   });
 
-  it('returns the same token for a repeated request, and stores the response encrypted', async () => {
+  it('creating a key returns the same token for a repeated request, and stores the response encrypted', async () => {
     const send = () =>
       api.request('POST', `${base()}/keys`, as({ name: 'server' }, { 'idempotency-key': 'create-key-1' }));
     const [first, second] = [await send(), await send()];
@@ -76,7 +76,7 @@ describe('POST …/keys', () => {
     expect(JSON.stringify(kept)).not.toContain(token.slice(12));
   });
 
-  it('accepts scopes, mode and an expiry', async () => {
+  it('creating a key accepts scopes, mode and an expiry', async () => {
     const expires_at = inFuture(3600);
     const { body } = await create({
       scopes: ['support:read', 'support:read', 'sessions:mint'],
@@ -105,14 +105,14 @@ describe('POST …/keys', () => {
     [{ expires_at: 'tomorrow' }, ['body', 'expires_at']],
     [{ expires_at: 4102444800 }, ['body', 'expires_at']],
     [{ token_hash: 'x' }, ['body', 'token_hash']],
-  ])('refuses %j with 400 naming the field', async (body, where) => {
+  ])('creating a key refuses %j with 400 naming the field', async (body, where) => {
     const answer = await create(body);
     expect([answer.status, answer.body.code, answer.body.details[0].path]).toEqual([400, 'VALIDATION', where]);
   });
 });
 
 describe('GET …/keys', () => {
-  it('pages newest first, each key once, for this organization only', async () => {
+  it('the list of keys is paged, newest first, each key once, for this organization only', async () => {
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) ids.unshift((await create()).body.data.key.key_id);
     await api.newKey(await api.newOrg());
@@ -127,7 +127,7 @@ describe('GET …/keys', () => {
 });
 
 describe('PATCH …/keys/{keyId}', () => {
-  it('changes name, scopes and expiry, and the token keeps working', async () => {
+  it('a key’s name, scopes and expiry can be changed, and its token keeps working', async () => {
     const { key, token } = (await create()).body.data;
     const expires_at = inFuture(600);
     const { status, body } = await patch(key.key_id, { name: 'renamed', scopes: ['support:read'], expires_at });
@@ -140,7 +140,7 @@ describe('PATCH …/keys/{keyId}', () => {
     expect((await patch(key.key_id, { expires_at: null })).body.data.key.expires_at).toBeNull();
   });
 
-  it('accepts a time with a UTC offset, and answers in UTC', async () => {
+  it('editing a key accepts a time with a UTC offset, and answers in UTC', async () => {
     const { key } = (await create()).body.data;
     const { body } = await patch(key.key_id, { expires_at: '2099-01-01T01:00:00+01:00' });
     expect(body.data.key.expires_at).toBe('2099-01-01T00:00:00.000Z');
@@ -153,7 +153,7 @@ describe('PATCH …/keys/{keyId}', () => {
     { expires_at: '2001-01-01T00:00:00Z' },
     { status: 'active' },
     { revoked_at: null },
-  ])('refuses %j with 400', async (body) => {
+  ])('editing a key refuses %j with 400', async (body) => {
     const { key } = (await create()).body.data;
     expect((await patch(key.key_id, body)).status).toBe(400);
   });
@@ -167,7 +167,7 @@ describe('PATCH …/keys/{keyId}', () => {
     }
   });
 
-  it('reactivates an expired key by setting a new expiry', async () => {
+  it('editing a key reactivates an expired key by setting a new expiry', async () => {
     const { key, token } = (await create({ expires_at: inFuture(600) })).body.data;
     await db()
       .collection<{ _id: string }>('keys')
@@ -178,7 +178,7 @@ describe('PATCH …/keys/{keyId}', () => {
     await until(async () => (await self(token)).status === 200, 'the key to work again');
   });
 
-  it('answers 404 for a key of another organization', async () => {
+  it('editing a key answers 404 for a key of another organization', async () => {
     const other = await api.newKey(await api.newOrg());
     expect((await patch(other.keyId, { name: 'mine now' })).status).toBe(404);
     expect((await revoke(other.keyId)).status).toBe(404);
@@ -188,7 +188,7 @@ describe('PATCH …/keys/{keyId}', () => {
 });
 
 describe('DELETE …/keys/{keyId}', () => {
-  it('revokes the key, and a repetition changes nothing', async () => {
+  it('a key is revoked by DELETE, and a repetition changes nothing', async () => {
     const { key } = (await create()).body.data;
     const first = await revoke(key.key_id);
     expect([first.status, first.body.data.key.status]).toEqual([200, 'revoked']);
@@ -197,7 +197,7 @@ describe('DELETE …/keys/{keyId}', () => {
     expect((await api.request('GET', `${base()}/keys`, as())).body.data.keys[0].status).toBe('revoked');
   });
 
-  it('takes effect in every process, even where the key was just used', async () => {
+  it('revoking a key takes effect in every process, even where the key was just used', async () => {
     const env = systemEnv('shared');
     const second = await startProcess('api/server.ts', env);
     try {
@@ -218,7 +218,7 @@ describe('DELETE …/keys/{keyId}', () => {
 });
 
 describe('POST …/keys/{keyId}/rotate', () => {
-  it('returns a new token with the same name, scopes, mode and expiry, and ends the old one at once', async () => {
+  it('rotating a key returns a new token with the same name, scopes, mode and expiry, and ends the old one at once', async () => {
     const old = (await create({ scopes: ['support:read'], mode: 'live', expires_at: inFuture(3600) })).body.data;
     const { status, body } = await rotate(old.key.key_id);
     const { key, token } = body.data;
@@ -233,7 +233,7 @@ describe('POST …/keys/{keyId}/rotate', () => {
     ).toEqual(['active', 'expired']);
   });
 
-  it('accepts both tokens during the overlap, but not beyond the old key’s expiry', async () => {
+  it('both tokens of a rotated key are accepted during the overlap, but not beyond the old key’s expiry', async () => {
     const old = (await create()).body.data;
     const next = (await rotate(old.key.key_id, { overlap_seconds: 600 })).body.data;
     for (const token of [old.token, next.token]) expect((await self(token)).status).toBe(200);
@@ -247,14 +247,14 @@ describe('POST …/keys/{keyId}/rotate', () => {
     expect(await ends(short.key.key_id)).toBe(short.key.expires_at);
   });
 
-  it('creates one successor, even for concurrent requests: 409', async () => {
+  it('rotating a key creates one successor, even for concurrent requests: 409', async () => {
     const { key } = (await create()).body.data;
     const answers = await Promise.all(Array.from({ length: 5 }, () => rotate(key.key_id, { overlap_seconds: 60 })));
     expect(answers.map((a) => a.status).sort()).toEqual([201, 409, 409, 409, 409]);
     expect((await api.request('GET', `${base()}/keys`, as())).body.data.keys).toHaveLength(2);
   });
 
-  it('makes the old key’s expiry final (409), while its name can still be changed', async () => {
+  it('rotating a key makes the old key’s expiry final (409), while its name can still be changed', async () => {
     const { key } = (await create({})).body.data;
     await rotate(key.key_id);
     const { status, body } = await patch(key.key_id, { expires_at: null });
@@ -268,14 +268,17 @@ describe('POST …/keys/{keyId}/rotate', () => {
     expect((await rotate(key.key_id)).body.code).toBe('KEY_REVOKED');
   });
 
-  it.each([-1, 604_801, 1.5, '60', null])('refuses an overlap of %j seconds with 400', async (overlap_seconds) => {
-    const { key } = (await create()).body.data;
-    expect((await rotate(key.key_id, { overlap_seconds })).status).toBe(400);
-  });
+  it.each([-1, 604_801, 1.5, '60', null])(
+    'rotating a key refuses an overlap of %j seconds with 400',
+    async (overlap_seconds) => {
+      const { key } = (await create()).body.data;
+      expect((await rotate(key.key_id, { overlap_seconds })).status).toBe(400);
+    },
+  );
 });
 
 describe('GET …/developer-keys/self', () => {
-  it('describes the key without an envelope and without secrets', async () => {
+  it('GET …/self describes the key without an envelope and without secrets', async () => {
     const { key, token } = (await create({ scopes: allScopes })).body.data;
     const { status, body } = await self(token);
     expect([status, body]).toEqual([
@@ -293,7 +296,7 @@ describe('GET …/developer-keys/self', () => {
     ]);
   });
 
-  it('records when the key was used', async () => {
+  it('GET …/self records when the key was used', async () => {
     const { token } = (await create()).body.data;
     await self(token);
     const used = async () =>
@@ -303,7 +306,7 @@ describe('GET …/developer-keys/self', () => {
     );
   });
 
-  it('knows a legacy key, whose mode follows its organization', async () => {
+  it('GET …/self knows a legacy key, whose mode follows its organization', async () => {
     const token = newToken('secret', 'legacy');
     expect(token).toMatch(/^svc_sk_[0-9A-Za-z]{38}$/);
     const now = new Date();

@@ -112,7 +112,7 @@ it('callback requests have their own rate limit, separate from registrations', a
 });
 
 describe('GET /auth/oidc/{provider}/start', () => {
-  it('redirects with state, nonce and PKCE, and binds the sign-in to the browser by a cookie', async () => {
+  it('starting a sign-in redirects with state, nonce and PKCE, and binds the sign-in to the browser by a cookie', async () => {
     const { start, setCookie } = await begin(newPerson());
     expect(start.origin).toBe(main.issuer);
     const params = Object.fromEntries(start.searchParams);
@@ -133,22 +133,25 @@ describe('GET /auth/oidc/{provider}/start', () => {
   });
 
   it.each(['nobody', '__proto__', 'constructor', 'toString', '%2e%2e'])(
-    'answers 404 for the unknown provider %s',
+    'starting a sign-in answers 404 for the unknown provider %s',
     async (provider) => {
       expect((await api.request('GET', `/auth/oidc/${provider}/start`)).status).toBe(404);
       expect((await api.request('GET', `/auth/oidc/${provider}/callback?state=a&code=b`)).status).toBe(404);
     },
   );
 
-  it.each(['gone', 'plain'])('answers 503 when the provider %s cannot be reached', async (provider) => {
-    const { status, body } = await api.request('GET', `/auth/oidc/${provider}/start`);
-    expect([status, body.code]).toEqual([503, 'UNAVAILABLE']);
-  });
+  it.each(['gone', 'plain'])(
+    'starting a sign-in answers 503 when the provider %s cannot be reached',
+    async (provider) => {
+      const { status, body } = await api.request('GET', `/auth/oidc/${provider}/start`);
+      expect([status, body.code]).toEqual([503, 'UNAVAILABLE']);
+    },
+  );
 });
 
 describe('GET /auth/oidc/{provider}/callback', () => {
   it.each(['main', 'second'])(
-    'creates an account for a new person (%s), and finds it at the next sign-in',
+    'a federated sign-in creates an account for a new person (%s), and finds it at the next sign-in',
     async (provider) => {
       const person = newPerson({ picture: 'https://example.com/grace.png' });
       const { status, headers, body } = await signIn(person, provider);
@@ -163,13 +166,13 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     },
   );
 
-  it('removes the cookie after its use', async () => {
+  it('a federated sign-in removes the cookie after its use', async () => {
     const { path, cookie } = await begin(newPerson());
     const { headers } = await finish(path, cookie);
     expect(headers.getSetCookie()[0]).toMatch(/^oidc_[0-9a-f]{16}=; .*expires=Thu, 01 Jan 1970/i);
   });
 
-  it('creates one account for a person who finishes in several tabs at the same time', async () => {
+  it('a federated sign-in creates one account for a person who finishes in several tabs at the same time', async () => {
     const person = newPerson();
     const tabs = [await begin(person), await begin(person), await begin(person)];
     const answers = await Promise.all(tabs.map(({ path, cookie }) => finish(path, cookie)));
@@ -177,7 +180,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     expect(new Set(answers.map((a) => a.body.data.user.userId)).size).toBe(1);
   });
 
-  it('joins the account with the same address, and ends its password and tokens, because nobody had proven that address', async () => {
+  it('a federated sign-in joins the account with the same address, and ends its password and tokens, because nobody had proven that address', async () => {
     const person = newPerson();
     const squatter = await registered(person.email!);
     expect((await me(squatter.token)).status).toBe(200);
@@ -189,7 +192,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     expect((await me(body.data.token)).status).toBe(200);
   });
 
-  it('adds a second identity to an account with a verified address, and ends nothing', async () => {
+  it('a federated sign-in adds a second identity to an account with a verified address, and ends nothing', async () => {
     const person = newPerson();
     const first = await signIn(person);
     const other = await signIn(newPerson({ email: person.email! }), 'second');
@@ -198,7 +201,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     expect((await signIn(person)).body.data.user.userId).toBe(first.body.data.user.userId);
   });
 
-  it('gives an account created by an unverified identity to the verified owner, and removes that identity', async () => {
+  it('a federated sign-in gives an account created by an unverified identity to the verified owner, and removes that identity', async () => {
     const email = `${randomUUID()}@example.com`;
     const squatter = newPerson({ email, email_verified: false });
     const first = await signIn(squatter);
@@ -209,7 +212,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     expect((await signIn(squatter)).body.code).toBe('FEDERATED_LOGIN_FAILED');
   });
 
-  it('marks the account’s address as proven once the provider verifies it, but not through another address', async () => {
+  it('a federated sign-in marks the account’s address as proven once the provider verifies it, but not through another address', async () => {
     const org = await api.newOrg();
     const person = newPerson({ email_verified: false });
     const added = (email: string) =>
@@ -224,7 +227,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     expect([status, body.data?.member]).toMatchObject([201, { email: person.email, email_verified: true }]);
   });
 
-  it('refuses to go live (403) while none of the owners has a proven address', async () => {
+  it('an organization cannot go live (403) while none of its owners has a proven address', async () => {
     const person = newPerson();
     const owner = await registered(person.email!);
     const made = await api.request('POST', '/orgs', { token: owner.token, body: { name: 'Fresh' } });
@@ -239,7 +242,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     expect((await live(token)).body.environment).toBe('production');
   });
 
-  it('proves an address registered with a password, so that it can be added to an organization', async () => {
+  it('a federated sign-in proves an address registered with a password, so that it can be added to an organization', async () => {
     const org = await api.newOrg();
     const person = newPerson();
     await registered(person.email!);
@@ -276,7 +279,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     },
   );
 
-  it('drops line breaks from the name, and a picture that is not https', async () => {
+  it('a federated sign-in drops line breaks from the name, and a picture that is not https', async () => {
     const { body } = await signIn(newPerson({ name: ' Grace\r\nHopper\u0000 ', picture: 'javascript:alert(1)' }));
     expect(body.data.user.name).toBe('Grace Hopper');
     expect(body.data.user).not.toHaveProperty('picture');

@@ -28,7 +28,7 @@ const accept = (token: string, by: TestUser) =>
   api.request('POST', '/auth/invitations/accept', { token: by.token, body: { token } });
 
 describe('POST /orgs', () => {
-  it('creates a sandbox organization whose creator is the owner', async () => {
+  it('POST /orgs creates a sandbox organization whose creator is the owner', async () => {
     const user = await api.newUser();
     const { status, body } = await api.request('POST', '/orgs', { token: user.token, body: { name: 'First Bank' } });
     expect([status, body.data]).toEqual([
@@ -43,7 +43,7 @@ describe('POST /orgs', () => {
     ]);
   });
 
-  it('creates one organization for a request repeated under its Idempotency-Key', async () => {
+  it('POST /orgs creates one organization for a request repeated under its Idempotency-Key', async () => {
     const user = await api.newUser();
     const send = (name: string) =>
       api.request('POST', '/orgs', { token: user.token, body: { name }, headers: { 'idempotency-key': 'once' } });
@@ -55,7 +55,7 @@ describe('POST /orgs', () => {
 });
 
 describe('GET /orgs', () => {
-  it('pages through the user’s own organizations, newest first, each once, while new ones are created', async () => {
+  it('GET /orgs lists the user’s own organizations in pages, newest first, each once, while new ones are created', async () => {
     const user = await api.newUser();
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) ids.unshift((await api.newOrg(user)).orgId);
@@ -72,10 +72,13 @@ describe('GET /orgs', () => {
     expect(seen).toEqual(ids);
   });
 
-  it.each(['limit=0', 'limit=-1', 'limit=x', 'limit=1.5', 'cursor=nonsense'])('refuses ?%s with 400', async (query) => {
-    const user = await api.newUser();
-    expect((await api.request('GET', `/orgs?${query}`, { token: user.token })).status).toBe(400);
-  });
+  it.each(['limit=0', 'limit=-1', 'limit=x', 'limit=1.5', 'cursor=nonsense'])(
+    'GET /orgs refuses ?%s with 400',
+    async (query) => {
+      const user = await api.newUser();
+      expect((await api.request('GET', `/orgs?${query}`, { token: user.token })).status).toBe(400);
+    },
+  );
 });
 
 describe('members', () => {
@@ -103,7 +106,7 @@ describe('members', () => {
 });
 
 describe('POST /orgs/{orgId}/members', () => {
-  it('adds a user whose address is proven, in any spelling', async () => {
+  it('a user whose address is proven becomes a member, in any spelling of the address', async () => {
     const org = await api.newOrg();
     const user = await provenUser();
     const { status, body } = await add(org, org.owner, ` ${user.email.toUpperCase()}`, 'member');
@@ -113,7 +116,7 @@ describe('POST /orgs/{orgId}/members', () => {
     ]);
   });
 
-  it('invites an unproven address: the user who registered it can join only through the link', async () => {
+  it('an unproven address is invited: the user who registered it can join only through the link', async () => {
     const org = await api.newOrg();
     const squatter = await api.newUser();
     const invited = await add(org, org.owner, squatter.email, 'admin');
@@ -138,7 +141,7 @@ describe('POST /orgs/{orgId}/members', () => {
     expect((await accept(tokenOf(invited), squatter)).body.code).toBe('LINK_OVER');
   });
 
-  it('invites an address without an account in the same way, and the new account’s address stays unproven', async () => {
+  it('an address without an account is invited in the same way, and the new account’s address stays unproven', async () => {
     const org = await api.newOrg();
     const email = `${randomUUID()}@example.com`;
     const invited = await add(org, org.owner, email, 'member');
@@ -151,7 +154,7 @@ describe('POST /orgs/{orgId}/members', () => {
     expect((await add(other, other.owner, email, 'admin')).status).toBe(202);
   });
 
-  it('makes only the latest invitation link of an address valid', async () => {
+  it('only the latest invitation link of an address is valid', async () => {
     const org = await api.newOrg();
     const user = await api.newUser();
     const first = await add(org, org.owner, user.email, 'owner');
@@ -162,7 +165,7 @@ describe('POST /orgs/{orgId}/members', () => {
     expect((await accept(tokenOf(second), user)).body.data.organization.role).toBe('member');
   });
 
-  it('refuses an existing member, whatever the role: 409', async () => {
+  it('adding a member refuses an existing member, whatever the role: 409', async () => {
     const org = await api.newOrg();
     const user = await joined(org, 'member');
     const again = await add(org, org.owner, user.email, 'owner');
@@ -170,7 +173,7 @@ describe('POST /orgs/{orgId}/members', () => {
     expect((await membersOf(org)).count).toBe(2);
   });
 
-  it('adds a user once when several requests add them at the same time', async () => {
+  it('a user is added once when several requests add them at the same time', async () => {
     const org = await api.newOrg();
     const user = await provenUser();
     const answers = await Promise.all(Array.from({ length: 6 }, () => add(org, org.owner, user.email, 'member')));
@@ -178,7 +181,7 @@ describe('POST /orgs/{orgId}/members', () => {
     expect((await membersOf(org)).count).toBe(2);
   });
 
-  it('requires an admin, and an owner for adding an owner: 403', async () => {
+  it('adding a member requires an admin, and an owner for adding an owner: 403', async () => {
     const org = await api.newOrg();
     const [admin, plain, newcomer] = [await joined(org, 'admin'), await joined(org, 'member'), await provenUser()];
     expect((await add(org, plain, newcomer.email, 'member')).body.code).toBe('MISSING_ROLE');
@@ -192,7 +195,7 @@ describe('POST /orgs/{orgId}/members', () => {
     { email: 'a@b.example', role: 'god' },
     { email: 'a@b.example' },
     { email: 'a@b.example', role: 'member', org_id: 'x' },
-  ])('refuses %j with 400', async (body) => {
+  ])('adding a member refuses %j with 400', async (body) => {
     const org = await api.newOrg();
     expect((await api.request('POST', `/orgs/${org.orgId}/members`, { token: org.owner.token, body })).status).toBe(
       400,
@@ -204,7 +207,7 @@ describe('PATCH /orgs/{orgId}/members/{userId}', () => {
   const change = (org: TestOrg, by: TestUser, userId: string, role: Role) =>
     api.request('PATCH', `/orgs/${org.orgId}/members/${userId}`, { token: by.token, body: { role } });
 
-  it('changes a member’s role from the next request on', async () => {
+  it('a member’s new role applies from the next request on', async () => {
     const org = await api.newOrg();
     const plain = await joined(org, 'member');
     const { status, body } = await change(org, org.owner, plain.userId, 'admin');
@@ -216,7 +219,7 @@ describe('PATCH /orgs/{orgId}/members/{userId}', () => {
     expect((await change(org, org.owner, plain.userId, 'member')).status).toBe(200);
   });
 
-  it('requires an owner, who may step down while there is another owner', async () => {
+  it('changing a role requires an owner, who may step down while there is another owner', async () => {
     const org = await api.newOrg();
     const [admin, plain] = [await joined(org, 'admin'), await joined(org, 'member')];
     for (const by of [admin, plain])
@@ -229,14 +232,14 @@ describe('PATCH /orgs/{orgId}/members/{userId}', () => {
     expect((await change(org, org.owner, plain.userId, 'admin')).body.code).toBe('MISSING_ROLE');
   });
 
-  it('answers 404 for a user who is not a member, and 400 for an unknown role', async () => {
+  it('changing a role answers 404 for a user who is not a member, and 400 for an unknown role', async () => {
     const org = await api.newOrg();
     const stranger = await api.newUser();
     expect((await change(org, org.owner, stranger.userId, 'admin')).status).toBe(404);
     expect((await change(org, org.owner, org.owner.userId, 'god' as Role)).status).toBe(400);
   });
 
-  it('keeps one owner when two step down or demote each other at the same time', async () => {
+  it('one owner stays when two step down or demote each other at the same time', async () => {
     for (let round = 0; round < 8; round++) {
       const org = await api.newOrg();
       const second = await joined(org, 'owner');
@@ -252,7 +255,7 @@ describe('PATCH /orgs/{orgId}/members/{userId}', () => {
 });
 
 describe('DELETE /orgs/{orgId}/members/{userId}', () => {
-  it('ends the membership at once: later requests to the organization get 404', async () => {
+  it('removing a member ends the membership at once: later requests to the organization get 404', async () => {
     const org = await api.newOrg();
     const plain = await joined(org, 'member');
     const { status, body } = await remove(org, org.owner, plain.userId);
@@ -265,14 +268,14 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect((await remove(org, org.owner, plain.userId)).status).toBe(404);
   });
 
-  it('lets a member leave, but not remove others: 403', async () => {
+  it('a member may leave, but not remove others: 403', async () => {
     const org = await api.newOrg();
     const [plain, other] = [await joined(org, 'member'), await joined(org, 'member')];
     expect((await remove(org, plain, other.userId)).body.code).toBe('MISSING_ROLE');
     expect((await remove(org, plain, plain.userId)).status).toBe(200);
   });
 
-  it('lets an admin remove members and admins, but not owners: 403', async () => {
+  it('an admin may remove members and admins, but not owners: 403', async () => {
     const org = await api.newOrg();
     const [admin, other, plain] = [await joined(org, 'admin'), await joined(org, 'admin'), await joined(org, 'member')];
     expect((await remove(org, admin, org.owner.userId)).body.code).toBe('MISSING_ROLE');
@@ -287,7 +290,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect([status, body.code]).toEqual([409, 'LAST_OWNER']);
   });
 
-  it('keeps one owner when two leave at the same time', async () => {
+  it('one owner stays when two leave at the same time', async () => {
     for (let round = 0; round < 8; round++) {
       const org = await api.newOrg();
       const second = await joined(org, 'owner');
@@ -298,7 +301,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     }
   });
 
-  it('keeps one owner when two remove each other at the same time', async () => {
+  it('one owner stays when two remove each other at the same time', async () => {
     for (let round = 0; round < 8; round++) {
       const org = await api.newOrg();
       const second = await joined(org, 'owner');

@@ -36,7 +36,7 @@ const sessionRecord = (sessionId: string) => db().collection<{ _id: string }>('s
 const customerRecord = (id: string) => db().collection<{ _id: string }>('customers').findOne({ _id: id });
 
 describe('POST …/mint', () => {
-  it('returns a signed token with all properties of the session, and the URLs to use it with', async () => {
+  it('minting a session returns a signed token with all properties of the session, and the URLs to use it with', async () => {
     const before = Date.now();
     const { status, body } = await mint({
       customer: { email: ' Ada@Example.COM ', name: 'Ada', externalCustomerId: 'u-1' },
@@ -99,7 +99,7 @@ describe('POST …/mint', () => {
     expect(body).not.toHaveProperty('step_up_token');
   });
 
-  it('stores neither the token nor the step-up token in plain text, not even for an Idempotency-Key', async () => {
+  it('minting a session stores neither the token nor the step-up token in plain text, not even for an Idempotency-Key', async () => {
     const { body } = await mint({ customer: { email: newEmail() }, stepUp: true }, { 'idempotency-key': randomUUID() });
     expect(body.step_up_token).toMatch(/^sut_[\w-]{43}$/);
     const stored = await sessionRecord(body.session_id);
@@ -133,7 +133,7 @@ describe('POST …/mint', () => {
     ['a context of 9 KiB', { context: { a: 'x'.repeat(9 * 1024) } }, ['context']],
     ['an operator in the context', { context: { a: { $ne: null } } }, ['context']],
     ['a mode of the caller’s', { mode: 'live' }, ['mode']],
-  ])('refuses %s with 400 naming the field', async (_, fields, path) => {
+  ])('minting a session refuses %s with 400 naming the field', async (_, fields, path) => {
     const { status, body } = await mint({
       ...('customer' in fields || path[0] === 'customer' ? {} : { customer: { email: newEmail() } }),
       ...fields,
@@ -141,11 +141,14 @@ describe('POST …/mint', () => {
     expect([status, body.code, body.details[0].path]).toEqual([400, 'VALIDATION', ['body', ...path]]);
   });
 
-  it.each(['7', 'user 7/ä', 'v'.repeat(100)])('accepts any visitor id from a backend: %j', async (visitorId) => {
-    expect((await mint({ customer: { email: newEmail() }, visitorId })).status).toBe(200);
-  });
+  it.each(['7', 'user 7/ä', 'v'.repeat(100)])(
+    'minting a session accepts any visitor id from a backend: %j',
+    async (visitorId) => {
+      expect((await mint({ customer: { email: newEmail() }, visitorId })).status).toBe(200);
+    },
+  );
 
-  it('refuses deeply nested brackets with 400 instead of failing', async () => {
+  it('minting a session refuses deeply nested brackets with 400 instead of failing', async () => {
     const raw = `{"customer":{"email":"a@b.example"},"context":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`;
     const { status, body } = await api.request('POST', `/support/sessions/orgs/${org.orgId}/mint`, {
       token: key,
@@ -155,7 +158,7 @@ describe('POST …/mint', () => {
     expect([status, body.details]).toEqual([400, [{ path: ['body'], message: 'may nest 100 levels deep, not more' }]]);
   });
 
-  it('returns the same session for the same Idempotency-Key', async () => {
+  it('minting a session returns the same session for the same Idempotency-Key', async () => {
     const [body, headers] = [{ customer: { email: newEmail() } }, { 'idempotency-key': randomUUID() }];
     const first = await mint(body, headers);
     const again = await mint(body, headers);
@@ -164,7 +167,7 @@ describe('POST …/mint', () => {
     expect(await db().collection('sessions').countDocuments({ org_id: org.orgId })).toBe(1);
   });
 
-  it('never replays an expired session for the same Idempotency-Key, but mints a new one', async () => {
+  it('minting a session never replays an expired session for the same Idempotency-Key, but mints a new one', async () => {
     const env = systemEnv('shared');
     const later = await startProcess('test/kit/chatapi.ts', env);
     try {
@@ -202,7 +205,7 @@ describe('POST …/mint', () => {
     }
   });
 
-  it('gives the session the key’s mode for its whole life', async () => {
+  it('a minted session has the key’s mode for its whole life', async () => {
     await api.goLive(org);
     const live = (await api.newKey(org, { mode: 'live' })).token;
     const [inTest, inLive] = [
@@ -333,7 +336,7 @@ describe('the customer of a session', () => {
 });
 
 describe('POST …/revoke', () => {
-  it('ends the session, can be repeated, and answers 404 for another organization’s session', async () => {
+  it('revoking a session ends it, can be repeated, and answers 404 for another organization’s session', async () => {
     const { token, sessionId } = await api.newSession(org, { key });
     const first = await revoke(sessionId);
     const again = await revoke(sessionId);
@@ -347,13 +350,13 @@ describe('POST …/revoke', () => {
     expect((await revoke(sessionId, other.owner.token, other.orgId)).status).toBe(404);
   });
 
-  it('refuses an API key: 401', async () => {
+  it('revoking a session refuses an API key: 401', async () => {
     const { sessionId } = await api.newSession(org, { key });
     const { status, body } = await revoke(sessionId, key);
     expect([status, body.code]).toEqual([401, 'WRONG_CREDENTIAL_KIND']);
   });
 
-  it('keeps the time of the first revocation when repeated', async () => {
+  it('revoking a session keeps the time of the first revocation when repeated', async () => {
     const { sessionId } = await api.newSession(org, { key });
     await revoke(sessionId);
     const first = await sessionRecord(sessionId);
@@ -361,14 +364,14 @@ describe('POST …/revoke', () => {
     expect(await sessionRecord(sessionId)).toEqual(first);
   });
 
-  it('ends one session of a customer, and not the others', async () => {
+  it('revoking a session ends one session of a customer, and not the others', async () => {
     const body = { customer: { email: newEmail() } };
     const [one, two] = [await api.newSession(org, { key, body }), await api.newSession(org, { key, body })];
     await revoke(one.sessionId);
     expect((await ask(two.token)).status).toBe(200);
   });
 
-  it('takes effect in a process that has the session in its cache', async () => {
+  it('revoking a session takes effect in a process that has the session in its cache', async () => {
     const env = systemEnv('shared');
     const second = await startProcess('api/server.ts', env);
     try {

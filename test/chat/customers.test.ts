@@ -105,7 +105,7 @@ async function traces(texts: readonly string[]): Promise<string[]> {
 }
 
 describe('GET /support/customers/orgs/{orgId}/{customerId}', () => {
-  it('returns all data of the customer page by page, without tokens or step-up secrets', async () => {
+  it('the export of a customer returns all data of the customer page by page, without tokens or step-up secrets', async () => {
     const customer = await withConversations();
     const stranger = await newCustomer();
     await stranger.say('Somebody else.');
@@ -147,7 +147,7 @@ describe('GET /support/customers/orgs/{orgId}/{customerId}', () => {
     expect(text).not.toContain('Somebody else.');
   });
 
-  it('returns the same data whatever the page size', async () => {
+  it('the export of a customer returns the same data whatever the page size', async () => {
     const customer = await withConversations();
     const [{ whole }, ...others] = [
       await readAll(customer.customerId),
@@ -157,7 +157,7 @@ describe('GET /support/customers/orgs/{orgId}/{customerId}', () => {
     for (const other of others) expect(other.whole).toEqual(whole);
   });
 
-  it('limits a page to half a megabyte plus one record, and returns each message once', async () => {
+  it('the export of a customer limits a page to half a megabyte plus one record, and returns each message once', async () => {
     const customer = await newCustomer();
     const { convId } = await customer.say('Hello.');
     await answered(convId);
@@ -184,7 +184,7 @@ describe('GET /support/customers/orgs/{orgId}/{customerId}', () => {
     }
   });
 
-  it('shows nothing of another customer, even with a cursor into their conversation; an invented cursor gets 400', async () => {
+  it('the export of a customer shows nothing of another customer, even with a cursor into their conversation; an invented cursor gets 400', async () => {
     const [one, two] = [await newCustomer(), await newCustomer()];
     const { convId } = await two.say('Nobody else’s.');
     const cursorAt = (place: string) => Buffer.from(place).toString('base64url');
@@ -211,7 +211,7 @@ describe('GET /support/customers/orgs/{orgId}/{customerId}', () => {
 });
 
 describe('DELETE /support/customers/orgs/{orgId}/{customerId}', () => {
-  it('leaves nothing of the customer in the database but the record of the deletion', async () => {
+  it('deleting a customer leaves nothing in the database but the record of the deletion', async () => {
     const customer = await withConversations();
     const texts = [customer.word, customer.email, customer.customerId, ...customer.convIds, customer.sessionId];
     expect(await traces(texts)).toEqual(
@@ -236,7 +236,7 @@ describe('DELETE /support/customers/orgs/{orgId}/{customerId}', () => {
     expect((await read(customer.customerId)).status).toBe(404);
   });
 
-  it('ends the customer’s sessions at once, and the same person who returns is a new customer', async () => {
+  it('deleting a customer ends the customer’s sessions at once, and the same person who returns is a new customer', async () => {
     const customer = await newCustomer();
     await customer.say('Hello.');
     await erase(customer.customerId);
@@ -254,7 +254,7 @@ describe('DELETE /support/customers/orgs/{orgId}/{customerId}', () => {
     expect(history.body.messages[0].body).toBe('Hello again.');
   });
 
-  it('keeps an unanswered question while another customer who asked it exists, and keeps other customers', async () => {
+  it('deleting a customer keeps an unanswered question while another customer who asked it exists, and keeps other customers', async () => {
     const [one, two]: [Customer, Customer] = [await newCustomer(), await newCustomer()];
     const shared = `Where do ${one.word} park?`;
     for (const customer of [one, two]) await answered((await customer.say(shared)).convId);
@@ -268,7 +268,7 @@ describe('DELETE /support/customers/orgs/{orgId}/{customerId}', () => {
     expect(await db().collection('gaps').countDocuments({ org_id: org.orgId, question: shared })).toBe(0);
   });
 
-  it('requires the role admin: 403 for a member, 401 for a key, 404 elsewhere, and nothing is deleted', async () => {
+  it('deleting a customer requires the role admin: 403 for a member, 401 for a key, 404 elsewhere, and nothing is deleted', async () => {
     const { customerId } = await newCustomer();
     const { token } = await api.join(org);
     const other = await api.newOrg();
@@ -279,7 +279,7 @@ describe('DELETE /support/customers/orgs/{orgId}/{customerId}', () => {
     expect((await read(customerId, '', token)).status).toBe(200);
   });
 
-  it('requested ten times at once deletes once', async () => {
+  it('ten concurrent requests to delete a customer delete once', async () => {
     const { customerId } = await newCustomer();
     const replies = await Promise.all(Array.from({ length: 10 }, () => erase(customerId)));
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([202]));

@@ -71,7 +71,7 @@ const frames = async (convId: string) =>
     .toArray();
 
 describe('GET /support/inbox/orgs/{orgId}', () => {
-  it('lists complete entries: customer, status, ticket and unread count', async () => {
+  it('the inbox shows customer, status, ticket and unread count of each conversation', async () => {
     const own = await api.newOrg();
     const secret = (await api.newKey(own)).token;
     const one = await talk(own, secret, 'Where is\nmy card?', 'Ada Example');
@@ -97,7 +97,7 @@ describe('GET /support/inbox/orgs/{orgId}', () => {
     expect(entry).not.toHaveProperty('pending');
   });
 
-  it('previews the customer’s last message rather than replies, and names the customer’s e-mail', async () => {
+  it('the inbox previews the customer’s last message rather than replies, and names the customer’s e-mail', async () => {
     const own = await api.newOrg();
     const secret = (await api.newKey(own)).token;
     const one = await talk(own, secret, 'Where is my card?');
@@ -113,7 +113,7 @@ describe('GET /support/inbox/orgs/{orgId}', () => {
     ]);
   });
 
-  it('lists the latest activity first, filters by status and assignee, and its totals follow the filter', async () => {
+  it('the inbox lists the latest activity first, filters by status and assignee, and its totals follow the filter', async () => {
     const own = await api.newOrg();
     const secret = (await api.newKey(own)).token;
     // Sequentially, because an answer counts as activity too.
@@ -169,7 +169,7 @@ describe('GET /support/inbox/orgs/{orgId}', () => {
       expect((await get(own, `?cursor=${cursor}`)).status).toBe(400);
   });
 
-  it('never mixes live and test: a key sees its own mode, a member the requested mode or both', async () => {
+  it('the inbox never mixes live and test: a key sees its own mode, a member the requested mode or both', async () => {
     const own = await api.newOrg();
     await api.goLive(own);
     const keys = { test: (await api.newKey(own)).token, live: (await api.newKey(own, { mode: 'live' })).token };
@@ -203,7 +203,7 @@ describe('GET /support/inbox/orgs/{orgId}', () => {
     expect([both.body.count, both.body.unread]).toEqual([2, 2]);
   });
 
-  it('omits conversations without messages', async () => {
+  it('the inbox omits conversations without messages', async () => {
     const own = await api.newOrg();
     const secret = (await api.newKey(own)).token;
     const one = await talk(own, secret);
@@ -216,7 +216,7 @@ describe('GET /support/inbox/orgs/{orgId}', () => {
 });
 
 describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
-  it('returns the messages with what members may see, and pages back in time', async () => {
+  it('reading a conversation returns the messages with what members may see, and pages back in time', async () => {
     const one = await talk(org, key, 'first');
     for (const body of ['second', 'third']) await one.say(body);
     await settled(one);
@@ -240,7 +240,7 @@ describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
     expect((await get(org, `/${one.convId}?cursor=LTE`)).status).toBe(400);
   });
 
-  it('marks the conversation as read when a member opens it, but not for a key or for older pages', async () => {
+  it('a conversation is marked as read when a member opens it, but not for a key or for older pages', async () => {
     const one = await talk(org, key, 'first');
     await one.say('second');
     await settled(one);
@@ -256,7 +256,7 @@ describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
     expect(await unread()).toBe(1);
   });
 
-  it('marks everything as read for a member, including duplicates and messages that were never stored', async () => {
+  it('opening a conversation marks everything as read, including duplicates and messages that were never stored', async () => {
     const one = await talk(org, key, 'A real person, please');
     await settled(one);
     const said = range(15).map((i) => (i < 8 ? one.say('Same.', 'same') : one.say(`${i}`, `${i}`)));
@@ -269,7 +269,7 @@ describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
     expect((await stored(one.convId)).unread).toBe(0);
   });
 
-  it('leaves every message unread that was not returned to a member, however messages and reading interleave', async () => {
+  it('reading a conversation leaves every message unread that was not returned to a member, however messages and reading interleave', async () => {
     const one = await talk(org, key, 'A real person, please');
     await settled(one);
     const shown = new Set<string>();
@@ -289,7 +289,7 @@ describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
     expect((await stored(one.convId)).unread).toBe(0);
   });
 
-  it('returns the context from the backend, which outlives the session, and from the page', async () => {
+  it('reading a conversation returns the context from the backend, which outlives the session, and from the page', async () => {
     const customer = { email: `${randomUUID()}@customer.example` };
     const context = { productType: 'retail', plan: 'gold' };
     const { token, sessionId } = await api.newSession(org, { key, body: { customer, context } });
@@ -313,7 +313,7 @@ describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
     expect((await get(org, `/${one.convId}`)).body.context).toEqual({ session: {}, page: {} });
   });
 
-  it('returns the ticket’s events and the customer’s rating', async () => {
+  it('reading a conversation returns the ticket’s events and the customer’s rating', async () => {
     const one = await talk(org, key);
     await settled(one);
     expect((await get(org, `/${one.convId}`)).body).toMatchObject({ conversation: { ticket: null }, events: [] });
@@ -333,7 +333,7 @@ describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
 });
 
 describe('POST …/{convId}/reply', () => {
-  it('sends the customer one message under the member’s name, after which the agent stays silent', async () => {
+  it('a reply sends the customer one message under the member’s name, after which the agent stays silent', async () => {
     const one = await talk(org, key);
     await settled(one);
     const sent = await post(org, `/${one.convId}/reply`, { body: 'I am looking into it.' });
@@ -381,7 +381,7 @@ describe('POST …/{convId}/reply', () => {
     expect(names).toEqual(['Test Organization', 'Anna']);
   });
 
-  it('repeated with the same client_message_id or Idempotency-Key is one reply, also concurrently', async () => {
+  it('a reply repeated with the same client_message_id or Idempotency-Key is one reply, also concurrently', async () => {
     const one = await talk(org, key);
     await settled(one);
     const again = { body: 'Once.', client_message_id: 'mine' };
@@ -473,7 +473,7 @@ describe('a reply by a member or key who has not read the conversation', () => {
 });
 
 describe('POST …/{convId}/assign', () => {
-  it('assigns or unassigns a member, and the ticket is in progress while it is assigned', async () => {
+  it('a conversation can be assigned or unassigned, and its ticket is in progress while it is assigned', async () => {
     const one = await talk(org, key);
     await settled(one);
     await post(org, `/${one.convId}/escalate`);
@@ -491,7 +491,7 @@ describe('POST …/{convId}/assign', () => {
     expect(shown.map(({ type }) => type)).toEqual(['escalated', 'status']);
   });
 
-  it('refuses a user who is not a member, naming the field', async () => {
+  it('assigning a conversation refuses a user who is not a member, naming the field', async () => {
     const one = await talk(org, key);
     const other = await api.newOrg();
     for (const user_id of [other.owner.userId, 'usr_nobody']) {
@@ -506,7 +506,7 @@ describe('POST …/{convId}/assign', () => {
 });
 
 describe('POST …/{convId}/resolve, escalate and reopen', () => {
-  it('change the status where the table allows it, name the reason where it does not, and inform the customer', async () => {
+  it('the acts change the status where the transition table allows it, else name the reason, and inform the customer', async () => {
     const one = await talk(org, key);
     await settled(one);
     const steps = [
@@ -534,7 +534,7 @@ describe('POST …/{convId}/resolve, escalate and reopen', () => {
     ]);
   });
 
-  it('reach the customer even when the process died right after storing the change', async () => {
+  it('the acts reach the customer even when the process died right after storing the change', async () => {
     const one = await talk(org, key);
     await settled(one);
     const { pending: _, ...dead } = await stored(one.convId);
@@ -571,7 +571,7 @@ describe('POST …/{convId}/resolve, escalate and reopen', () => {
     }
   });
 
-  it('limit the reason of an escalation to 500 characters', async () => {
+  it('the reason of an escalation is limited to 500 characters', async () => {
     const one = await talk(org, key);
     for (const reason of ['x'.repeat(501), '  ', 7]) {
       const { status, body } = await post(org, `/${one.convId}/escalate`, { reason });

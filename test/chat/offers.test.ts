@@ -117,7 +117,7 @@ const gaps = async (): Promise<string[]> => {
 };
 
 describe('POST /orgs/{orgId}/kb/query', () => {
-  it('offers the nearest passages by their headings, with sources, in the question’s language', async () => {
+  it('the query route offers the nearest passages by their headings, with sources, in the question’s language', async () => {
     const { status, body } = await ask(near[0]!);
     expect(status).toBe(200);
     expect(body).toMatchObject({ has_context: true, confidence: 'low', sources: [{ name: 'help.md' }] });
@@ -137,7 +137,7 @@ describe('POST /orgs/{orgId}/kb/query', () => {
     expect(await gaps()).not.toContain(near[2]);
   });
 
-  it('answers with certainty when an offered question is asked, whatever the history', async () => {
+  it('the query route answers with certainty when an offered question is asked, whatever the history', async () => {
     for (const question of near) {
       const { body } = await ask(question);
       expect(body.offers).not.toEqual([]);
@@ -151,14 +151,14 @@ describe('POST /orgs/{orgId}/kb/query', () => {
     }
   });
 
-  it('reports high confidence for an answer, and none when nothing was found', async () => {
+  it('the query route reports high confidence for an answer, and none when nothing was found', async () => {
     expect((await ask('other currencies')).body).toMatchObject({ has_context: true, confidence: 'high' });
     const { body } = await ask('Xylophones?');
     expect(body.has_context).toBe(false);
     expect(body).not.toHaveProperty('confidence');
   });
 
-  it('lets a model decide whether the nearest passages answer the question', async () => {
+  it('the query route lets a model decide whether the nearest passages answer the question', async () => {
     const sentence = 'The branch in Rostock opens at nine.';
     model.reply = () => JSON.stringify({ answered: true, sources: [1], answer: sentence });
     expect((await ask(near[0]!, judging)).body).toMatchObject({

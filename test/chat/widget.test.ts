@@ -1049,7 +1049,7 @@ describe('GET /widget.js', () => {
 });
 
 describe('GET /demo', () => {
-  it('puts known query parameters into escaped attributes, and ignores others', async () => {
+  it('the demonstration page puts known query parameters into escaped attributes, and ignores others', async () => {
     const hostile = encodeURIComponent('"><script>alert(1)</script>');
     const reply = await fetch(`${api.url}/demo?key=${hostile}&theme=dark&onload=x`);
     const html = await reply.text();

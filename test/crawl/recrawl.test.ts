@@ -87,7 +87,7 @@ async function fire(
 const hour = 3_600_000;
 
 describe('POST /crawl with every_hours', () => {
-  it('starts a crawl, lists the schedule, and creates a Temporal Schedule with that interval', async () => {
+  it('POST /crawl with every_hours starts a crawl, lists the schedule, and creates a Temporal Schedule with that interval', async () => {
     const site = await siteOf({ '/': page('Wren', 'The wren account has no fee whatsoever.') });
     const { crawl, schedule, id } = await scheduled(`${site.url}#top`, { max_pages: 20, segments: ['Retail'] });
     expect(crawl).toMatchObject({ status: 'completed', pages_processed: 1 });
@@ -268,7 +268,7 @@ describe('the firing of a schedule', () => {
 });
 
 describe('DELETE /crawl/schedules/{scheduleId}', () => {
-  it('removes the schedule from list and Temporal; a second DELETE is 404, and the URL can be scheduled again', async () => {
+  it('a deleted schedule is gone from list and Temporal; a second DELETE is 404, and the URL can be scheduled again', async () => {
     const site = await siteOf({ '/': page('Merlin', 'The merlin card works everywhere.') });
     const { id } = await scheduled(site.url);
     const removed = await call(here, 'DELETE', `/schedules/${id}`);
@@ -283,7 +283,7 @@ describe('DELETE /crawl/schedules/{scheduleId}', () => {
     expect(other.id).not.toBe(id);
   });
 
-  it('answers 404 for a schedule of another organization or mode, which cannot be seen there', async () => {
+  it('deleting a schedule answers 404 for a schedule of another organization or mode, which cannot be seen there', async () => {
     const site = await siteOf({ '/': page('Hobby', 'The hobby hunts dragonflies over the pond.') });
     const { id } = await scheduled(site.url);
     const stranger = await shared.newOrg();
@@ -298,7 +298,7 @@ describe('DELETE /crawl/schedules/{scheduleId}', () => {
 });
 
 describe('GET /crawl/schedules', () => {
-  it('lists schedules page by page, newest first', async () => {
+  it('GET /crawl/schedules lists schedules page by page, newest first', async () => {
     const site = await siteOf({
       '*': (request, response) =>
         void response

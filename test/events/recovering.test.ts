@@ -50,7 +50,7 @@ async function failed(count: number, subject: Subject, line?: string): Promise<s
 }
 
 describe('POST …/recover', () => {
-  it('starts one workflow per ticket with recovered deliveries at once, and no others', async () => {
+  it('recovering deliveries starts one workflow per ticket with recovered deliveries at once, and no others', async () => {
     const tickets = Array.from({ length: 3 }, () => ({
       ticket_id: `tkt_${randomUUID()}`,
       conv_id: `conv_${randomUUID()}`,

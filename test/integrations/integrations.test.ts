@@ -71,7 +71,7 @@ const test = (of: TestOrg, provider: string) =>
   system.api().request('POST', `/orgs/${of.orgId}/integrations/${provider}/test`, { token: of.owner.token });
 
 describe('GET /orgs/{orgId}/integrations', () => {
-  it('lists every provider, each disconnected until it is connected', async () => {
+  it('the list of integrations has every provider, each disconnected until it is connected', async () => {
     expect(await list(await system.api().newOrg())).toEqual(
       ['linear', 'slack', 'github', 'email', 'teams'].map((provider) => ({
         provider,
@@ -100,7 +100,7 @@ describe('GET /orgs/{orgId}/integrations', () => {
 });
 
 describe('PUT /orgs/{orgId}/integrations/linear', () => {
-  it('checks the key, stores it encrypted, and returns its account but never the key', async () => {
+  it('connecting Linear checks the key, stores it encrypted, and returns its account but never the key', async () => {
     const own = await system.api().newOrg();
     const secret = 'a webhook secret';
     const { status, body } = await connectLinear(own, { webhook_secret: secret });
@@ -140,7 +140,7 @@ describe('PUT /orgs/{orgId}/integrations/linear', () => {
     ],
     ['no such team', { body: { data: { viewer: {}, organization: {}, team: null } } }, 'no such team'],
   ])(
-    'answers 400 with the reason when Linear refuses (%s), and keeps the previous connection',
+    'connecting Linear answers 400 with the reason when Linear refuses (%s), and keeps the previous connection',
     async (_, fault, word) => {
       const own = await system.api().newOrg();
       await connectLinear(own);
@@ -152,7 +152,7 @@ describe('PUT /orgs/{orgId}/integrations/linear', () => {
     },
   );
 
-  it('answers 503 when the service does not respond, and stores nothing', async () => {
+  it('connecting Linear answers 503 when the service does not respond, and stores nothing', async () => {
     const own = await system.api().newOrg();
     system.linear().lasting({ lose: true });
     const { status, body } = await connectLinear(own);
@@ -160,7 +160,7 @@ describe('PUT /orgs/{orgId}/integrations/linear', () => {
     expect(await list(own, 'linear')).toMatchObject([{ status: 'disconnected' }]);
   });
 
-  it('leaves no key or secret in a workflow or log', async () => {
+  it('connecting Linear leaves no key or secret in a workflow or log', async () => {
     const { Client, Connection } = await import('@temporalio/client');
     const connection = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS']! });
     const own = await system.api().newOrg();
@@ -215,7 +215,7 @@ describe('the integrations commands of the command-line tool', () => {
 });
 
 describe('PUT /orgs/{orgId}/integrations/github', () => {
-  it('checks the token with the repository, stores it encrypted, and never returns it', async () => {
+  it('connecting GitHub checks the token with the repository, stores it encrypted, and never returns it', async () => {
     const own = await system.api().newOrg();
     const { status, body } = await connectGithub(own);
     expect([status, body.data.integration]).toEqual([
@@ -260,7 +260,7 @@ describe('PUT /orgs/{orgId}/integrations/github', () => {
       'the repository has moved',
     ],
   ])(
-    'answers 400 with the reason for %s that is refused, and keeps the previous connection',
+    'connecting GitHub answers 400 with the reason for %s that is refused, and keeps the previous connection',
     async (_, fault, word) => {
       const own = await system.api().newOrg();
       await connectGithub(own);
@@ -271,7 +271,7 @@ describe('PUT /orgs/{orgId}/integrations/github', () => {
     },
   );
 
-  it('answers 400 for an unknown repository, and for a name that is not `owner/name`', async () => {
+  it('connecting GitHub answers 400 for an unknown repository, and for a name that is not `owner/name`', async () => {
     const own = await system.api().newOrg();
     const unknown = await connectGithub(own, { repository: 'demo-bank/nothing' });
     expect([unknown.status, unknown.body.error]).toEqual([400, 'GitHub says: Not Found']);
@@ -281,14 +281,14 @@ describe('PUT /orgs/{orgId}/integrations/github', () => {
     }
   });
 
-  it('answers 503 for a rate limit, which is no refusal', async () => {
+  it('connecting GitHub answers 503 for a rate limit, which is no refusal', async () => {
     const own = await system.api().newOrg();
     const body = { message: 'API rate limit exceeded' };
     system.github().fault({ status: 403, headers: { 'x-ratelimit-remaining': '0' }, body });
     expect((await connectGithub(own)).status).toBe(503);
   });
 
-  it('shows the repository’s owner as the account when the token belongs to no user', async () => {
+  it('connecting GitHub shows the repository’s owner as the account when the token belongs to no user', async () => {
     const own = await system.api().newOrg();
     const body = { message: 'Resource not accessible by integration' };
     system.github().fault({ fits: ({ path }) => path === '/user', status: 403, body });
@@ -297,7 +297,7 @@ describe('PUT /orgs/{orgId}/integrations/github', () => {
 });
 
 describe('PUT /orgs/{orgId}/integrations/slack', () => {
-  it('returns the consent URL until the workspace is connected, and then changes the channel', async () => {
+  it('connecting Slack returns the consent URL until the workspace is connected, and then changes the channel', async () => {
     const own = await system.api().newOrg();
     const [support, elsewhere] = [await channelOf('support'), await channelOf('elsewhere')];
     const begun = await put(own, 'slack', { channel_id: support });
@@ -350,7 +350,7 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
     expect(await list(own, 'slack')).toMatchObject([{ status: 'disconnected' }]);
   });
 
-  it('accepts a state once, and the final page runs no script from its address', async () => {
+  it('the state of a Slack grant is accepted once, and the final page runs no script from its address', async () => {
     const own = await system.api().newOrg();
     const begun = await put(own, 'slack', {});
     expect((await grant(begun)).headers.get('location')).toContain('connected');
@@ -371,7 +371,7 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
     expect((await grant(begun)).headers.get('location')).toContain('no_longer_admin');
   });
 
-  it('connects a second organization to the same workspace, without its events', async () => {
+  it('a second organization can connect to the same Slack workspace, and does not receive its events', async () => {
     const [first, second] = [await system.api().newOrg(), await system.api().newOrg()];
     await nobodyConnected();
     await connectSlack(first);
@@ -380,7 +380,7 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
     expect(await list(second, 'slack')).toMatchObject([{ status: 'connected', receives_events: false }]);
   });
 
-  it('revokes the token of a grant whose channel is refused, and connects nothing', async () => {
+  it('connecting Slack revokes the token of a grant whose channel is refused, and connects nothing', async () => {
     const own = await system.api().newOrg();
     system.slack().fault({ fits: ({ path }) => path === '/api/oauth.v2.access', body: granted('xoxb-refused') });
     const path = '/api/conversations.info';
@@ -390,7 +390,7 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
     await until(() => Promise.resolve(revoked('xoxb-refused') > 0), 'the token to be revoked');
   });
 
-  it('refuses an app installed for a whole Enterprise Grid, with the reason', async () => {
+  it('connecting Slack refuses an app installed for a whole Enterprise Grid, with the reason', async () => {
     const own = await system.api().newOrg();
     const body = { ...granted('xoxb-grid'), team: null, enterprise: { id: 'E1' }, is_enterprise_install: true };
     system.slack().fault({ fits: ({ path }) => path === '/api/oauth.v2.access', body });
@@ -399,7 +399,7 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
 });
 
 describe('DELETE /orgs/{orgId}/integrations/{provider}', () => {
-  it('deletes the credentials; a repetition gets 200, and a test of the connection 400', async () => {
+  it('disconnecting a provider deletes the credentials; a repetition gets 200, and a test of the connection 400', async () => {
     const own = await system.api().newOrg();
     await connectLinear(own);
     for (const _ of [1, 2]) {

@@ -25,7 +25,7 @@ const put = (body: unknown, token = key) => api.request('PUT', path(), { token, 
 const get = async (token = key) => (await api.request('GET', path(), { token })).body.config;
 
 describe('GET /support/config/orgs/{orgId}', () => {
-  it('returns the defaults when nothing was set, to a key and to a member', async () => {
+  it('the configuration returns the defaults when nothing was set, to a key and to a member', async () => {
     const defaults = {
       org_id: org.orgId,
       environment: 'sandbox',
@@ -44,7 +44,7 @@ describe('GET /support/config/orgs/{orgId}', () => {
 });
 
 describe('PUT /support/config/orgs/{orgId}', () => {
-  it('changes the given fields and keeps the others', async () => {
+  it('saving the configuration changes the given fields and keeps the others', async () => {
     expect(
       (await put({ kb_segment_strict: true, allowed_origins: ['https://Shop.example:443', 'http://localhost:5173'] }))
         .status,
@@ -65,7 +65,7 @@ describe('PUT /support/config/orgs/{orgId}', () => {
     expect((await put({ outbox_webhook_url: null })).body.config.outbox_webhook_url).toBeNull();
   });
 
-  it('loses no field when different ones are changed at the same time', async () => {
+  it('saving the configuration loses no field when different ones are changed at the same time', async () => {
     await Promise.all([
       put({ kb_segment_strict: true }),
       put({ outbox_webhook_url: url }),
@@ -80,7 +80,7 @@ describe('PUT /support/config/orgs/{orgId}', () => {
     });
   });
 
-  it('requires the webhook secret again for another server, even after the URL was cleared', async () => {
+  it('saving the configuration requires the webhook secret again for another server, even after the URL was cleared', async () => {
     const own = await api.newOrg();
     const { token } = await api.newKey(own);
     const save = (body: object) => api.request('PUT', `/support/config/orgs/${own.orgId}`, { token, body });
@@ -97,7 +97,7 @@ describe('PUT /support/config/orgs/{orgId}', () => {
     expect((await save({ ...elsewhere, outbox_webhook_secret: secret })).status).toBe(200);
   });
 
-  it('never returns the webhook secret, and stores it encrypted', async () => {
+  it('saving the configuration never returns the webhook secret, and stores it encrypted', async () => {
     const { body } = await put({ outbox_webhook_secret: secret });
     expect(body.config.has_outbox_webhook_secret).toBe(true);
     expect(JSON.stringify([body, await get(), await get(org.owner.token)])).not.toContain(secret);
@@ -135,7 +135,7 @@ describe('PUT /support/config/orgs/{orgId}', () => {
     [{ environment: 'staging' }, ['body', 'environment']],
     [{ org_id: 'org_other' }, ['body', 'org_id']],
     [{ has_outbox_webhook_secret: true }, ['body', 'has_outbox_webhook_secret']],
-  ])('refuses %j with 400 naming the field, and changes nothing', async (body, where) => {
+  ])('saving the configuration refuses %j with 400 naming the field, and changes nothing', async (body, where) => {
     const answer = await put(body);
     expect([answer.status, answer.body.code, answer.body.details[0].path]).toEqual([400, 'VALIDATION', where]);
     expect((await get()).updated_at).toBeNull();
@@ -146,13 +146,16 @@ describe('PUT /support/config/orgs/{orgId}', () => {
     [['linear'], 'linear'],
     [['webhook'], 'webhook'],
     [['webhook', 'slack', 'linear'], 'slack, linear, webhook'],
-  ])('refuses the destinations %j with 400 naming those not connected', async (outbox_providers, said) => {
-    const { status, body } = await put({ outbox_providers });
-    expect([status, body.code]).toEqual([400, 'PROVIDER_NOT_CONNECTED']);
-    for (const name of said.split(', ')) expect(body.error).toContain(name);
-  });
+  ])(
+    'saving the configuration refuses the destinations %j with 400 naming those not connected',
+    async (outbox_providers, said) => {
+      const { status, body } = await put({ outbox_providers });
+      expect([status, body.code]).toEqual([400, 'PROVIDER_NOT_CONNECTED']);
+      for (const name of said.split(', ')) expect(body.error).toContain(name);
+    },
+  );
 
-  it('accepts the destination webhook with URL and secret, which then cannot be removed: 400', async () => {
+  it('saving the configuration accepts the destination webhook with URL and secret, which then cannot be removed: 400', async () => {
     const webhook = { outbox_providers: ['webhook'], outbox_webhook_url: url, outbox_webhook_secret: secret };
     expect((await put(webhook)).status).toBe(200);
     const { status, body } = await put({ outbox_webhook_url: null });
@@ -164,7 +167,7 @@ describe('PUT /support/config/orgs/{orgId}', () => {
     );
   });
 
-  it('refuses the destination webhook without a secret with 400 naming outbox_webhook_secret', async () => {
+  it('saving the configuration refuses the destination webhook without a secret with 400 naming outbox_webhook_secret', async () => {
     const webhook = { outbox_providers: ['webhook'], outbox_webhook_url: url };
     const { status, body } = await put(webhook);
     expect([status, body.code, body.details[0].path]).toEqual([400, 'VALIDATION', ['body', 'outbox_webhook_secret']]);
@@ -173,7 +176,7 @@ describe('PUT /support/config/orgs/{orgId}', () => {
     expect((await put(webhook)).status).toBe(200);
   });
 
-  it('never has the destination webhook without a URL, even when both are changed concurrently', async () => {
+  it('the destination webhook is never stored without a URL, even when both are changed concurrently', async () => {
     await put({ outbox_webhook_secret: secret });
     for (let round = 0; round < 8; round++) {
       await put({ outbox_providers: [], outbox_webhook_url: url });
@@ -263,7 +266,7 @@ describe('GET|POST /orgs/{orgId}/go-live', () => {
     expect((await api.processed(org.orgId, key, empty.body.document.doc_id)).status).toBe('failed');
   }
 
-  it('reports what is live, and copies the test data to live in one step; the test data stay', async () => {
+  it('going live copies the test data to live in one step and reports what is live; the test data stay', async () => {
     await filled();
     await put({ allowed_origins: ['https://shop.example'] });
     expect(await answer(key, hours)).toContain('half past nine');
@@ -316,7 +319,7 @@ describe('GET|POST /orgs/{orgId}/go-live', () => {
     });
   });
 
-  it('requires an admin to start it, and is visible to members; keys and unknown fields are refused', async () => {
+  it('going live requires an admin to start it, and is visible to members; keys and unknown fields are refused', async () => {
     const plain = await api.join(org);
     expect((await goLive({}, plain.token)).body.code).toBe('MISSING_ROLE');
     expect((await see(plain.token)).environment).toBe('sandbox');

@@ -52,7 +52,7 @@ const segments = lines.map(([speaker, text], index) => ({
 }));
 
 describe('POST /meetings', () => {
-  it('creates an active meeting with a retention period of a year and a provisional title', async () => {
+  it('POST /meetings creates an active meeting with a retention period of a year and a provisional title', async () => {
     const meeting = await create();
     expect(meeting).toMatchObject({
       meeting_id: expect.stringMatching(/^mtg_/),
@@ -78,7 +78,7 @@ describe('POST /meetings', () => {
     [{ settings: { participation_level: 'loud' } }, 'settings.participation_level'],
     [{ settings: { timezone: 'Mars/Olympus' } }, 'settings.timezone'],
     [{ unknown: 1 }, 'unknown'],
-  ])('refuses %j with 400 naming the field', async (body, name) => {
+  ])('POST /meetings refuses %j with 400 naming the field', async (body, name) => {
     const reply = await api.request('POST', '/meetings', { token: ada.token, body });
     expect([reply.status, reply.body.error]).toEqual([400, expect.stringContaining(name)]);
   });
@@ -105,7 +105,7 @@ describe('a meeting', () => {
 });
 
 describe('GET /meetings', () => {
-  it('lists the newest first, in pages that stay stable', async () => {
+  it('GET /meetings lists the user’s meetings, newest first, in pages that stay stable', async () => {
     const owner = await api.newUser();
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) ids.unshift((await create({ title: `Number ${n}` }, owner)).meeting_id);
@@ -124,7 +124,7 @@ describe('GET /meetings', () => {
 });
 
 describe('POST /meetings/{id}/transcript', () => {
-  it('stores each segment once, ordered by time, however often and in whatever order segments are sent', async () => {
+  it('a transcript has each segment once, ordered by time, however often and in whatever order segments are sent', async () => {
     const { meeting_id: id } = await create();
     const late = await on('POST', id, '/transcript', { segments: segments.slice(3) });
     expect(late.body.data).toEqual({ meeting_id: id, accepted: 4, segment_count: 4 });
@@ -147,7 +147,7 @@ describe('POST /meetings/{id}/transcript', () => {
     expect([meeting.participant_count, meeting.metadata.duration_seconds]).toEqual([4, 30]);
   });
 
-  it('creates a title from the transcript, unless a person set one', async () => {
+  it('a transcript gives the meeting a title, unless a person set one', async () => {
     const [made, given, renamed] = [await create(), await create({ title: 'Ours' }), await create()];
     await on('PATCH', renamed.meeting_id, '', { title: '$Renamed' });
     for (const { meeting_id: id } of [made, given, renamed]) {
@@ -160,7 +160,7 @@ describe('POST /meetings/{id}/transcript', () => {
     expect(titles).toEqual(['Quarterly marketing budget', 'Ours', '$Renamed']);
   });
 
-  it('accepts speaker names that look like database operators', async () => {
+  it('adding to a transcript accepts speaker names that look like database operators', async () => {
     const { meeting_id: id } = await create();
     const odd = [
       { ...segments[0]!, speaker: '$status' },
@@ -173,7 +173,7 @@ describe('POST /meetings/{id}/transcript', () => {
     ]);
   });
 
-  it('refuses a batch over a limit, and stores none of it', async () => {
+  it('adding to a transcript refuses a batch over a limit, and stores none of it', async () => {
     const { meeting_id: id } = await create();
     const many = (count: number, of: Partial<(typeof segments)[number]> = {}) =>
       Array.from({ length: count }, (_, n) => ({ ...segments[1]!, id: `x${n}`, ...of }));
@@ -188,7 +188,7 @@ describe('POST /meetings/{id}/transcript', () => {
     expect((await on('POST', id, '/transcript', { segments: many(1) })).status).toBe(200);
   });
 
-  it('refuses an impossible time with 400', async () => {
+  it('adding to a transcript refuses an impossible time with 400', async () => {
     const { meeting_id: id } = await create();
     for (const timestamp of ['yesterday', '9999-12-31T23:59:59-23:59', '2026-11-20T10:00:00'])
       expect((await on('POST', id, '/transcript', { segments: [{ ...segments[0]!, timestamp }] })).status).toBe(400);
@@ -196,7 +196,7 @@ describe('POST /meetings/{id}/transcript', () => {
 });
 
 describe('PUT /meetings/{id}/settings', () => {
-  it('loses no setting when several are changed at the same time', async () => {
+  it('saving a meeting’s settings loses no setting when several are changed at the same time', async () => {
     const changes = [
       { personality: 'analyst' },
       { participation_level: 'high' },
@@ -211,7 +211,7 @@ describe('PUT /meetings/{id}/settings', () => {
       expect([n, settings]).toEqual([n, Object.assign({}, ...changes)]);
     }
   });
-  it('changes the given settings while the meeting is active; afterwards 409', async () => {
+  it('a meeting’s settings can be changed while it is active; afterwards 409', async () => {
     const { meeting_id: id } = await create({ settings: { proactive_suggest: true } });
     const changed = await on('PUT', id, '/settings', { personality: 'challenger', wake_word_enabled: false });
     expect(changed.body.data.settings).toEqual({
@@ -228,7 +228,7 @@ describe('PUT /meetings/{id}/settings', () => {
 });
 
 describe('POST /meetings/{id}/end', () => {
-  it('completes the meeting; a second call keeps the first end', async () => {
+  it('an ended meeting is completed; a second call keeps the first end', async () => {
     const { meeting_id: id } = await create();
     const first = (await on('POST', id, '/end')).body.data;
     expect([first.status, Date.parse(first.ended_at) > 0]).toEqual(['completed', true]);
@@ -270,7 +270,7 @@ async function left(id: string) {
 }
 
 describe('DELETE /meetings/{id}', () => {
-  it('deletes meeting, transcript and summaries at once, and ends the workflow’s timer', async () => {
+  it('deleting a meeting removes its transcript and summaries at once, and ends the workflow’s timer', async () => {
     const { meeting_id: id } = await create();
     await on('POST', id, '/transcript', { segments });
     await on('GET', id, '/summary');
@@ -285,7 +285,7 @@ describe('DELETE /meetings/{id}', () => {
     expect(await left(id)).toEqual({ records: 0, segments: 0 });
   });
 
-  it('leaves no segment that arrives at the same time', async () => {
+  it('deleting a meeting also removes segments that arrive at the same time', async () => {
     for (let n = 0; n < 5; n++) {
       const { meeting_id: id } = await create();
       const batches = [0, 2, 4].map((at) => on('POST', id, '/transcript', { segments: segments.slice(at, at + 2) }));

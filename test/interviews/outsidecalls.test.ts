@@ -159,7 +159,7 @@ describe('an interview in an external call', () => {
 describe('DELETE /orgs/{orgId}/interviews/{interviewId}', () => {
   const records = (id: string) => kit.db.collection<{ _id: string }>('interviews').countDocuments({ _id: id });
 
-  it('deletes the recordings of all bots at the service, even when the service is unavailable at first', async () => {
+  it('deleting an interview removes the recordings of all bots at the service, even when it is unavailable at first', async () => {
     const { id, bot } = await called();
     await report(bot, 'in_call_recording');
     await mine.reached(id, 'in_progress');
@@ -180,7 +180,7 @@ describe('DELETE /orgs/{orgId}/interviews/{interviewId}', () => {
     await until(async () => (await records(id)) === 0, 'the record to be forgotten');
   });
 
-  it('deletes the recording of an interview that ended long ago', async () => {
+  it('deleting an interview that ended long ago also removes its recording', async () => {
     const { id, bot } = await called();
     await report(bot, 'in_call_recording');
     await mine.reached(id, 'in_progress');
@@ -195,7 +195,7 @@ describe('DELETE /orgs/{orgId}/interviews/{interviewId}', () => {
 });
 
 describe('POST /webhooks/recall', () => {
-  it('refuses a webhook with 401 when it is not signed for us or too old', async () => {
+  it('a webhook of Recall.ai is refused with 401 when it is not signed for us or too old', async () => {
     const { id, bot } = await called();
     const body = service.report(bot);
     const good = service.signed(body);
@@ -209,7 +209,7 @@ describe('POST /webhooks/recall', () => {
     await mine.call('POST', `/${id}/cancel`);
   });
 
-  it('processes a webhook once, under either header names, and ignores one about an unknown bot', async () => {
+  it('a webhook of Recall.ai is processed once, under either header names, and ignored for an unknown bot', async () => {
     const { id, bot } = await called();
     bot.changes.push({ code: 'in_call_recording' });
     const body = service.report(bot);

@@ -24,7 +24,7 @@ const asked = {
 };
 
 describe('POST /orgs/{orgId}/interviews/draft', () => {
-  it('returns every field needed to create an interview, from the words of the prompt', async () => {
+  it('drafting an interview returns every field needed to create an interview, from the words of the prompt', async () => {
     const prompt =
       'Solo interview for a senior data analyst with SQL and Tableau tomorrow at 3pm with li@example.com, 4 questions';
     const { status, body } = await post('draft', { prompt, timezone: 'Europe/Berlin' });
@@ -54,7 +54,7 @@ describe('POST /orgs/{orgId}/interviews/draft', () => {
       expect(body.data.scheduled_at).toBe(draft.scheduled_at);
     }
   });
-  it('lists the fields it assumed', async () => {
+  it('drafting an interview lists the fields it assumed', async () => {
     const { body } = await post('draft', { prompt: 'An interview, please.' });
     expect(body.data.draft).toMatchObject({
       question_count: 8,
@@ -69,7 +69,7 @@ describe('POST /orgs/{orgId}/interviews/draft', () => {
     [{ prompt: ' ' }, 'prompt'],
     [{ prompt: 'x', timezone: 'Mars/Olympus' }, 'timezone'],
     [{ prompt: 'x', more: 1 }, 'more'],
-  ])('refuses %j, naming the field', async (given, field) => {
+  ])('drafting an interview refuses %j, naming the field', async (given, field) => {
     const { status, body } = await post('draft', given);
     expect([status, body.details[0].path]).toEqual([400, ['body', field]]);
   });
@@ -81,7 +81,7 @@ describe('POST /orgs/{orgId}/interviews/draft', () => {
 });
 
 describe('POST /orgs/{orgId}/interviews/generate-questions', () => {
-  it('returns distinct questions about the given skills and those in the job description', async () => {
+  it('generating questions returns distinct questions about the given skills and those in the job description', async () => {
     const { status, body } = await post('generate-questions', asked);
     expect(status).toBe(200);
     const { questions } = body.data;
@@ -89,7 +89,7 @@ describe('POST /orgs/{orgId}/interviews/generate-questions', () => {
     expect(new Set(questions.map((one: { body: string }) => one.body)).size).toBe(8);
     expect(JSON.stringify(questions)).toMatch(/\bGo\b[^]*Kubernetes|Kubernetes[^]*\bGo\b/u);
   });
-  it('keeps to the categories, and asks about the resume', async () => {
+  it('generating questions keeps to the categories, and asks about the resume', async () => {
     const { body } = await post('generate-questions', {
       ...asked,
       question_count: 5,
@@ -102,11 +102,14 @@ describe('POST /orgs/{orgId}/interviews/generate-questions', () => {
     );
     expect(JSON.stringify(questions)).toContain('Built a payment service in Go for 2 million customers');
   });
-  it.each(['title', 'job_description', 'required_skills', 'experience_level'])('requires %s', async (field) => {
-    const { [field as keyof typeof asked]: _, ...rest } = asked;
-    const { status, body } = await post('generate-questions', rest);
-    expect([status, body.details[0].path]).toEqual([400, ['body', field]]);
-  });
+  it.each(['title', 'job_description', 'required_skills', 'experience_level'])(
+    'generating questions requires %s',
+    async (field) => {
+      const { [field as keyof typeof asked]: _, ...rest } = asked;
+      const { status, body } = await post('generate-questions', rest);
+      expect([status, body.details[0].path]).toEqual([400, ['body', field]]);
+    },
+  );
 });
 
 const ai = () => intelligenceAt(server.baseUrl);

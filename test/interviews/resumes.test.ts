@@ -25,7 +25,7 @@ function upload(id: string, name: string, content: Uint8Array, token = org.owner
 const bodies = (data: { questions: { body: string }[] }) => data.questions.map(({ body }) => body).join('\n');
 
 describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
-  it('reads a PDF and makes the questions personal', async () => {
+  it('uploading a resume reads a PDF and makes the questions personal', async () => {
     const id = await mine.create({ skills: ['Go', 'SQL'], question_count: 6 });
     const { status, body } = await upload(id, 'cv.pdf', pdfText(lines));
     expect(status).toBe(200);
@@ -37,7 +37,7 @@ describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
       'Ana Gomez',
     );
   });
-  it('rewrites the questions when a second resume is uploaded', async () => {
+  it('uploading a resume rewrites the questions when a second resume is uploaded', async () => {
     const id = await mine.create({ skills: ['Go'] });
     await upload(id, 'cv.pdf', pdfText(lines));
     const { body } = await upload(id, 'cv2.pdf', pdfText(['Led the move of the shop to Go and Kubernetes in 2024']));
@@ -98,18 +98,21 @@ describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
     ['damaged', 'cv.pdf', () => Buffer.from('garbage'), /damaged/],
     ['a damaged DOCX', 'cv.docx', () => truncatedXlsx().subarray(0, 200), /damaged|incomplete/],
     ['a bomb', 'cv.pdf', () => twiceDeflated(), /memory/],
-  ])('reports why a resume that is %s could not be read, and blocks nothing', async (_, name, make, reason) => {
-    const id = await mine.create();
-    const { status, body } = await upload(id, name, make());
-    expect(status).toBe(200);
-    expect(body.data.candidate.resume_parsed).toBe(false);
-    expect(body.data.candidate.resume_error).toMatch(reason);
-    expect((await mine.call('POST', `/${id}/start`)).status).toBe(200);
-  });
+  ])(
+    'uploading a resume reports why a resume that is %s could not be read, and blocks nothing',
+    async (_, name, make, reason) => {
+      const id = await mine.create();
+      const { status, body } = await upload(id, name, make());
+      expect(status).toBe(200);
+      expect(body.data.candidate.resume_parsed).toBe(false);
+      expect(body.data.candidate.resume_error).toMatch(reason);
+      expect((await mine.call('POST', `/${id}/start`)).status).toBe(200);
+    },
+  );
   it.each([
     ['text', 'cv.txt', Buffer.from('Ana'), 415],
     ['an empty file', 'cv.pdf', Buffer.alloc(0), 400],
-  ])('refuses %s', async (_, name, content, status) => {
+  ])('uploading a resume refuses %s', async (_, name, content, status) => {
     expect((await upload(await mine.create(), name, content)).status).toBe(status);
   });
   it('uploading a resume is for members, and answers 404 for an unknown interview', async () => {

@@ -24,7 +24,7 @@ async function fresh() {
 
 describe('POST /orgs/{orgId}/documents', () => {
   it.each(['help.md', 'cards.docx', 'fees.xlsx', 'branches.csv', 'security.txt'])(
-    '%s is stored by the request and indexed afterwards',
+    'the upload of %s is stored by the request and indexed afterwards',
     async (name) => {
       const { status, body } = await api.upload(
         org.orgId,
@@ -48,7 +48,7 @@ describe('POST /orgs/{orgId}/documents', () => {
     },
   );
 
-  it('returns 200 and the existing document for the same bytes, even under another name or concurrently', async () => {
+  it('uploading a document returns 200 and the existing document for the same bytes, even under another name or concurrently', async () => {
     const { orgId, token } = await fresh();
     const replies = await Promise.all(
       [1, 2, 3].map((n) => api.upload(orgId, token, text('The vault opens at nine.', `v${n}.md`))),
@@ -59,7 +59,7 @@ describe('POST /orgs/{orgId}/documents', () => {
     expect((await api.request('GET', `/orgs/${orgId}/documents`, { token })).body.count).toBe(1);
   });
 
-  it('answers 400 with the field’s name for a missing, second or misplaced file or an unknown field', async () => {
+  it('uploading a document answers 400 with the field’s name for a missing, second or misplaced file or an unknown field', async () => {
     const forms: [string, (form: FormData) => void][] = [
       ['file', () => undefined],
       [
@@ -100,7 +100,7 @@ describe('POST /orgs/{orgId}/documents', () => {
     }
   });
 
-  it('stores nothing when the form is truncated', async () => {
+  it('uploading a document stores nothing when the form is truncated', async () => {
     const { orgId, token } = await fresh();
     const raw = '--x\r\ncontent-disposition: form-data; name="file"; filename="a.md"\r\n\r\nhalf a fi';
     const { status } = await api.request('POST', `/orgs/${orgId}/documents`, {
@@ -112,7 +112,7 @@ describe('POST /orgs/{orgId}/documents', () => {
     expect((await api.request('GET', `/orgs/${orgId}/documents`, { token })).body.count).toBe(0);
   });
 
-  it('replays the first response for a repeated Idempotency-Key, and answers 409 for another body', async () => {
+  it('uploading a document replays the first response for a repeated Idempotency-Key, and answers 409 for another body', async () => {
     const { orgId, token } = await fresh();
     const headers = { 'idempotency-key': 'upload-1' };
     const first = await api.upload(orgId, token, text('One.'), {}, headers);
@@ -123,7 +123,7 @@ describe('POST /orgs/{orgId}/documents', () => {
     expect([other.status, other.body.code]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
   });
 
-  it('never exceeds the sandbox limit, even when uploads arrive concurrently: 403 SANDBOX_LIMIT', async () => {
+  it('uploading a document never exceeds the sandbox limit, even when uploads arrive concurrently: 403 SANDBOX_LIMIT', async () => {
     const { orgId, token } = await fresh();
     const replies = await Promise.all(
       Array.from({ length: 28 }, (_, n) => api.upload(orgId, token, text(`Fact number ${n}.`, `${n}.md`))),
@@ -136,7 +136,7 @@ describe('POST /orgs/{orgId}/documents', () => {
     expect((await api.upload(orgId, token, text('There is room again.'))).status).toBe(201);
   });
 
-  it('enforces the plan’s limit in a live organization and names it: 403 BETA_LIMIT_REACHED', async () => {
+  it('uploading a document enforces the plan’s limit in a live organization and names it: 403 BETA_LIMIT_REACHED', async () => {
     const org = await api.newOrg();
     await api.goLive(org);
     const { token } = await api.newKey(org, { mode: 'live' });
@@ -154,7 +154,7 @@ describe('POST /orgs/{orgId}/documents', () => {
 });
 
 describe('GET /orgs/{orgId}/documents', () => {
-  it('lists the newest first, and pages stay stable while documents are added and deleted', async () => {
+  it('the list of documents starts with the newest, and pages stay stable while documents are added and deleted', async () => {
     const { orgId, token } = await fresh();
     for (let n = 0; n < 5; n++) await api.upload(orgId, token, text(`Page fact ${n}.`, `${n}.md`));
     const list = (query: string) => api.request('GET', `/orgs/${orgId}/documents?${query}`, { token });
@@ -171,17 +171,17 @@ describe('GET /orgs/{orgId}/documents', () => {
   });
 
   it.each(['limit=0', 'limit=x', 'limit=1&limit=2', 'cursor=nonsense', 'limit[$gt]=1&limit=0'])(
-    'answers 400 for ?%s',
+    'the list of documents answers 400 for ?%s',
     async (query) => {
       expect((await api.request('GET', `/orgs/${org.orgId}/documents?${query}`, { token: key })).status).toBe(400);
     },
   );
 
-  it('treats ?limit=101 as the maximum limit', async () => {
+  it('the list of documents treats ?limit=101 as the maximum limit', async () => {
     expect((await api.request('GET', `/orgs/${org.orgId}/documents?limit=101`, { token: key })).status).toBe(200);
   });
 
-  it('returns a key the documents of its own mode, and a member those of both or the requested one', async () => {
+  it('the list of documents has a key’s own mode, and for a member both modes or the requested one', async () => {
     const org = await api.newOrg();
     await api.goLive(org);
     const [live, test] = [(await api.newKey(org, { mode: 'live' })).token, (await api.newKey(org)).token];
@@ -205,7 +205,7 @@ describe('GET /orgs/{orgId}/documents', () => {
 });
 
 describe('PATCH /orgs/{orgId}/documents/{docId}/segments', () => {
-  it('changes answers: removed segments at once, added ones when the index has been updated', async () => {
+  it('a change of segments affects answers: removed ones at once, added ones when the index has been updated', async () => {
     const { orgId, token } = await fresh();
     const { body } = await api.upload(orgId, token, text('The zebra tariff costs nine euros.'), {
       segments: 'personal',
@@ -233,7 +233,7 @@ describe('PATCH /orgs/{orgId}/documents/{docId}/segments', () => {
     [{}],
     [{ segments: ['  '] }],
     [{ segments: Array.from({ length: 21 }, (_, n) => `s${n}`) }],
-  ])('answers 400 for %j', async (body) => {
+  ])('changing segments answers 400 for %j', async (body) => {
     const { status, body: reply } = await api.request('PATCH', `/orgs/${org.orgId}/documents/doc_x/segments`, {
       token: key,
       body,
@@ -243,7 +243,7 @@ describe('PATCH /orgs/{orgId}/documents/{docId}/segments', () => {
 });
 
 describe('PATCH /orgs/{orgId}/documents/{docId}/authority', () => {
-  it('prefers primary sources in answers, and uses background sources only when nothing else answers', async () => {
+  it('answers prefer primary sources, and use background sources only when nothing else answers', async () => {
     const { orgId, token } = await fresh();
     const [old, current] = await Promise.all([
       api.upload(orgId, token, text('The walrus account pays two percent interest.', 'old.md')),
@@ -282,7 +282,7 @@ describe('PATCH /orgs/{orgId}/documents/{docId}/authority', () => {
 });
 
 describe('DELETE /orgs/{orgId}/documents/{docId}', () => {
-  it('removes the document from answers before it returns, and a second delete is 404', async () => {
+  it('deleting a document removes the document from answers before it returns, and a second delete is 404', async () => {
     const { orgId, token } = await fresh();
     const { body } = await api.upload(orgId, token, text('The heron desk closes at noon.'));
     await api.processed(orgId, token, body.document.doc_id);
@@ -298,7 +298,7 @@ describe('DELETE /orgs/{orgId}/documents/{docId}', () => {
     expect((await api.request('GET', path, { token })).status).toBe(404);
   });
 
-  it('leaves nothing behind when the document is still being processed', async () => {
+  it('deleting a document leaves nothing behind when the document is still being processed', async () => {
     const { orgId, token } = await fresh();
     const { body } = await api.upload(orgId, token, { name: 'help.md', content: await fixture('help.md') });
     expect((await api.request('DELETE', `/orgs/${orgId}/documents/${body.document.doc_id}`, { token })).status).toBe(
@@ -313,7 +313,7 @@ describe('DELETE /orgs/{orgId}/documents/{docId}', () => {
 });
 
 describe('POST /orgs/{orgId}/documents/{docId}/reprocess', () => {
-  it('indexes again while the old text still answers, and concurrent requests get 409', async () => {
+  it('a document is indexed again while its old text still answers, and concurrent requests get 409', async () => {
     const { orgId, token } = await fresh();
     const { body } = await api.upload(orgId, token, text('The otter line is open on Sundays.'));
     const docId = body.document.doc_id;
@@ -330,7 +330,7 @@ describe('POST /orgs/{orgId}/documents/{docId}/reprocess', () => {
     expect(after.explain.candidates).toHaveLength(1);
   });
 
-  it('answers 404 for an unknown document', async () => {
+  it('reprocessing a document answers 404 for an unknown document', async () => {
     expect((await api.request('POST', `/orgs/${org.orgId}/documents/doc_x/reprocess`, { token: key })).status).toBe(
       404,
     );

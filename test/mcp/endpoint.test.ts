@@ -161,7 +161,7 @@ describe('POST /v1/mcp', () => {
     expect(await reply.json()).toMatchObject({ code: status === 401 ? expect.any(String) : 'MISSING_SCOPE' });
   });
 
-  it('names no authorization server in its metadata, because only API keys are accepted', async () => {
+  it('POST /v1/mcp names no authorization server in its metadata, because only API keys are accepted', async () => {
     const reply = await post({ jsonrpc: '2.0', id: 1, method: 'tools/list' }, { authorization: '' });
     const { resourceMetadataUrl } = extractWWWAuthenticateParams(reply);
     expect(resourceMetadataUrl?.pathname).toBe('/.well-known/oauth-protected-resource/v1/mcp');
@@ -192,14 +192,14 @@ describe('POST /v1/mcp', () => {
     expect((await reply.json()) as object).toHaveProperty('error');
   });
 
-  it('accepts only POST with JSON up to the size limit', async () => {
+  it('POST /v1/mcp accepts only POST with JSON up to the size limit', async () => {
     const get = await fetch(`${api.url}/v1/mcp`, { headers: { authorization: `Bearer ${key}` } });
     expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST']);
     expect((await post({}, { 'content-type': 'text/plain' })).status).toBe(415);
     expect((await post({ jsonrpc: '2.0', id: 1, method: 'x'.repeat(1024 * 1024) })).status).toBe(413);
   });
 
-  it('opens no stream for change notifications, because there are none', async () => {
+  it('POST /v1/mcp opens no stream for change notifications, because there are none', async () => {
     const meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
@@ -213,7 +213,7 @@ describe('POST /v1/mcp', () => {
     expect([reply.status, await reply.json()]).toMatchObject([404, { id: 1, error: { code: -32_601 } }]);
   });
 
-  it('counts every call of a batch towards the rate limit', async () => {
+  it('POST /v1/mcp counts every call of a batch towards the rate limit', async () => {
     const asking = { jsonrpc: '2.0', method: 'tools/call', params: { name: 'nothing', arguments: {} } };
     // A new key, so that its minute starts with the first request.
     const { token } = await api.newKey(org);

@@ -38,7 +38,7 @@ async function organization(given?: TestOrg) {
 }
 
 describe('PUT /support/mcp/orgs/{orgId}/server', () => {
-  it('connects a server, and never returns its credentials', async () => {
+  it('saving the tool server connects a server, and never returns its credentials', async () => {
     const { put, get } = await organization();
     expect((await get()).body).toEqual({ server: null });
     const { status: code, body } = await put({
@@ -58,7 +58,7 @@ describe('PUT /support/mcp/orgs/{orgId}/server', () => {
     expect(JSON.stringify([body, (await get()).body])).not.toContain('tok-very-secret');
   });
 
-  it('changes only the given fields', async () => {
+  it('saving the tool server changes only the given fields', async () => {
     const { put, get } = await organization();
     await put({ server_label: 'Shop', endpoint_url: mcp.url, auth_type: 'bearer', access_token: 'tok' });
     await put({ enabled: false });
@@ -105,21 +105,21 @@ describe('PUT /support/mcp/orgs/{orgId}/server', () => {
       'input_schema',
     ],
     ['an unknown field', { endpoint_url: 'https://example.com/mcp', acess_token: 'x' }, 'acess_token'],
-  ])('refuses %s', async (_what, body, field) => {
+  ])('saving the tool server refuses %s', async (_what, body, field) => {
     const { put, get } = await organization();
     const reply = await put(body);
     expect([reply.status, JSON.stringify(reply.body.details)]).toEqual([400, expect.stringContaining(field)]);
     expect((await get()).body).toEqual({ server: null });
   });
 
-  it('refuses a new host without a new access token, so that the token is not sent there', async () => {
+  it('saving the tool server refuses a new host without a new access token, so that the token is not sent there', async () => {
     const { put } = await organization();
     await put({ endpoint_url: mcp.url, auth_type: 'bearer', access_token: 'tok' });
     const reply = await put({ endpoint_url: 'https://other.example.com/mcp' });
     expect([reply.status, JSON.stringify(reply.body.details)]).toEqual([400, expect.stringContaining('access_token')]);
   });
 
-  it('requires the client secret again when the server or the token URL changes', async () => {
+  it('saving the tool server requires the client secret again when the server or the token URL changes', async () => {
     const { put, get } = await organization();
     await put({ endpoint_url: mcp.url });
     // No sign-in happens here, because the server is stored with another kind of credential.
@@ -139,7 +139,7 @@ describe('PUT /support/mcp/orgs/{orgId}/server', () => {
     expect([gone.status, gone.body.server.has_client_secret]).toEqual([200, false]);
   });
 
-  it('requires a key with mcp:write of the same organization', async () => {
+  it('saving the tool server requires a key with mcp:write of the same organization', async () => {
     const { org } = await organization();
     const other = await organization();
     const reader = await api.newKey(org, { scopes: ['mcp:read'] });
@@ -186,7 +186,7 @@ describe('the protocol’s example server', () => {
 });
 
 describe('POST /support/mcp/orgs/{orgId}/discover', () => {
-  it('lists offered and approved tools field by field, and approves nothing itself', async () => {
+  it('discovering lists offered and approved tools field by field, and approves nothing itself', async () => {
     const own = await startTestMcp(structuredClone(status));
     const { put, discover, get } = await organization();
     await put({ endpoint_url: own.url });
@@ -233,7 +233,7 @@ describe('POST /support/mcp/orgs/{orgId}/discover', () => {
     await own.close();
   });
 
-  it('lists a tool with an unusable schema as unusable, and the others normally', async () => {
+  it('discovering tools lists a tool with an unusable schema as unusable, and the others normally', async () => {
     const own = await startTestMcp(structuredClone(status));
     own.intercept = (_request, response, body) => {
       if (!body.includes('"tools/list"')) return false;
@@ -294,7 +294,7 @@ describe('POST /support/mcp/orgs/{orgId}/discover', () => {
 });
 
 describe('DELETE /support/mcp/orgs/{orgId}/server', () => {
-  it('disconnects the server and keeps the audit log', async () => {
+  it('DELETE …/server disconnects the server and keeps the audit log', async () => {
     const { put, remove, get, discover, audit, verify } = await organization();
     await put({ endpoint_url: mcp.url });
     expect([(await remove()).body, (await get()).body]).toEqual([{ server: null }, { server: null }]);

@@ -37,7 +37,7 @@ const told = async ({ token }: TestUser, query = '') =>
 const said = (words: string) => slack.received.filter(({ event }) => event.text.includes(words));
 
 describe('PUT /orgs/{orgId}/webhooks', () => {
-  it('stores the URL encrypted and returns only its host; saving the returned value changes nothing', async () => {
+  it('PUT …/webhooks stores the URL encrypted and returns only its host; saving the returned value changes nothing', async () => {
     const org = await api.newOrg();
     const at = `/orgs/${org.orgId}/webhooks`;
     const read = async () => (await api.request('GET', at, { token: org.owner.token })).body.data;
@@ -86,12 +86,12 @@ describe('PUT /orgs/{orgId}/webhooks', () => {
     ],
     ['no address', { slack_webhook_url: 'slack' }, ['body', 'slack_webhook_url']],
     ['an unknown field', { teams: 'x' }, ['body', 'teams']],
-  ])('refuses %s with 400 naming the field', async (_, body, path) => {
+  ])('PUT …/webhooks refuses %s with 400 naming the field', async (_, body, path) => {
     const refused = await webhooks(await api.newOrg(), body);
     expect([refused.status, refused.body.details?.[0].path]).toEqual([400, path]);
   });
 
-  it('requires an admin, while every member can read the settings', async () => {
+  it('PUT …/webhooks requires an admin, while every member can read the settings', async () => {
     const org = await api.newOrg();
     const plain = await joined(org);
     expect((await webhooks(org, {}, plain)).status).toBe(403);
@@ -265,7 +265,7 @@ describe('a meeting', () => {
 });
 
 describe('GET /me/notifications', () => {
-  it('lists the user’s notifications, newest first, in pages, with a count of and a filter for unread ones', async () => {
+  it('GET /me/notifications lists the user’s notifications, newest first, in pages, with a count of and a filter for unread ones', async () => {
     const org = await api.newOrg();
     const bob = await joined(org);
     for (let i = 0; i < 5; i++) await create(org, { title: `Task ${i}`, assigned_to: bob.userId });
@@ -302,7 +302,7 @@ describe('GET /me/notifications', () => {
       expect((await api.request('GET', `/me/notifications${query}`, { token: bob.token })).status).toBe(400);
   });
 
-  it('neither shows nor marks notifications of other users or of organizations the user has left', async () => {
+  it('GET /me/notifications neither shows nor marks notifications of other users or of organizations the user has left', async () => {
     const org = await api.newOrg();
     const bob = await joined(org);
     await create(org, { assigned_to: bob.userId });
@@ -320,7 +320,7 @@ describe('GET /me/notifications', () => {
 });
 
 describe('GET /me and PUT /me/picture', () => {
-  it('return the profile, and accept an https URL or null as the picture', async () => {
+  it('GET /me and PUT /me/picture return the profile, and accept an https URL or null as the picture', async () => {
     const { owner, orgId } = await api.newOrg();
     const { token } = owner;
     const set = (picture: unknown) => api.request('PUT', '/me/picture', { token, body: { picture } });

@@ -71,7 +71,7 @@ const lost = (path: RegExp, has: string): Fault => ({
 });
 
 describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
-  it('creates issues in Linear and GitHub, notifies the assignee in Slack, and sends a mail', async () => {
+  it('executing a task creates issues in Linear and GitHub, notifies the assignee in Slack, and sends a mail', async () => {
     const details = {
       description: 'About *rates*.',
       priority: 'high',
@@ -121,7 +121,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect(mailed).toContain(`<${taskId}.exec_`);
   });
 
-  it('mails an outside assignee in a fixed template until they object, and an address at most ten times a day', async () => {
+  it('executing a task mails an outside assignee in a fixed template until they object, and an address at most ten times a day', async () => {
     const own = await newOrg({ slack: false, linear: false, github: false });
     const outside = `${randomUUID()}@out.example`;
     const mailTo = async (to: string) => {
@@ -148,7 +148,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect(await mail.mailsOf(outside)).toHaveLength(1);
   });
 
-  it('messages the assignee directly, or in the channel when the assignee is not in the workspace', async () => {
+  it('executing a task messages the assignee directly, or in the channel when the assignee is not in the workspace', async () => {
     const own = await newOrg({ linear: false, github: false });
     await system.api().join(own, 'member', kim);
     const [direct, open] = [await newTask(own, { assigned_to: kim.userId }), await newTask(own)];
@@ -229,7 +229,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect((await call(own, 'GET', '/task_unknown/result')).status).toBe(404);
   });
 
-  it('runs once at a time: of concurrent requests one starts it, and the others get 409', async () => {
+  it('a task is executed once at a time: of concurrent requests one starts it, and the others get 409', async () => {
     const { taskId } = await newTask(org);
     const gate = Promise.withResolvers<void>();
     system.github().fault({ fits: ({ path, body }) => path.endsWith('/issues') && body !== '', until: gate.promise });
@@ -242,7 +242,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect(posts(taskId)).toHaveLength(1);
   });
 
-  it('keeps the successful steps, and repeats only the failed ones in the next execution', async () => {
+  it('executing a task keeps the successful steps, and repeats only the failed ones in the next execution', async () => {
     const { taskId } = await newTask(org);
     const body = { message: 'Validation Failed' };
     system.github().fault({ fits: (sent) => sent.path.endsWith('/issues') && sent.body !== '', status: 422, body });
@@ -264,7 +264,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect(posts(taskId)).toHaveLength(1);
   });
 
-  it('creates nothing twice when responses are lost, and waits as long as a service requests', async () => {
+  it('executing a task creates nothing twice when responses are lost, and waits as long as a service requests', async () => {
     const { taskId } = await newTask(org, { assigned_to: kim.userId });
     system.linear().fault(lost(/graphql/, 'issueCreate'));
     system.github().fault(lost(/\/issues$/, taskId));
@@ -285,7 +285,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect(posts(taskId)).toHaveLength(1);
   });
 
-  it('marks the connection as broken when its token is refused, notifies the members, and ends the step', async () => {
+  it('executing a task marks the connection as broken when its token is refused, notifies the members, and ends the step', async () => {
     const own = await newOrg({ slack: false });
     const [{ taskId }, other] = [await newTask(own), await newTask(own)];
     system.github().lasting({ status: 401, body: { message: 'Bad credentials' } });
@@ -306,7 +306,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect((await execute(own, taskId)).execution_status).toBe('completed');
   });
 
-  it('ends when its task is deleted meanwhile, and creates nothing further', async () => {
+  it('the execution of a task that is deleted meanwhile ends, and creates nothing further', async () => {
     const { taskId } = await newTask(org);
     const body = { message: 'Server Error' };
     const fits = (sent: Sent): boolean => sent.path.endsWith('/issues') && sent.body.includes(taskId);
@@ -346,7 +346,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect(posts(taskId)).toHaveLength(1);
   });
 
-  it('leaves no secret in a history, log or response', async () => {
+  it('executing a task leaves no secret in a history, log or response', async () => {
     const own = await newOrg();
     await system.connectGithub(own, { token: 'ghp_SECRET' });
     await system.connectLinear(own, { api_key: 'lin_api_SECRET' });

@@ -63,7 +63,7 @@ async function dayAfter(id: string): Promise<string> {
 }
 
 describe('POST /meetings/{sessionId}/extract-tasks', () => {
-  it('creates tasks from promises, with assignee, due date, priority and the quoted words', async () => {
+  it('tasks are extracted from promises, with assignee, due date, priority and the quoted words', async () => {
     const id = await meetingOf(lines());
     const { status, body } = await extract(id);
     expect([status, body.data.count, body.data.created, body.data.generated_by]).toEqual([200, 2, 2, 'extractive']);
@@ -88,7 +88,7 @@ describe('POST /meetings/{sessionId}/extract-tasks', () => {
     expect(one.body.data.history).toMatchObject([{ source: 'extraction', actor: ada.userId }]);
   });
 
-  it('computes due dates from the meeting’s start: the given time, or else the first segment’s', async () => {
+  it('extracting tasks computes due dates from the meeting’s start: the given time, or else the first segment’s', async () => {
     const begun = async (started_at?: string) => {
       const made = { settings: { timezone: 'Europe/Berlin' }, ...(started_at === undefined ? {} : { started_at }) };
       const id = (await api.request('POST', '/meetings', { token: ada.token, body: made })).body.data
@@ -108,7 +108,7 @@ describe('POST /meetings/{sessionId}/extract-tasks', () => {
     expect((await api.request('POST', '/meetings', { token: ada.token, body: ahead })).status).toBe(400);
   });
 
-  it('creates no task twice: not when repeated, not when concurrent, and only the new ones from more speech', async () => {
+  it('extracting tasks creates no task twice: not when repeated, not when concurrent, and only the new ones from more speech', async () => {
     const id = await meetingOf(lines());
     const both = await Promise.all([extract(id), extract(id)]);
     expect(both.map(({ status }) => status)).toEqual([200, 200]);
@@ -129,7 +129,7 @@ describe('POST /meetings/{sessionId}/extract-tasks', () => {
     expect((await extract(id)).body.data).toMatchObject({ created: 0, count: 1 });
   });
 
-  it('keeps the tasks of organizations separate', async () => {
+  it('extracting tasks keeps the tasks of organizations separate', async () => {
     const other = await api.newOrg(ada);
     const id = await meetingOf(lines());
     await extract(id);
@@ -140,7 +140,7 @@ describe('POST /meetings/{sessionId}/extract-tasks', () => {
     expect((await tasksOf(id, '')).body.data.count).toBe(4);
   });
 
-  it('requires a transcript, a meeting of the user, and an organization of the user', async () => {
+  it('extracting tasks requires a transcript, a meeting of the user, and an organization of the user', async () => {
     const empty = await extract(await meetingOf([]));
     expect([empty.status, empty.body.code]).toEqual([409, 'NO_TRANSCRIPT']);
     const id = await meetingOf(lines());

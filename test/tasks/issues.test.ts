@@ -342,7 +342,7 @@ describe('POST /webhooks/github', () => {
     expect({ told, by }).toEqual({ told: [], by: false });
   });
 
-  it('ignores the webhook about a change that this system made itself', async () => {
+  it('a webhook of GitHub about a change that this system made itself is ignored', async () => {
     const { taskId } = await executed();
     const number = await numberOf(taskId);
     await change(taskId, { status: 'completed' });
@@ -351,7 +351,7 @@ describe('POST /webhooks/github', () => {
     expect(patchesOf(number)).toHaveLength(1);
   });
 
-  it('answers a form-encoded webhook, GitHub’s default, with 415 and the content type to choose', async () => {
+  it('a form-encoded webhook, GitHub’s default, gets 415 and the content type to choose', async () => {
     const raw = new URLSearchParams({ payload: '{"action":"closed"}' }).toString();
     const { status, body } = await system.api().request('POST', '/webhooks/github', {
       raw,
@@ -368,7 +368,7 @@ describe('POST /webhooks/github', () => {
     ]);
   });
 
-  it('refuses a request without an organization’s signature with 401, and ignores a repeated event', async () => {
+  it('a webhook of GitHub without an organization’s signature is refused with 401, and a repeated one ignored', async () => {
     const { taskId } = await executed();
     const number = await numberOf(taskId);
     const repository = await githubCall(system.github(), 'GET', `/repos/${githubRepository}`);

@@ -19,7 +19,7 @@ const call = (method: string, path = '', body?: object, by = org.owner) =>
   api.request(method, `/orgs/${org.orgId}/tasks${path}`, { token: by.token, ...(body ? { body } : {}) });
 
 describe('POST /orgs/{orgId}/tasks/{taskId}/lira-review', () => {
-  it('lists what is missing or vague, suggests a better wording, and says why the task cannot be executed', async () => {
+  it('reviewing a task lists what is missing or vague, suggests a better wording, and says why the task cannot be executed', async () => {
     const { task_id: id } = (await call('POST', '', { title: 'we need to fix it asap' })).body.data;
     const { status, body } = await call('POST', `/${id}/lira-review`);
     expect([status, body.data]).toEqual([
@@ -49,7 +49,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/lira-review', () => {
     expect((await call('GET', `/${id}`)).body.data.review_status).toBe('needs_changes');
   });
 
-  it('marks a complete task as ready until it is changed', async () => {
+  it('a review marks a complete task as ready until it is changed', async () => {
     const full = {
       title: 'Send the budget sheet to Ada',
       description: 'Done when Ada has confirmed it.',

@@ -30,7 +30,7 @@ const create = async (body: object = {}, by = ada) => {
 const stored = (id: string) => db.collection<{ _id: string }>('tasks').findOne({ _id: id });
 
 describe('POST /orgs/{orgId}/tasks', () => {
-  it('creates a task with the given fields, and defaults for the others', async () => {
+  it('a new task has the given fields, and defaults for the others', async () => {
     const task = await create();
     expect(task).toEqual({
       task_id: expect.stringMatching(/^task_[0-9A-Z]{26}$/),
@@ -70,7 +70,7 @@ describe('POST /orgs/{orgId}/tasks', () => {
     });
   });
 
-  it('notifies the assignee of the task and its author', async () => {
+  it('creating a task notifies the assignee of the task and its author', async () => {
     const { task_id } = await create({ assigned_to: bob.userId });
     const told = await until(async () => {
       const { body } = await api.request('GET', '/me/notifications', { token: bob.token });
@@ -93,12 +93,12 @@ describe('POST /orgs/{orgId}/tasks', () => {
     [{ session_id: 'mtg_none' }, 'session_id'],
     [{ status: 'completed' }, 'status'],
     [{ unknown: 1 }, 'unknown'],
-  ])('refuses %j with 400 naming the field', async (body, name) => {
+  ])('creating a task refuses %j with 400 naming the field', async (body, name) => {
     const reply = await call('POST', '', { title: 'Send the sheet', ...body });
     expect([reply.status, reply.body.error]).toEqual([400, expect.stringContaining(name)]);
   });
 
-  it('refuses another member’s meeting like an unknown one', async () => {
+  it('creating a task refuses another member’s meeting like an unknown one', async () => {
     const meeting = (await api.request('POST', '/meetings', { token: bob.token, body: {} })).body.data;
     expect((await call('POST', '', { title: 'A', session_id: meeting.meeting_id })).status).toBe(400);
   });
@@ -126,7 +126,7 @@ describe('a task', () => {
 });
 
 describe('GET /orgs/{orgId}/tasks', () => {
-  it('lists the filtered tasks, newest first, in pages that stay stable', async () => {
+  it('GET …/tasks lists the filtered tasks, newest first, in pages that stay stable', async () => {
     const mine = await api.newOrg(ada);
     const on = (method: string, path: string, body?: unknown) =>
       api.request(method, `/orgs/${mine.orgId}/tasks${path}`, { token: ada.token, ...(body ? { body } : {}) });
@@ -179,7 +179,7 @@ describe('GET /orgs/{orgId}/tasks', () => {
 describe('PUT /orgs/{orgId}/tasks/{taskId}', () => {
   const put = (id: string, body: object, by = ada) => call('PUT', `/${id}`, body, by);
 
-  it('changes the given fields, keeps the others, and clears those that are null', async () => {
+  it('updating a task changes the given fields, keeps the others, and clears those that are null', async () => {
     const { task_id: id } = await create({ description: 'Old', due_date: '2026-12-01', assigned_to: bob.userId });
     const changed = await put(id, {
       title: 'Send both sheets',
@@ -209,14 +209,14 @@ describe('PUT /orgs/{orgId}/tasks/{taskId}', () => {
     });
   });
 
-  it('changes nothing, not even the time, when the values are equal', async () => {
+  it('updating a task with equal values changes nothing, not even the time', async () => {
     const task = await create({ due_date: '2026-12-01' });
     const same = await put(task.task_id, { title: task.title, due_date: '2026-12-01', description: null });
     expect(same.body.data).toEqual(task);
     expect((await put(task.task_id, {})).body.data).toEqual(task);
   });
 
-  it('stores when a task was completed, until it is reopened', async () => {
+  it('a completed task has its completion time until it is reopened', async () => {
     await api.request('PUT', `/orgs/${org.orgId}/webhooks`, {
       token: ada.token,
       body: { slack_webhook_url: 'https://hooks.slack.com/services/T1/B1/x' },
@@ -234,7 +234,7 @@ describe('PUT /orgs/{orgId}/tasks/{taskId}', () => {
     expect(told).toEqual(['task_created', 'task_completed', 'task_updated', 'task_updated']);
   });
 
-  it('loses none of several concurrent changes', async () => {
+  it('none of several concurrent changes of a task is lost', async () => {
     const { task_id: id } = await create();
     const bodies = [
       { title: 'A' },
@@ -262,7 +262,7 @@ describe('PUT /orgs/{orgId}/tasks/{taskId}', () => {
     [{ title: null }, 'title'],
     [{ execution_status: 'completed' }, 'execution_status'],
     [{ source_quote: 'I will.' }, 'source_quote'],
-  ])('refuses %j with 400 naming the field', async (body, name) => {
+  ])('updating a task refuses %j with 400 naming the field', async (body, name) => {
     const { task_id } = await create();
     const reply = await put(task_id, body);
     expect([reply.status, reply.body.error]).toEqual([400, expect.stringContaining(name)]);
@@ -270,7 +270,7 @@ describe('PUT /orgs/{orgId}/tasks/{taskId}', () => {
 });
 
 describe('DELETE /orgs/{orgId}/tasks/{taskId}', () => {
-  it('deletes the task with all its content', async () => {
+  it('a deleted task leaves none of its content', async () => {
     const { task_id: id } = await create({ description: 'Secret plans', assigned_to: bob.userId });
     const removed = await call('DELETE', `/${id}`, undefined, bob);
     expect([removed.status, removed.body.data]).toEqual([200, { task_id: id, deleted: true }]);
