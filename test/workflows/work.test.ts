@@ -1,7 +1,7 @@
 /**
- * Records, activities and the API start workflows by names: for each workflow one function makes its start. The compiler holds its
- * name, arguments and signal against the workflow; what it makes is written out here, because what was started before goes on
- * under the same id.
+ * Records, activities and the API start workflows by name, and one function per workflow creates its start.
+ * The compiler checks name, arguments and signal against the workflow. The queue and the id are written out here,
+ * because running workflows continue under the same id.
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -61,7 +61,7 @@ import type { happened } from '../../workflows/tasks/announce.ts';
 import type { taskChanged } from '../../workflows/tasks/taskissues.ts';
 
 type Workflows = typeof workflows;
-/** The signals that each workflow handles; the others handle none. */
+/** The signals that each workflow handles; a workflow that is not listed handles none. */
 type Signals = {
   announce: typeof happened;
   conversation: typeof attend;
@@ -78,7 +78,7 @@ type Signals = {
 };
 type SignalOf<Name> = Name extends keyof Signals ? Signals[Name]['name'] : never;
 
-/** For each workflow its starts, and what Temporal is given: queue, id, signal, arguments. */
+/** Each workflow's starts, with what Temporal is given: queue, id, signal, arguments. */
 const made: {
   [Name in keyof Workflows]: [Work<Name, Parameters<Workflows[Name]>, SignalOf<Name>>, string][];
 } = {
@@ -167,7 +167,7 @@ const made: {
 };
 
 describe('models/rules/<slice>/work.ts', () => {
-  it('has one function for each workflow, named after it', async () => {
+  it('every workflow has exactly one function that creates its start, named after the workflow', async () => {
     const rules = fileURLToPath(new URL('../../models/rules/', import.meta.url));
     const files = (await readdir(rules, { recursive: true })).filter((file) => /^[a-z]+\/work\.ts$/.test(file));
     const exported = await Promise.all(
@@ -181,14 +181,17 @@ describe('models/rules/<slice>/work.ts', () => {
     );
   });
 
-  it.each(Object.entries(made))('starts %s as it always was', (name, starts) => {
-    for (const [{ workflow, queue, id, signal, args }, given] of starts) {
-      expect(workflow).toBe(name);
-      expect(`${queue} ${id} ${signal ?? '-'} ${JSON.stringify(args)}`).toBe(given);
-    }
-  });
+  it.each(Object.entries(made))(
+    'the start of the workflow %s keeps its queue, id, signal and arguments',
+    (name, starts) => {
+      for (const [{ workflow, queue, id, signal, args }, given] of starts) {
+        expect(workflow).toBe(name);
+        expect(`${queue} ${id} ${signal ?? '-'} ${JSON.stringify(args)}`).toBe(given);
+      }
+    },
+  );
 
-  it('gives the task of a tool’s call to another worker sooner, because a customer waits', () => {
+  it('a tool call’s workflow task is given to another worker sooner than others, because a customer waits', () => {
     expect(toolCallWork('o', 'c').taskTimeoutMs).toBe(5_000);
   });
 });
