@@ -1,0 +1,119 @@
+/** The clients by which a worker process reaches files, models and other services, made as the configuration says. */
+import { Runtime } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { embeddingMeter } from './metrics.ts';
+import type { Readers } from './readers.ts';
+import type { WorkerDeps } from './slices/slice.ts';
+import { openBots } from '../providers/recall/open.ts';
+import { openEmbedding } from '../clients/embedding/open.ts';
+import { openIntelligence } from '../intelligence/open.ts';
+import { createFiles } from '../clients/files/files.ts';
+import { createGithub } from '../providers/github/client.ts';
+import { createHttp } from '../clients/http/http.ts';
+import { createMcp } from '../clients/mcp/mcp.ts';
+import { createLinear } from '../providers/linear/client.ts';
+import { createMailer } from '../providers/mail/client.ts';
+import { createObjectStore } from '../clients/s3/s3.ts';
+import { createPages } from '../clients/crawl/site/pages.ts';
+import { createRenderer } from '../clients/crawl/render/render.ts';
+import { withMerging } from '../clients/knowledge/search/merging.ts';
+import { createSearch } from '../clients/knowledge/search/search.ts';
+import { createSlack } from '../providers/slack/client.ts';
+import { createTeamsBot } from '../providers/teams/client.ts';
+import { createSites } from '../clients/crawl/site/site.ts';
+import { createSecretBox } from '../models/base/secretbox.ts';
+import type { Config } from '../config.ts';
+
+/**
+ * `readers`: the programs that read files and pages, if they were built; `spares`: how many file readers are kept ready. `close`
+ * ends what runs.
+ */
+export function openClients(
+  config: Config,
+  { log, clock, readers, spares }: { log: Logger; clock: () => Date; readers: Readers | undefined; spares: number },
+) {
+  const files = createFiles({ program: readers?.files, spares });
+  const http = createHttp({
+    userAgent: userAgent(config),
+    egressAllow: config.egressAllow,
+    // A request's timeout includes its wait for a connection. The crawler's own queue comes before that.
+    connectionsPerOrigin: Math.max(4, config.crawlConcurrency),
+  });
+  const outbound = createHttp({
+    userAgent: userAgent(config, 'SupportPlatform'),
+    egressAllow: config.egressAllow,
+    // Many organizations' endpoints may share an origin; attempts are already limited per destination.
+    connectionsPerOrigin: 64,
+  });
+  const pages = createPages({ program: readers?.pages, agent: crawlerName });
+  const embedding = openEmbedding(config, log, { meter: embeddingMeter(Runtime.instance().metricMeter) });
+  const search = withMerging(createSearch({ uri: config.searchUri, model: embedding.model }));
+  const renderer = createRenderer({
+    executablePath: config.chromiumPath,
+    ...(config.chromiumSandbox === undefined ? {} : { sandbox: config.chromiumSandbox }),
+    http,
+    userAgent: userAgent(config),
+    onStartFailure: (error) => log.error({ err: error }, 'the browser for pages that need JavaScript did not start'),
+  });
+  const concurrency = config.crawlConcurrency;
+  const sites = createSites({ http, pages, renderer, agent: crawlerName, clock, concurrency });
+  // For URLs that the operator configured, which may be private. Organizations cannot choose these URLs.
+  const services = createHttp({
+    userAgent: userAgent(config),
+    egressAllow: [
+      ...config.egressAllow,
+      ...[
+        config.linearApiUrl,
+        config.githubApiUrl,
+        config.slack.apiUrl,
+        config.teams.tokenUrl,
+        ...(config.s3.endpoint === undefined ? [] : [config.s3.endpoint]),
+      ].map((url) => new URL(url).host),
+    ],
+    connectionsPerOrigin: 20,
+  });
+  const linear = createLinear({ http: services, url: config.linearApiUrl });
+  const github = createGithub({ http: services, url: config.githubApiUrl });
+  const slack = createSlack({ http: services, respond: outbound, url: config.slack.apiUrl });
+  const bots = openBots(config.meetingBots, config.egressAllow);
+  const mcp = createMcp({ http: outbound, egressAllow: config.egressAllow });
+  return {
+    clients: {
+      files,
+      sites,
+      search,
+      intelligence: openIntelligence(config.openai, embedding, log),
+      embedding,
+      linear,
+      github,
+      slack,
+      teams: config.teams.app && createTeamsBot({ login: services, http: outbound }, config.teams.app),
+      mailer: createMailer({ egressAllow: config.egressAllow }),
+      objects: createObjectStore(services, config.s3),
+      secrets: createSecretBox(config.secretKeys),
+      http: outbound,
+      mcp,
+      outsideBot: bots.outside,
+    } satisfies Partial<WorkerDeps>,
+    async close(): Promise<void> {
+      await embedding.close();
+      await files.close();
+      await renderer.close();
+      await bots.close();
+      await pages.close();
+      await http.close();
+      await services.close();
+      await mcp.close();
+      await outbound.close();
+      search.close();
+    },
+  };
+}
+
+/** The name by which robots.txt addresses the crawler. */
+const crawlerName = 'SupportPlatformBot';
+
+/** Identifies the sender of requests and how to contact it. */
+function userAgent({ crawlerContact }: Config, name = crawlerName): string {
+  return `${name}/1.0${crawlerContact === undefined ? '' : ` (+${crawlerContact})`}`;
+}
