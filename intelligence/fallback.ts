@@ -3,14 +3,14 @@
  * the reason (`model_error`). If parts of the model's answer were already shown, the customer sees an extractive answer
  * in their place. An abort is not a failure, and neither is an error of a listener.
  */
-import type { AnswerOptions, Intelligence, Job, JobOptions, Listener } from './intelligence.ts';
+import type { AnswerOptions, AtOnce, Intelligence, Job, JobOptions, Listener } from './intelligence.ts';
 import { Problem } from '../models/rules/base/errors.ts';
 
 /**
- * The jobs that a model does. Reading messages and naming meetings are always done offline, because a model would be
- * called before each answer and each time a transcript grows.
+ * The jobs that a model does. Reading messages, recognizing questions and naming meetings are always done offline,
+ * because a model would be called before each answer, for each message in a room, and each time a transcript grows.
  */
-export type ModelJobs = Omit<Intelligence, 'read' | 'titleMeeting'>;
+export type ModelJobs = Omit<Intelligence, 'read' | 'recognizeQuestion' | 'titleMeeting'>;
 
 /** Called for each failure of the model. */
 export type Failed = (job: keyof ModelJobs, error: Problem, about: JobOptions['about']) => void;
@@ -34,14 +34,16 @@ export function withFallback(model: ModelJobs, offline: Intelligence, failed: Fa
   }
 
   const orOffline =
-    <Ask, Done>(name: keyof ModelJobs, byModel: Job<Ask, Done>, byRules: Job<Ask, Done>): Job<Ask, Done> =>
+    <Ask, Done>(name: keyof ModelJobs, byModel: Job<Ask, Done>, byRules: Job<Ask, Done>): Job<Ask, Done, AtOnce> =>
     async (ask, options = {}) =>
-      unlessItFails(
-        name,
-        options,
-        () => byModel(ask, options),
-        () => byRules(ask, options),
-      );
+      options.atOnce
+        ? byRules(ask, options)
+        : unlessItFails(
+            name,
+            options,
+            () => byModel(ask, options),
+            () => byRules(ask, options),
+          );
 
   return {
     read: offline.read,
@@ -63,6 +65,7 @@ export function withFallback(model: ModelJobs, offline: Intelligence, failed: Fa
     chooseTool: orOffline('chooseTool', model.chooseTool, offline.chooseTool),
     draftInterview: orOffline('draftInterview', model.draftInterview, offline.draftInterview),
     writeQuestions: orOffline('writeQuestions', model.writeQuestions, offline.writeQuestions),
+    recognizeQuestion: offline.recognizeQuestion,
     suggest: orOffline('suggest', model.suggest, offline.suggest),
     summarizeInterview: orOffline('summarizeInterview', model.summarizeInterview, offline.summarizeInterview),
     score: orOffline('score', model.score, offline.score),

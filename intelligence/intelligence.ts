@@ -4,11 +4,10 @@
  */
 import type { Person } from './offline/meetings/people.ts';
 import type { Findings, Reviewed } from './offline/review.ts';
-import type { Suggestion } from '../models/rules/interviews/room.ts';
 import type { DraftWords } from '../models/rules/interviews/draft.ts';
 import type { Evaluation, Interviewed, QaSummary } from '../models/rules/interviews/evaluation.ts';
 import type { FoundTask, PossibleTask } from '../models/rules/interviews/found.ts';
-import type { NewQuestion, Question, QuestionOrder } from '../models/rules/interviews/questions.ts';
+import type { NewQuestion, Question } from '../models/rules/interviews/questions.ts';
 import type { SummaryMode, SummaryText } from '../models/rules/interviews/summary.ts';
 import type { Said } from '../models/rules/interviews/transcript.ts';
 import type { Offer } from '../models/rules/knowledge/offers.ts';
@@ -29,7 +28,9 @@ export type Intelligence = {
   chooseTool: Job<ToolAsk, Choice>;
   /** Extracts the settings of an interview from a description. */
   draftInterview: Job<{ prompt: string }, InterviewWords>;
-  writeQuestions: Job<QuestionsAsk, WrittenQuestions>;
+  writeQuestions: Job<QuestionsAsk, WrittenQuestions, AtOnce>;
+  /** The id of the prepared question that an interviewer's message asks; undefined when it asks none that is still open. */
+  recognizeQuestion: Job<RecognizeAsk, string | undefined>;
   /** Suggests questions that an interviewer could ask next. */
   suggest: Job<SuggestAsk, Suggestion[]>;
   summarizeInterview: Job<Interviewed, Omit<QaSummary, 'generated_at'>>;
@@ -52,6 +53,10 @@ export type JobOptions = {
   signal?: AbortSignal | undefined;
   /** Ids for the log, such as the conversation's. */
   about?: Readonly<Record<string, string>>;
+};
+export type AtOnce = JobOptions & {
+  /** Do the job offline at once, without calling a model. */
+  atOnce?: true;
 };
 export type GeneratedBy = 'extractive' | 'model';
 
@@ -99,11 +104,9 @@ export type AnswerAsk = {
   /** Whether passages that may help can be offered. */
   mayOffer: boolean;
 };
-export type AnswerOptions = JobOptions & {
+export type AnswerOptions = AtOnce & {
   /** Gets the text while it is written. Without a listener, nothing is shown before the answer is complete. */
   listener?: Listener | undefined;
-  /** Answer by extraction at once, without calling a model. */
-  atOnce?: true;
 };
 /** Gets an answer's text while it is written. `again`: all text so far is void, and the answer restarts. */
 export type Listener = { piece(text: string): Promise<void>; again(): Promise<void> };
@@ -163,16 +166,33 @@ export type Choice =
 
 /** `when`: the words that state the time. */
 export type InterviewWords = { words: DraftWords & { when: string }; generated_by: GeneratedBy };
-export type QuestionsAsk = QuestionOrder & { job_description?: string | undefined };
+export type QuestionsAsk = {
+  role_title: string;
+  skills: readonly string[];
+  criteria: readonly string[];
+  count: number;
+  /** In the author's words: `senior`, `3 years`, `graduate`. */
+  experience_level?: string | undefined;
+  /** Only questions of these categories; by default of all usual ones. */
+  categories?: readonly string[] | undefined;
+  /** Its skills are added to `skills`. */
+  job_description?: string | undefined;
+  /** The text of the candidate's resume. */
+  resume?: string | undefined;
+  /** The language of the questions; English by default. */
+  language?: InterviewLanguage | undefined;
+};
 export type WrittenQuestions = { questions: NewQuestion[]; generated_by: GeneratedBy };
-export type SuggestAsk = {
-  questions: readonly Question[];
-  /** Ids of the questions that were asked already. */
-  asked: readonly string[];
+/** `asked`: ids of the questions that were asked already. */
+type Questions = { questions: readonly Question[]; asked: readonly string[] };
+/** `text`: the interviewer's message. */
+export type RecognizeAsk = Questions & { text: string };
+export type SuggestAsk = Questions & {
   language?: InterviewLanguage | undefined;
   /** The last messages of the transcript. */
   said: readonly Said[];
 };
+export type Suggestion = { kind: 'question' | 'follow_up'; body: string; question_id?: string };
 export type ScoreAsk = { interviewed: Interviewed; role: string };
 export type MeetingAsk = TasksAsk & { mode: SummaryMode };
 export type MeetingSummary = SummaryText & { generated_by: GeneratedBy };

@@ -189,6 +189,9 @@ const ownFolder: readonly string[] = ['cli', 'engines'];
 /** Files that only the tests of the house cover. */
 const onlyHouse = ['bench/', 'docs/', '.ci/', '.github/'];
 
+/** Tests of pure functions. They are fast, so an indirect import is enough to run them. */
+const pure = ['test/rules/', 'test/intelligence/'];
+
 /** The maximum number of tests, long ones included, that run because they use a changed part of the kit. */
 const fewTests = 5;
 /** A part of the kit that more tests than this use is covered by the smoke set. */
@@ -230,10 +233,10 @@ function* testsOf(path: string, tests: readonly string[], graph: Graph): Iterabl
   if (onlyHouse.some((prefix) => path.startsWith(prefix)) || path.endsWith('.md')) return;
   const about = tests.filter((test) => narrow[test]?.some((prefix) => isIn(path, prefix)));
   const wide = (prefixes: readonly string[]): string[] => under(prefixes).filter((test) => !(test in narrow));
-  // Tests of rules are fast, so an indirect import is enough to run them.
   const distant = reached(path, graph);
   const near = tests.filter(
-    (test) => distant.has(test) && (test.startsWith('test/rules/') || graph.imports.get(test)?.includes(path)),
+    (test) =>
+      distant.has(test) && (pure.some((prefix) => test.startsWith(prefix)) || graph.imports.get(test)?.includes(path)),
   );
   // A part of the kit that few tests use runs these tests.
   const own = path.startsWith('test/kit/') && near.length <= fewTests;
@@ -248,7 +251,8 @@ function* testsOf(path: string, tests: readonly string[], graph: Graph): Iterabl
     yield* wide(['test/workflows/', 'test/knowledge/']);
   else {
     const found = slicesOf(path, graph);
-    if (found.length <= manySlices) for (const slice of found) yield* wide([`test/${slice}/`, `test/rules/${slice}/`]);
+    if (found.length <= manySlices)
+      for (const slice of found) yield* wide(['test/', ...pure].map((folder) => `${folder}${slice}/`));
     if (found.length === 0 || found.length > manySlices || found.includes('base')) yield* wide(smoke);
   }
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { command, earlierAnswer, illegalTransition, isGone, startSaved } from '../../workflows/start.ts';
 import { viewSegment } from './meeting.ts';
+import type { QuestionsAsk } from '../../intelligence/intelligence.ts';
 import { newId } from '../../models/base/ids.ts';
 import { intentFor } from '../../models/base/pending.ts';
 import {
@@ -30,7 +31,7 @@ import {
   unique,
   type Operation,
 } from '../../models/rules/interviews/interview.ts';
-import { questionsFor, type NewQuestion } from '../../models/rules/interviews/questions.ts';
+import type { NewQuestion } from '../../models/rules/interviews/questions.ts';
 import { interviewWork, interviewWorkflowId } from '../../models/rules/interviews/work.ts';
 import type { InterviewLanguage } from '../../models/rules/language/language.ts';
 import {
@@ -184,11 +185,11 @@ const isSame = (given: readonly NewQuestion[], standing: readonly NewQuestion[])
  * The configuration to store for a request. `before`: the configuration so far; `made`: whether this server wrote the
  * request's questions.
  */
-export function configured(
+export async function configured(
+  ctx: Context,
   given: Given,
-  now: Date,
   { before, made }: { before?: Interview; made: boolean },
-): Omit<InterviewConfig, 'candidate'> {
+): Promise<Omit<InterviewConfig, 'candidate'>> {
   const role_title = (given.role_title ?? before!.role_title).trim();
   const skills = given.skills ? unique(given.skills) : (before?.skills ?? []);
   const language = given.language ?? before?.language ?? 'en';
@@ -198,6 +199,7 @@ export function configured(
       : before.evaluation_criteria;
   const count =
     given.questions?.length ?? given.question_count ?? before?.question_count ?? interviewBounds.questions.default;
+  const order = { role_title, skills, criteria, count, language };
   const rest = {
     role_title,
     interview_mode: given.mode ?? before?.interview_mode ?? ('solo' as const),
@@ -205,27 +207,33 @@ export function configured(
     skills,
     evaluation_criteria: criteria,
     question_count: count,
-    questions: questionsAs(given, { role_title, skills, criteria, count, language }, before),
-    questions_by: questionsBy(given, made || isUsual(given, { role_title, skills, criteria, count, language }), before),
+    questions: await questionsAs(ctx, given, order, before),
+    questions_by: questionsBy(given, made || (await isUsual(ctx, given, order)), before),
   };
   // A draft has every field; an unknown field is null.
   const [link, time] = [given.meeting_url ?? undefined, given.scheduled_at ?? undefined];
   const url = link === undefined ? before?.meeting_url : readMeetingUrl(link, 'meeting_url');
-  const at = time === undefined ? before?.scheduled_at : readSchedule(time, now);
+  const at = time === undefined ? before?.scheduled_at : readSchedule(time, ctx.clock());
   return { ...rest, ...(url === undefined ? {} : { meeting_url: url }), ...(at ? { scheduled_at: at } : {}) };
 }
 
 /** The given questions. Without any, new ones when something changed that questions depend on, else the old ones. */
-function questionsAs(given: Given, order: Parameters<typeof questionsFor>[0], before: Interview | undefined) {
+async function questionsAs(ctx: Context, given: Given, order: QuestionsAsk, before: Interview | undefined) {
   if (given.questions) return numbered(given.questions);
-  return before && !makesQuestions(given) ? before.questions : numbered(questionsFor(order));
+  return before && !makesQuestions(given) ? before.questions : numbered(await questionsAtOnce(ctx, order));
 }
 
-/** Whether the questions equal those that the rules write for this order. For callers that leave out the signature. */
-function isUsual({ questions }: Given, order: Parameters<typeof questionsFor>[0]): boolean {
+/** Written offline: a request that creates or changes an interview does not wait for a model. */
+async function questionsAtOnce({ intelligence }: Context, order: QuestionsAsk): Promise<NewQuestion[]> {
+  return (await intelligence.writeQuestions(order, { atOnce: true })).questions;
+}
+
+/** Whether the questions equal those that are written offline for this order. For callers that leave out the signature. */
+async function isUsual(ctx: Context, { questions }: Given, order: QuestionsAsk): Promise<boolean> {
   if (!questions) return false;
   const orders = [order, { ...order, experience_level: order.role_title }];
-  return orders.some((one) => isSame(questions, questionsFor(one)));
+  const usual = await Promise.all(orders.map((one) => questionsAtOnce(ctx, one)));
+  return usual.some((one) => isSame(questions, one));
 }
 
 function questionsBy(given: Given, made: boolean, before: Interview | undefined): QuestionsBy {

@@ -6,13 +6,14 @@
 import type { Context } from '../context.ts';
 import type { UploadedFile } from '../http/upload.ts';
 import { sniff } from '../../clients/files/files.ts';
+import type { QuestionsAsk } from '../../intelligence/intelligence.ts';
 import { noteResume, personalize, type Interview } from '../../models/interviews/interview.ts';
 import { findResume, removeResume, storeResume } from '../../models/interviews/resume.ts';
 import { newId } from '../../models/base/ids.ts';
 import { cleanFilename } from '../../models/rules/knowledge/document.ts';
 import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import { next } from '../../models/rules/interviews/interview.ts';
-import type { Question, QuestionOrder } from '../../models/rules/interviews/questions.ts';
+import type { Question } from '../../models/rules/interviews/questions.ts';
 import { detectResume, resumeText } from '../../models/rules/interviews/resume.ts';
 
 /** @throws Problem VALIDATION, UNSUPPORTED_FILE_TYPE, TOO_LARGE */
@@ -60,7 +61,7 @@ async function personalQuestions(ctx: Context, interview: Interview, resume: str
 }
 
 type Ordered = Pick<Interview, 'role_title' | 'skills' | 'evaluation_criteria' | 'question_count' | 'language'>;
-const ordered = ({ role_title, skills, evaluation_criteria, question_count, language }: Ordered): QuestionOrder => ({
+const ordered = ({ role_title, skills, evaluation_criteria, question_count, language }: Ordered): QuestionsAsk => ({
   role_title,
   skills,
   criteria: evaluation_criteria,
@@ -68,7 +69,7 @@ const ordered = ({ role_title, skills, evaluation_criteria, question_count, lang
   language,
 });
 
-async function questionsWith(ctx: Context, interviewId: string, order: QuestionOrder, resume: string) {
+async function questionsWith(ctx: Context, interviewId: string, order: QuestionsAsk, resume: string) {
   const { questions } = await ctx.intelligence.writeQuestions(
     { ...order, resume, experience_level: order.role_title },
     { about: { interview_id: interviewId } },

@@ -26,7 +26,6 @@ import { findSegment, readLast, removeSegments, storeSegments } from '../../mode
 import { botName } from '../../models/rules/interviews/bot.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import {
-  askedBy,
   endMove,
   joinMove,
   refuseMove,
@@ -173,7 +172,7 @@ export async function takeSpoken(
   const answers = open !== undefined && (named === undefined || named === open);
   const after =
     answers && answered === undefined ? await takeAnswer(room, message_id, told(ctx, room.org_id, roomId)) : null;
-  await noteQuestion(room, spoken);
+  await noteQuestion(ctx, room, spoken);
   await showStored(ctx, room, message_id, spoken.clientMessageId);
   const now = after ?? (await findRoom(roomId)) ?? room;
   if (solo) await showQuestion(ctx, now);
@@ -185,9 +184,10 @@ export async function takeSpoken(
 /**
  * Notes which prepared question an interviewer's message asks; only in `copilot` interviews, which suggest questions.
  */
-async function noteQuestion({ _id, interview_mode, questions, asked }: Room, { role, body }: Spoken): Promise<void> {
+async function noteQuestion({ intelligence }: Context, room: Room, { role, body }: Spoken): Promise<void> {
+  const { _id, interview_mode, questions, asked } = room;
   if (interview_mode !== 'copilot' || role !== 'interviewer') return;
-  const questionId = askedBy(questions, asked, body);
+  const questionId = await intelligence.recognizeQuestion({ questions, asked, text: body });
   if (questionId !== undefined) await noteAsked(_id, questionId);
 }
 

@@ -13,7 +13,7 @@ import { Unreadable } from '../../models/rules/base/unreadable.ts';
 import { maxMailBytes, type ReadMail } from './mailformat.ts';
 import { domainOf } from '../../models/rules/access/mailbox.ts';
 import { tellingHeaders, type MailHeader } from '../../models/rules/events/mailin.ts';
-import { withoutClosing } from '../../models/rules/language/closings.ts';
+import { withoutClosing } from './closings.ts';
 import { markerLine, messageIdsIn } from '../../models/rules/events/mailout.ts';
 
 /**

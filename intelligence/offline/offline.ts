@@ -2,7 +2,11 @@
  * All jobs that need language understanding, without a language model: by local embedding models if available, by word
  * lists and by rules.
  */
+import { draftWords } from './interviews/draft.ts';
+import { questionsFor } from './interviews/questions.ts';
+import { answersOf, recognizeQuestion } from './interviews/recognizing.ts';
 import { score, type Embed } from './interviews/score.ts';
+import { suggestionsFor } from './interviews/suggestions.ts';
 import { summarizeInterview } from './interviews/summarize.ts';
 import { answerFromSources } from './knowledge/answer.ts';
 import { readMessage } from './language/reading.ts';
@@ -14,10 +18,7 @@ import { findingsOf } from './review.ts';
 import type { Intelligence } from '../intelligence.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import { models } from '../../clients/embedding/vectors.ts';
-import { draftWords } from '../../models/rules/interviews/draft.ts';
-import { answersOf, concluded, wordsOf } from '../../models/rules/interviews/evaluation.ts';
-import { questionsFor } from '../../models/rules/interviews/questions.ts';
-import { suggestionsFor } from '../../models/rules/interviews/room.ts';
+import { concluded, wordsOf } from '../../models/rules/interviews/evaluation.ts';
 
 const by = { generated_by: 'extractive' } as const;
 
@@ -29,7 +30,8 @@ export function createOffline(deps: { embedding: Pick<Embedding, 'model' | 'loca
     chooseTool: async ({ toolbox, ...asked }) => chooseByRules(deps, asked, toolbox),
     draftInterview: async ({ prompt }) => ({ words: { ...draftWords(prompt), when: prompt }, ...by }),
     writeQuestions: async (order) => ({ questions: questionsFor(order), ...by }),
-    suggest: async ({ questions, asked, said, language }) => suggestionsFor(questions, asked, said.at(-1), language),
+    recognizeQuestion: async (ask) => recognizeQuestion(ask),
+    suggest: async (ask) => suggestionsFor(ask),
     summarizeInterview: async (interviewed) => ({ ...summarizeInterview(interviewed), ...by }),
     async score({ interviewed, role }) {
       if (wordsOf(interviewed).length === 0) return undefined;

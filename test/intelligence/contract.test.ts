@@ -359,6 +359,18 @@ describe('the fallback', () => {
     expect(server.requests).toEqual([]);
   });
 
+  it('with `atOnce`, questions are written offline and no model is called', async () => {
+    const jobs = intelligenceAt(server.baseUrl);
+    expect(await jobs.writeQuestions(order, { atOnce: true })).toEqual(await offline.writeQuestions(order));
+    expect(server.requests).toEqual([]);
+  });
+
+  it('a question is recognized offline, and no model is called', async () => {
+    const ask = { questions: [question], asked: [], text: question.body };
+    expect(await intelligenceAt(server.baseUrl).recognizeQuestion(ask)).toBe(question.question_id);
+    expect(server.requests).toEqual([]);
+  });
+
   it('an abort is passed on and does not count as a failure of the model', async () => {
     const failures: unknown[] = [];
     const leaving = new AbortController();

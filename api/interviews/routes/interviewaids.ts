@@ -6,7 +6,6 @@ import { signQuestions } from '../interview.ts';
 import { draftInterview } from '../../../agent/interviews/draft.ts';
 import { draftBounds } from '../../../models/rules/interviews/draft.ts';
 import { isTimeZone } from '../../../models/rules/interviews/meeting.ts';
-import { skillsIn } from '../../../models/rules/interviews/skills.ts';
 import { interviewLanguageOf } from '../../../models/rules/language/language.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 
@@ -61,12 +60,10 @@ export const interviewAidRoutes = [
         categories,
         language,
       } = body;
-      const named = new Set(required_skills.map((skill) => skill.trim().toLowerCase()));
-      const others = skillsIn(job_description).filter((skill) => !named.has(skill.toLowerCase()));
       const made = await ctx.intelligence.writeQuestions(
         {
           role_title: title,
-          skills: [...required_skills.map((skill) => skill.trim()), ...others],
+          skills: required_skills.map((skill) => skill.trim()),
           criteria: [],
           count: question_count ?? draftBounds.usualQuestions,
           experience_level,

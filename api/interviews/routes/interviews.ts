@@ -78,7 +78,7 @@ export const interviewRoutes = [
         candidate_email: given.candidate_email ?? undefined,
         candidate_name: given.candidate_name ?? undefined,
       };
-      const config = configured(body, now, { made: areMade(ctx, orgId, body) });
+      const config = await configured(ctx, body, { made: areMade(ctx, orgId, body) });
       const at = now.toISOString();
       const history: Move[] = config.scheduled_at
         ? [{ seq: 1, from: 'draft', to: 'scheduled', operation: 'schedule', actor: userId, at }]
@@ -181,7 +181,7 @@ export const interviewRoutes = [
       const before = await foundInterview(orgId, interviewId);
       checkAllowed(before, 'update');
       const now = ctx.clock();
-      const config = configured(body, now, { before, made: areMade(ctx, orgId, body) });
+      const config = await configured(ctx, body, { before, made: areMade(ctx, orgId, body) });
       const personal = makesQuestions(body) ? await questionsAnew(ctx, interviewId, config) : undefined;
       const change = {
         ...config,

@@ -6,7 +6,7 @@ import type { AnswerAsk, AnswerOptions, Listener, Turns, Written } from '../../i
 import { groundsOf } from '../../plain.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 import { passagesOf, type Judged, type Passage } from '../../../models/rules/knowledge/retrieval.ts';
-import { createReplyStream, plainReply } from '../../../models/rules/language/replytext.ts';
+import { createReplyStream, plainReply } from '../../replytext.ts';
 
 /** Pieces of an answer are joined for this many ms, because each frame is stored and sent to every socket. */
 const gatherMs = 40;

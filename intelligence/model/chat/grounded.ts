@@ -4,7 +4,7 @@
  * check. Pure.
  */
 import { languageOf } from '../../../models/rules/language/language.ts';
-import { figuresIn, numbersIn } from '../../../models/rules/language/numbers.ts';
+import { figuresIn, numbersIn } from '../numbers.ts';
 import { sentences } from '../../../models/rules/language/sentences.ts';
 import { fold, stem } from '../../../models/rules/language/words.ts';
 

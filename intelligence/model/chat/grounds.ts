@@ -4,9 +4,9 @@
  * ones. Pure.
  */
 import { fold } from '../../../models/rules/language/words.ts';
-import { numbersIn } from '../../../models/rules/language/numbers.ts';
+import { numbersIn } from '../numbers.ts';
 import { holdAgainst } from './grounded.ts';
-import type { Given } from '../../../models/rules/mcp/arguments.ts';
+import type { Given } from '../../offline/mcp/arguments.ts';
 import { isRead, type ApprovedTool, type JsonSchema } from '../../../models/rules/mcp/tool.ts';
 import { variantsOf } from '../../../models/rules/mcp/variants.ts';
 

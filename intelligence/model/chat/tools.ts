@@ -10,7 +10,7 @@ import { findDate } from '../../offline/dates.ts';
 import { fitOf, misfit } from '../../offline/mcp/choose.ts';
 import { describedAs } from '../../offline/mcp/fit.ts';
 import type { Embedding } from '../../../clients/embedding/embedding.ts';
-import { plainReply } from '../../../models/rules/language/replytext.ts';
+import { plainReply } from '../../replytext.ts';
 import { canonicalJson } from '../../../models/rules/mcp/canonical.ts';
 import type { ApprovedTool } from '../../../models/rules/mcp/tool.ts';
 

@@ -5,7 +5,8 @@
 import { z } from 'zod';
 import type { Structured } from '../ai.ts';
 import type { InterviewWords } from '../../intelligence.ts';
-import { draftBounds, draftModes, draftWords, type DraftWords } from '../../../models/rules/interviews/draft.ts';
+import { draftWords } from '../../offline/interviews/draft.ts';
+import { draftBounds, draftModes, type DraftWords } from '../../../models/rules/interviews/draft.ts';
 
 const names = z.array(z.string().min(1).max(draftBounds.name)).max(draftBounds.names);
 const shape = z.object({

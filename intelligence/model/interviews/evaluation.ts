@@ -6,11 +6,10 @@ import { z } from 'zod';
 import type { Structured } from '../ai.ts';
 import type { ScoreAsk } from '../../intelligence.ts';
 import { isAboutJudging } from '../../offline/interviews/judging.ts';
+import { answersOf } from '../../offline/interviews/recognizing.ts';
 import { summarizeInterview } from '../../offline/interviews/summarize.ts';
 import {
-  answersOf,
   concluded,
-  occurs,
   wordsOf,
   type CriterionScore,
   type Evaluation,
@@ -91,6 +90,14 @@ function answersFor(interviewed: Interviewed): unknown {
     .filter((sentence) => !isAboutJudging(sentence))
     .join(' ')
     .slice(0, 40_000);
+}
+
+const plain = (text: string): string => text.replaceAll(/\s+/gu, ' ').trim();
+
+/** Whether the candidate said this, word for word. */
+function occurs(quote: string, interviewed: Interviewed): boolean {
+  const wanted = plain(quote);
+  return wanted.length >= 3 && wordsOf(interviewed).some(({ text }) => plain(text).includes(wanted));
 }
 
 /** What is wrong with scores that a model gave, in a sentence for the model; undefined when they are right. */

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Structured } from '../ai.ts';
 import type { QuestionsAsk, WrittenQuestions } from '../../intelligence.ts';
+import { skillsOf } from '../../offline/interviews/skills.ts';
 import type { NewQuestion } from '../../../models/rules/interviews/questions.ts';
 import { maxResumeCharacters } from '../../../models/rules/interviews/resume.ts';
 import { languageNames } from '../../../models/rules/language/language.ts';
@@ -44,16 +45,10 @@ function taskOf({ count, categories, resume, language = 'en' }: QuestionsAsk): s
   return `You write the questions of a job interview: exactly ${count}, each a different one of one or two sentences, for the role, the skills and the level in the data, written in ${languageNames[language]}. ${kinds}${ofResume} Ask nothing about age, origin, religion, health, family or other private matters.`;
 }
 
-function dataOf({
-  role_title,
-  skills,
-  criteria,
-  experience_level,
-  job_description,
-  resume,
-}: QuestionsAsk): Record<string, unknown> {
+function dataOf(order: QuestionsAsk): Record<string, unknown> {
+  const { role_title, criteria, experience_level, job_description, resume } = order;
   return {
-    role: { role_title, skills, criteria, experience_level },
+    role: { role_title, skills: skillsOf(order), criteria, experience_level },
     ...(job_description ? { job_description: job_description.slice(0, maxRead) } : {}),
     ...(resume ? { resume: resume.slice(0, Math.min(maxRead, maxResumeCharacters)) } : {}),
   };

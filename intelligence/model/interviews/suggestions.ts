@@ -1,9 +1,9 @@
 /** Has the model propose a follow-up question to what a candidate said last. It judges nobody. */
 import { z } from 'zod';
 import type { Structured } from '../ai.ts';
-import type { SuggestAsk } from '../../intelligence.ts';
+import type { SuggestAsk, Suggestion } from '../../intelligence.ts';
+import { suggestionsFor } from '../../offline/interviews/suggestions.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
-import { suggestionsFor, type Suggestion } from '../../../models/rules/interviews/room.ts';
 import { languageNames } from '../../../models/rules/language/language.ts';
 
 /** An interviewer waits for the next words; after this long, in ms, the model counts as failed. */
@@ -12,11 +12,9 @@ const shape = z.object({ follow_up: z.string().min(8).max(400) });
 const task =
   'You help a person who leads a job interview. Propose one short follow-up question about what the candidate said last, quoting a few of the candidate’s words. Do not judge the candidate, and ask nothing about age, origin, religion, health, family or other private matters.';
 
-export async function suggestByModel(
-  { structured }: Structured,
-  { questions, asked, said, language }: SuggestAsk,
-): Promise<Suggestion[]> {
-  const suggestions = suggestionsFor(questions, asked, said.at(-1), language);
+export async function suggestByModel({ structured }: Structured, ask: SuggestAsk): Promise<Suggestion[]> {
+  const { said, language } = ask;
+  const suggestions = suggestionsFor(ask);
   if (!suggestions.some(({ kind }) => kind === 'follow_up')) return suggestions;
   const transcript = said.map(({ speaker, text }) => `${speaker}: ${text}`);
   const patience = AbortSignal.timeout(patienceMs);

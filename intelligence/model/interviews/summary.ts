@@ -8,10 +8,11 @@ import { actionItemOf } from '../../../models/rules/interviews/found.ts';
 import {
   shortSentences,
   shortWords,
-  summaryProblem,
   type SummaryMode,
+  type SummaryText,
 } from '../../../models/rules/interviews/summary.ts';
 import type { Said } from '../../../models/rules/interviews/transcript.ts';
+import { sentences } from '../../../models/rules/language/sentences.ts';
 
 /** What a model is given at most, in characters, some twelve thousand tokens; of a longer transcript what tells most of it. */
 const maxRead = 48_000;
@@ -38,6 +39,15 @@ export async function meetingByModel(ai: Structured, { mode, ...recorded }: Meet
   });
   const { tasks: found } = await tasksByModel(ai, recorded);
   return { ...text, action_items: found.map(actionItemOf), generated_by: 'model' };
+}
+
+/** What is wrong with a summary, in a sentence for whoever wrote it; undefined when it is right. */
+export function summaryProblem(mode: SummaryMode, { summary }: Pick<SummaryText, 'summary'>): string | undefined {
+  const count = sentences(summary).length;
+  if (count === 0) return 'the summary is empty.';
+  if (mode === 'long') return undefined;
+  const { min, max } = shortSentences;
+  return count >= min && count <= max ? undefined : `the summary has ${count} sentences, not ${min} to ${max}.`;
 }
 
 /** A transcript as a model reads it, a line for each piece of speech. */

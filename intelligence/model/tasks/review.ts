@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Structured } from '../ai.ts';
 import type { ReviewAsk, TaskReview } from '../../intelligence.ts';
 import { findingsOf } from '../../offline/review.ts';
-import { numbersIn } from '../../../models/rules/language/numbers.ts';
+import { numbersIn } from '../numbers.ts';
 import { taskBounds } from '../../../models/rules/tasks/task.ts';
 
 const shape = z.object({

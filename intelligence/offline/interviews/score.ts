@@ -4,13 +4,9 @@
  * recommends nothing. What cannot be told apart gets the same number.
  */
 import { isAboutJudging } from './judging.ts';
+import { answersOf } from './recognizing.ts';
 import { acts, capitals, figures, habit, happened, named, outcome } from './telling.ts';
-import {
-  answersOf,
-  wordsOf,
-  type CriterionScore,
-  type Interviewed,
-} from '../../../models/rules/interviews/evaluation.ts';
+import { wordsOf, type CriterionScore, type Interviewed } from '../../../models/rules/interviews/evaluation.ts';
 import { languageOf } from '../../../models/rules/language/language.ts';
 import { sentences } from '../../../models/rules/language/sentences.ts';
 import { fold, terms } from '../../../models/rules/language/words.ts';

@@ -1,12 +1,7 @@
 /** Phase 1 without a language model: each question with its answer, and the two sentences that tell most. */
+import { answersOf } from './recognizing.ts';
 import { tellingLines } from './score.ts';
-import {
-  answersOf,
-  countsOf,
-  wordsOf,
-  type Interviewed,
-  type QaSummary,
-} from '../../../models/rules/interviews/evaluation.ts';
+import { countsOf, wordsOf, type Interviewed, type QaSummary } from '../../../models/rules/interviews/evaluation.ts';
 
 export function summarizeInterview(interviewed: Interviewed): Omit<QaSummary, 'generated_at' | 'generated_by'> {
   const items = answersOf(interviewed);

@@ -9,7 +9,7 @@ import type { Embedding } from '../../../clients/embedding/embedding.ts';
 import { distinctOffers, isNamed, offerOf, offerText, type Offer } from '../../../models/rules/knowledge/offers.ts';
 import { passagesOf, type Judged, type Passage } from '../../../models/rules/knowledge/retrieval.ts';
 import type { Language } from '../../../models/rules/language/language.ts';
-import { plainReply } from '../../../models/rules/language/replytext.ts';
+import { plainReply } from '../../replytext.ts';
 
 /**
  * The most sentences that are embedded and compared with a question. Each takes 0.8 ms, and the first passages rarely

@@ -2,7 +2,7 @@
  * Decides which tool a message is clearly about, among the tools whose required arguments it gives or that may ask for
  * them. Pure.
  */
-import { argumentsFrom, canBeAsked, type Given, type Known } from '../../../models/rules/mcp/arguments.ts';
+import { argumentsFrom, canBeAsked, type Given, type Known } from './arguments.ts';
 import { clearlyBest, type Bounds } from './fit.ts';
 import { isRead, type ApprovedTool } from '../../../models/rules/mcp/tool.ts';
 

@@ -1,12 +1,11 @@
 /**
- * The evaluation of an interview: which question was answered with what (phase 1), and what follows from the scores of its
- * criteria (phase 2). Pure. Reading what the words say is the part of intelligence/.
+ * The evaluation of an interview: who the candidate is and how many questions were answered (phase 1), and what follows from
+ * the scores of its criteria (phase 2). Pure. Reading what the words say is the part of intelligence/.
  */
 import type { Decision } from './interview.ts';
 import type { Question } from './questions.ts';
 import type { Said } from './transcript.ts';
 import { Problem } from '../base/errors.ts';
-import { terms } from '../language/words.ts';
 
 export type Answered = {
   question_id: string | null;
@@ -89,38 +88,6 @@ export function isCandidate({ said, candidate }: Pick<Interviewed, 'said' | 'can
 /** What the candidate said, in the order in which it was said. */
 export const wordsOf = (interviewed: Interviewed): Said[] => interviewed.said.filter(isCandidate(interviewed));
 
-/** Each question with the answer to it. In a call elsewhere an answer is what follows the words of the question. */
-export function answersOf(interviewed: Interviewed): Answered[] {
-  const { questions, said } = interviewed;
-  const byCandidate = isCandidate(interviewed);
-  const answers = new Map<string, string[]>(questions.map(({ question_id }) => [question_id, []]));
-  let open: string | undefined;
-  for (const one of said) {
-    if (byCandidate(one)) {
-      const asked = one.question_id ?? open;
-      if (asked !== undefined) answers.get(asked)?.push(one.text);
-      continue;
-    }
-    open = one.question_id ?? askedIn(one.text, questions) ?? open;
-  }
-  return questions.map(({ question_id, category, body }) => {
-    const answer = answers.get(question_id)!.join('\n').trim();
-    return { question_id, category, question: body, answer, answered: answer !== '' };
-  });
-}
-
-/** The question that these words ask: the one most of whose words are among them. */
-function askedIn(text: string, questions: readonly Question[]): string | undefined {
-  const spoken = new Set(terms(text).map(({ stem }) => stem));
-  let best: { id: string; share: number } | undefined;
-  for (const { question_id, body } of questions) {
-    const wanted = terms(body);
-    const share = wanted.length === 0 ? 0 : wanted.filter(({ stem }) => spoken.has(stem)).length / wanted.length;
-    if (share >= 0.6 && share > (best?.share ?? 0)) best = { id: question_id, share };
-  }
-  return best?.id;
-}
-
 /** What phase 1 counts. */
 export function countsOf(items: readonly Answered[]): Pick<QaSummary, 'questions' | 'answered' | 'ended_early'> {
   const answered = items.filter((item) => item.answered).length;
@@ -149,12 +116,4 @@ export function concluded(
     concerns: ended_early ? [note, ...concerns] : concerns,
     ended_early,
   };
-}
-
-const plain = (text: string): string => text.replaceAll(/\s+/gu, ' ').trim();
-
-/** Whether the candidate said this, word for word. */
-export function occurs(quote: string, interviewed: Interviewed): boolean {
-  const wanted = plain(quote);
-  return wanted.length >= 3 && wordsOf(interviewed).some(({ text }) => plain(text).includes(wanted));
 }

@@ -1,4 +1,4 @@
-/** What a resume gives reason to ask: its own lines, word for word. Pure. It judges nobody; it only chooses lines. */
+/** What is taken as a resume: its types and its length. Pure. */
 import { Problem } from '../base/errors.ts';
 import type { Block } from '../knowledge/chunks.ts';
 import { detectFileType } from '../knowledge/document.ts';
@@ -43,51 +43,5 @@ export const resumeText = (blocks: readonly Block[]): string =>
     .join('\n')
     .slice(0, maxResumeCharacters);
 
-/** A line of a resume that can be quoted in a question. */
-export type ResumePoint = { kind: 'achievement' | 'position'; text: string };
-
 /** A resume that is longer is read so far, in characters. */
 export const maxResumeCharacters = 200_000;
-const maxPoints = 40;
-/** Of a line that is quoted, in characters. */
-const quotable = { min: 20, max: 180 } as const;
-
-/** How people say what they did: en, de, fr, es. */
-const achieved =
-  /\b(?:led|built|designed|developed|managed|reduced|increased|launched|created|implemented|migrated|improved|introduced|taught|trained|organi[sz]ed|delivered|saved|grew|founded|wrote|maintained|automated|negotiated|coordinated|supervised|established|leitete|entwickelte|baute|führte|verantwort\w+|erhöhte|senkte|dirigé|développé|conçu|géré|réduit|augmenté|lideré|desarroll\w+|dirig\w+|gestion\w+|reduj\w+)\b|\d\s?%/iu;
-/** A span of years, as positions have it. */
-const span =
-  /\b(?:19|20)\d\d\b\s*(?:[-–—]|to|bis|à|a)\s*(?:(?:19|20)\d\d\b|present|today|now|heute|aujourd'hui|actualidad)/iu;
-/** What is not quoted: ways to reach a person. */
-const contact = /@|https?:|www\.|\+?\d[\d ()/-]{7,}\d/iu;
-/**
- * A line that speaks to whoever reads it. It would do no harm, since nothing that is quoted is obeyed, but it is no reason
- * for a question.
- */
-const addressed =
-  /\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instruction|prompt|rule|above|previous)|\b(?:as an ai|language model|system prompt|you are (?:an?|the)\b|you must|hire me|give me|rate me|score me|maximum (?:score|points)|10 points|recommend hiring)/iu;
-
-/** The lines of a resume that can be asked about, in its order, each once. */
-export function resumePoints(resume: string): ResumePoint[] {
-  const found = new Map<string, ResumePoint>();
-  for (const raw of resume.slice(0, maxResumeCharacters).split(/\n+/u)) {
-    const text = lineOf(raw);
-    if (text.length < quotable.min || contact.test(text) || addressed.test(text)) continue;
-    const kind = achieved.test(text) ? 'achievement' : span.test(text) ? 'position' : undefined;
-    if (kind === undefined || found.has(text)) continue;
-    found.set(text, { kind, text });
-    if (found.size === maxPoints) break;
-  }
-  return [...found.values()];
-}
-
-/** A line without its bullet and its end mark, cut at a word where it is long. */
-function lineOf(raw: string): string {
-  const line = raw
-    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
-    .replaceAll(/[“”"]/gu, '')
-    .replace(/^[\s•·▪‣*–—-]+/u, '')
-    .replace(/[\s.;,]+$/u, '');
-  if (line.length <= quotable.max) return line;
-  return line.slice(0, quotable.max).replace(/\s+\S*$/u, '');
-}

@@ -1,17 +1,8 @@
-/**
- * The room of this platform, in which an interview takes place as text: who is in it, what the AI does in each mode, and what
- * it suggests to an interviewer. Pure. It suggests questions about what was said, in the candidate's own words; it judges
- * nobody.
- */
+/** The room of this platform, in which an interview takes place as text: who is in it, what it says, and how it ends. Pure. */
 import { Problem } from '../base/errors.ts';
 import type { InterviewMode } from './interview.ts';
-import type { Question } from './questions.ts';
-import { endings, followUps, notices } from './roomsentences.ts';
-import { skillsIn } from './skills.ts';
-import type { Said } from './transcript.ts';
+import { endings, notices } from './roomsentences.ts';
 import type { InterviewLanguage } from '../language/language.ts';
-import { sentences } from '../language/sentences.ts';
-import { terms } from '../language/words.ts';
 
 export const roomRoles = ['candidate', 'interviewer'] as const;
 export type RoomRole = (typeof roomRoles)[number];
@@ -58,74 +49,7 @@ export function movesOf(room: { consented_at?: Date; refused_at?: Date; finished
   return [joinMove, ...(room.finished ? [endMove(room.finished)] : [])];
 }
 
-export type Suggestion = { kind: 'question' | 'follow_up'; body: string; question_id?: string };
-
 export const roomFull = (): Problem =>
   new Problem('CONFLICT', {
     message: `This room takes no more: it holds at most ${roomBounds.messages} messages and ${roomBounds.characters} characters. What was said is kept; end the interview.`,
   });
-
-/** How much of a question's subject somebody must say to have asked it. */
-const askedShare = 0.5;
-
-const subjectsOf = (text: string): string[] => [
-  ...new Set(
-    terms(text)
-      .filter(({ weight }) => weight === 1)
-      .map(({ stem }) => stem),
-  ),
-];
-
-/** The question that an interviewer's message asks, whatever the exact words: of those not asked yet the one that it is most like. */
-export function askedBy(questions: readonly Question[], asked: readonly string[], text: string): string | undefined {
-  const words = new Set(subjectsOf(text));
-  const shareOf = (stems: readonly string[]): number =>
-    stems.length === 0 ? 0 : stems.filter((stem) => words.has(stem)).length / stems.length;
-  const [best] = questions
-    .filter(({ question_id }) => !asked.includes(question_id))
-    .map(({ question_id, body }) => ({ id: question_id, share: shareOf(subjectsOf(body)) }))
-    .toSorted((one, other) => other.share - one.share);
-  return best && best.share >= askedShare ? best.id : undefined;
-}
-
-/**
- * What an interviewer might ask now: more about what was just said, and the next question that is still open. `asked`: the ids
- * of those that were asked; `last`: what was said last.
- */
-export function suggestionsFor(
-  questions: readonly Question[],
-  asked: readonly string[],
-  last: Pick<Said, 'role' | 'text'> | undefined,
-  language: InterviewLanguage = 'en',
-): Suggestion[] {
-  const open = questions.find(({ question_id }) => !asked.includes(question_id));
-  const follow = last?.role === 'candidate' ? followUp(last.text, language) : undefined;
-  return [
-    ...(follow === undefined ? [] : [{ kind: 'follow_up' as const, body: follow }]),
-    ...(open ? [{ kind: 'question' as const, body: open.body, question_id: open.question_id }] : []),
-  ];
-}
-
-/** Shorter than an answer that says how something was done, in words. */
-const shortWords = 15;
-const quotable = 90;
-const figure =
-  /(?:\d[\d.,]*\s?(?:%|percent|million|thousand|ms|s|seconds?|minutes?|hours?|days?|weeks?|months?|people|users|customers|€|\$|euros?|dollars?|prozent|tausend|millionen|sekunden?|minuten?|stunden?|tagen?|wochen?|monaten?|leuten?|kunden|pour cent|mille|millions?|secondes?|heures?|jours?|semaines?|mois|personnes?|clients?|por ciento|mil|millones|segundos?|minutos?|horas?|días?|semanas?|mes(?:es)?|personas?|clientes?)(?![\p{L}]))/iu;
-
-/** A question about what somebody said, quoting it; undefined where it says too little to quote. */
-export function followUp(answer: string, language: InterviewLanguage = 'en'): string | undefined {
-  const { example, measured, ownPart, skill: ofSkill, next, result, we, own } = followUps[language];
-  const words = answer.trim().split(/\s+/u).filter(Boolean);
-  if (words.length === 0) return undefined;
-  if (words.length < shortWords) return example;
-  const quoted = (body: string, quote: string): string => body.replace('{quote}', () => quote);
-  const number = figure.exec(answer)?.[0];
-  if (number !== undefined) return quoted(measured, number.trim());
-  if (we.test(answer) && !own.test(answer)) return ownPart;
-  const [skill] = skillsIn(answer);
-  if (skill !== undefined) return quoted(ofSkill, skill);
-  const telling = sentences(answer)
-    .filter((sentence) => sentence.length <= quotable)
-    .toSorted((one, other) => subjectsOf(other).length - subjectsOf(one).length)[0];
-  return telling === undefined ? result : quoted(next, telling);
-}

@@ -1,86 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { askedBy, endReasonOf, followUp, noticeOf, suggestionsFor } from '../../../models/rules/interviews/room.ts';
-import { endings, followUps, notices } from '../../../models/rules/interviews/roomsentences.ts';
+import { endReasonOf, noticeOf } from '../../../models/rules/interviews/room.ts';
+import { endings, notices } from '../../../models/rules/interviews/roomsentences.ts';
 import { interviewLanguages, languageOf } from '../../../models/rules/language/language.ts';
-
-const questions = ['How do you test a service?', 'Which database do you prefer?'].map((body, n) => ({
-  question_id: `q${n}`,
-  category: 'technical',
-  body,
-}));
-
-describe('suggestionsFor', () => {
-  it('the first suggestion is the first question', () => {
-    expect(suggestionsFor(questions, [], undefined)).toEqual([
-      { kind: 'question', body: questions[0]!.body, question_id: 'q0' },
-    ]);
-  });
-  it('a question asked in other words counts as asked, and the next one is suggested', () => {
-    const text = 'Hi! Tell me, how would you test such a service?';
-    const asked = askedBy(questions, [], text);
-    expect(asked).toBe('q0');
-    expect([askedBy(questions, ['q0'], text), askedBy(questions, [], 'Hello!')]).toEqual([undefined, undefined]);
-    expect(suggestionsFor(questions, ['q0'], { role: 'interviewer', text })).toEqual([
-      { kind: 'question', body: questions[1]!.body, question_id: 'q1' },
-    ]);
-  });
-  it('a follow-up is suggested after the candidate speaks and not after the interviewer', () => {
-    const after = (role: 'candidate' | 'interviewer', text: string) =>
-      suggestionsFor(questions, [], { role, text }).map(({ kind }) => kind);
-    expect(after('candidate', 'We used PostgreSQL.')).toEqual(['follow_up', 'question']);
-    expect(after('interviewer', 'Thanks.')).toEqual(['question']);
-  });
-});
-
-describe('followUp', () => {
-  const long = 'and that is how the whole thing went on from there until it was done in the end';
-  it.each([
-    ['It was fine.', 'Could you give a concrete example of that?'],
-    [`I cut the time by 40 % ${long}`, 'You mentioned “40 %”. How did you measure that, and what was it before?'],
-    [`We talked a lot ${long}`, 'You spoke of “we”. What was your own part in it?'],
-    [`I chose Kubernetes ${long}`, 'You mentioned Kubernetes. Why that, and what else did you consider?'],
-    [`I wrote the plan for it. Then ${long} ${long}.`, 'You said: “I wrote the plan for it.” What happened then?'],
-    [' ', undefined],
-  ])('the follow-up fits the answer %j', (answer, question) => expect(followUp(answer)).toBe(question));
-});
-
-describe('followUp in other languages', () => {
-  it.each([
-    ['de', 'Es war gut.', 'Können Sie dafür ein konkretes Beispiel nennen?'],
-    [
-      'de',
-      'Wir haben die Dauer um 40 Prozent gesenkt und danach alles noch einmal von vorn an gemessen und geprüft, bis es stimmte.',
-      'Sie nannten „40 Prozent“. Wie haben Sie das gemessen, und wie war es vorher?',
-    ],
-    [
-      'de',
-      'Wir haben lange miteinander gesprochen und dann zusammen einen Weg gefunden, der für alle gut war und gehalten hat.',
-      'Sie sprachen von „wir“. Was war Ihr eigener Anteil daran?',
-    ],
-    [
-      'fr',
-      'Nous avons parlé longtemps ensemble et puis nous avons trouvé un chemin qui était bon pour tout le monde dans le service.',
-      'Vous avez dit « nous ». Quelle a été votre propre part ?',
-    ],
-    [
-      'es',
-      'Hablé mucho con el equipo de Kubernetes y después buscamos un camino que fuera bueno para todas las personas del grupo.',
-      'Ha mencionado Kubernetes. ¿Por qué eso, y qué más consideró?',
-    ],
-  ] as const)('the follow-up in language %s fits the answer %j', (language, answer, question) =>
-    expect(followUp(answer, language)).toBe(question),
-  );
-});
 
 describe('the texts of a room', () => {
   it.each(interviewLanguages)('all texts of an interview room exist in %s and differ from each other', (language) => {
-    const { we: _we, own: _own, ...asked } = followUps[language];
     const said = [notices, endings]
       .flatMap((kind) => Object.values<Record<string, string>>(kind))
       .map((one) => one[language]!);
     expect(new Set(said).size).toBe(said.length);
     for (const text of said) expect([text, languageOf(`${text} ${notices.all[language]}`)]).toEqual([text, language]);
-    expect(languageOf(Object.values(asked).join(' '))).toBe(language);
   });
   it.each(['solo', 'copilot', 'shadow'] as const)(
     'the notice of a %s interview says that an AI takes part and what is recorded',

@@ -51,7 +51,6 @@ export const fr: Bank = {
   general: {
     introduction: all(
       'Sur quoi avez-vous travaillé ces douze derniers mois ?',
-      'Laquelle de vos tâches se rapproche le plus de ce poste ?',
       'Quel a été votre chemin jusqu’au travail que vous faites aujourd’hui ?',
       'À quoi ressemble une journée de travail ordinaire pour vous ?',
       'De quel travail tirez-vous le plus de fierté, et pourquoi ?',
@@ -63,7 +62,6 @@ export const fr: Bank = {
       ...of(
         ['junior', 'mid'],
         'Comment vous y prenez-vous quand vous devez apprendre quelque chose de nouveau pour votre travail ?',
-        'Comment vérifiez-vous votre travail avant de le remettre ?',
       ),
       ...of(
         ['senior', 'lead'],
@@ -75,11 +73,9 @@ export const fr: Bank = {
         'Expliquez avec des mots simples quelque chose de compliqué de votre travail.',
         'Comment cherchez-vous la cause d’un problème ?',
         'Quels outils utilisez-vous chaque jour, et pour quoi faire ?',
-        'Comment savez-vous qu’une tâche est vraiment terminée ?',
         'Comment tenez-vous vos connaissances à jour ?',
         'Quelles règles ou normes comptent le plus dans votre travail, et pourquoi ?',
         'Qu’est-ce qui a le plus changé dans votre métier ces dernières années ?',
-        'Que faites-vous devant quelque chose que vous n’avez jamais fait ?',
       ),
     ],
     behavioral: [
@@ -95,7 +91,6 @@ export const fr: Bank = {
       ...of(['junior'], 'Parlez-nous de quelque chose que vous avez appris d’un ou d’une collègue.'),
       ...all(
         'Parlez-nous d’un problème difficile que vous avez résolu. Comment avez-vous procédé ?',
-        'Parlez-nous d’une fois où vous avez dû expliquer quelque chose de difficile. Comment avez-vous fait ?',
         'Parlez-nous d’un désaccord dans une équipe. Comment s’est-il terminé ?',
         'Parlez-nous d’une erreur que vous avez faite. Comment avez-vous réagi ?',
         'Parlez-nous d’une remarque qui a changé votre manière de travailler.',
@@ -125,14 +120,10 @@ export const fr: Bank = {
         'Quelqu’un est en colère contre vous. Que répondez-vous ?',
         'Vous trouvez une erreur grave dans un travail déjà terminé. Que faites-vous ?',
         'Votre responsable vous demande quelque chose que vous croyez faux. Que faites-vous ?',
-        'Vous reprenez le travail de quelqu’un qui est parti. Par où commencez-vous ?',
         'On vous pose une question à laquelle vous ne savez pas répondre. Que dites-vous ?',
         'Quelqu’un dans l’équipe fait toujours la même erreur. Que faites-vous ?',
-        'On vous demande plus de travail qu’une personne ne peut en faire. Que faites-vous ?',
         'Quelqu’un dans l’équipe veut faire une tâche autrement que vous. Comment vous mettez-vous d’accord ?',
         'Votre premier jour, personne n’a le temps de tout vous montrer. Que faites-vous ?',
-        'Il manque quelque chose dont vous avez besoin pour travailler. Que faites-vous ?',
-        'Vous avez fait une promesse que vous ne pouvez pas tenir. Que faites-vous ?',
       ),
     ],
     motivation: all(
@@ -142,7 +133,6 @@ export const fr: Bank = {
       'Qu’est-ce qui fait une équipe dans laquelle vous aimez travailler ?',
       'Que voudriez-vous mieux savoir faire dans un an qu’aujourd’hui ?',
       'Quel genre de travail vous coûte le plus, et comment y arrivez-vous ?',
-      'Pourquoi avez-vous choisi votre métier ?',
       'Lesquelles de vos tâches actuelles voulez-vous garder, et lesquelles non ?',
       'Qu’attendez-vous de votre responsable ?',
       'Quelles questions avez-vous pour nous ?',
@@ -193,6 +183,4 @@ export const fr: Bank = {
       'Que voudriez-vous changer à la manière dont vous {doing} ?',
     ],
   },
-
-  usualCriteria: ['Communication', 'Résolution de problèmes', 'Connaissance du métier'],
 };

@@ -1,5 +1,5 @@
 /**
- * The sentences of questions that no language model writes, in each language a file of its own. Pure: questions.ts puts in
+ * The sentences of questions that no language model writes, in each language a file of its own. questions.ts puts in
  * `{role}`, `{skill}`, `{criterion}`, `{quote}` and `{doing}`. A skill or a criterion may be any noun phrase ("React",
  * "patience", "forklift licence"), so a sentence quotes it and says nothing of it that only some of them allow.
  */
@@ -37,6 +37,4 @@ export type Bank = {
   /** What is done in any trade, as the end of "when you …" and "how you …": what is left to ask when everything else is asked. */
   doings: readonly string[];
   aboutDoing: ByCategory<string>;
-  /** What is scored where nobody chose and no skills are named; the standard questions ask for it. */
-  usualCriteria: readonly string[];
 };

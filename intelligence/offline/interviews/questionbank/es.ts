@@ -51,7 +51,6 @@ export const es: Bank = {
   general: {
     introduction: all(
       '¿En qué ha trabajado en los últimos doce meses?',
-      '¿Cuál de sus tareas hasta ahora le ha preparado mejor para este puesto?',
       '¿Cómo llegó al trabajo que hace hoy?',
       '¿Cómo es para usted un día normal de trabajo?',
       '¿De qué trabajo siente más orgullo, y por qué?',
@@ -60,11 +59,7 @@ export const es: Bank = {
       '¿Qué más deberíamos saber de usted?',
     ),
     technical: [
-      ...of(
-        ['junior', 'mid'],
-        '¿Cómo procede cuando tiene que aprender algo nuevo para su trabajo?',
-        '¿Cómo comprueba su trabajo antes de entregarlo?',
-      ),
+      ...of(['junior', 'mid'], '¿Cómo procede cuando tiene que aprender algo nuevo para su trabajo?'),
       ...of(
         ['senior', 'lead'],
         '¿Cuál de sus decisiones en el trabajo tuvo más efecto, y cómo llegó a ella?',
@@ -75,11 +70,9 @@ export const es: Bank = {
         'Explique con palabras sencillas algo complicado de su trabajo.',
         '¿Cómo busca la causa de un problema?',
         '¿Qué herramientas utiliza cada día, y para qué?',
-        '¿Cómo sabe que una tarea está de verdad terminada?',
         '¿Cómo mantiene al día sus conocimientos?',
         '¿Qué reglas o normas importan más en su trabajo, y por qué?',
         '¿Qué es lo que más ha cambiado en su oficio en los últimos años?',
-        '¿Qué hace cuando se encuentra con algo que nunca ha hecho?',
       ),
     ],
     behavioral: [
@@ -92,7 +85,6 @@ export const es: Bank = {
       ...of(['junior'], 'Háblenos de algo que aprendió de una compañera o un compañero.'),
       ...all(
         'Háblenos de un problema difícil que resolvió. ¿Cómo lo hizo?',
-        'Háblenos de una vez en que tuvo que explicar algo difícil a alguien. ¿Cómo lo hizo?',
         'Háblenos de un desacuerdo en un equipo. ¿Cómo terminó?',
         'Háblenos de un error suyo. ¿Qué hizo después?',
         'Háblenos de un comentario que cambió su manera de trabajar.',
@@ -119,14 +111,10 @@ export const es: Bank = {
         'Alguien se enfada con usted. ¿Cómo responde?',
         'Encuentra un error grave en un trabajo ya terminado. ¿Qué hace?',
         'Su responsable pide algo que usted cree equivocado. ¿Qué hace?',
-        'Se hace cargo del trabajo de alguien que se ha ido. ¿Cómo empieza?',
         'Le preguntan algo que no sabe responder. ¿Qué dice?',
         'Alguien del equipo comete siempre el mismo error. ¿Qué hace?',
-        'Le piden más trabajo del que puede hacer una persona. ¿Qué hace?',
         'Alguien del equipo quiere hacer una tarea de otra manera que usted. ¿Cómo se ponen de acuerdo?',
         'En su primer día nadie tiene tiempo de enseñarle todo. ¿Qué hace?',
-        'Falta algo que necesita para su trabajo. ¿Qué hace?',
-        'Ha prometido algo que no puede cumplir. ¿Qué hace?',
       ),
     ],
     motivation: all(
@@ -136,7 +124,6 @@ export const es: Bank = {
       '¿Qué tiene un equipo en el que le gusta trabajar?',
       '¿Qué le gustaría hacer dentro de un año mejor que hoy?',
       '¿Qué tipo de trabajo le cuesta más, y cómo consigue hacerlo?',
-      '¿Por qué eligió su oficio?',
       '¿Cuáles de sus tareas actuales quiere conservar, y cuáles no?',
       '¿Qué espera de su responsable?',
       '¿Qué preguntas tiene para nosotros?',
@@ -187,6 +174,4 @@ export const es: Bank = {
       '¿Qué le gustaría cambiar de cómo {doing}?',
     ],
   },
-
-  usualCriteria: ['Comunicación', 'Resolución de problemas', 'Conocimiento del puesto'],
 };

@@ -2,8 +2,8 @@
  * Fills the arguments of a tool call from the customer's message. Pure: it uses the schema and the message only. An
  * ambiguous value is left out and never guessed.
  */
-import type { JsonSchema } from './tool.ts';
-import { variantsOf } from './variants.ts';
+import type { JsonSchema } from '../../../models/rules/mcp/tool.ts';
+import { variantsOf } from '../../../models/rules/mcp/variants.ts';
 
 type Property = {
   type?: unknown;

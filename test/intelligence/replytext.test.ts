@@ -3,7 +3,7 @@
  * sources.
  */
 import { describe, expect, it } from '@jest/globals';
-import { createReplyStream, linkRemoved, plainReply } from '../../../models/rules/language/replytext.ts';
+import { createReplyStream, linkRemoved, plainReply } from '../../intelligence/replytext.ts';
 
 const grounds = ['See https://bank.example/help/cards?id=7 or mail help@bank.example.', 'https://bank.example/fees'];
 

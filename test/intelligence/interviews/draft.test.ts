@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { findDate } from '../../../intelligence/offline/dates.ts';
-import { draftWords } from '../../../models/rules/interviews/draft.ts';
+import { draftWords } from '../../../intelligence/offline/interviews/draft.ts';
 
 const now = new Date('2026-11-18T10:00:00Z');
 

@@ -1,8 +1,9 @@
 /**
  * Names of skills in a text: a vocabulary of names that mean a skill wherever they stand, and whether a text names a given
- * one. Pure. A word that may as well be a department or a quality of anybody ("sales", "communication") is in no vocabulary:
+ * one. A word that may as well be a department or a quality of anybody ("sales", "communication") is in no vocabulary:
  * who means it as a skill gives it as one.
  */
+import type { QuestionsAsk } from '../../intelligence.ts';
 
 const vocabulary = `JavaScript|TypeScript|Python|Java|C++|C#|.NET|PHP|Ruby on Rails|Kotlin|Perl|MATLAB|COBOL|Haskell|Erlang|Clojure|Fortran|Objective-C|Visual Basic|VBA|PowerShell|
 HTML|CSS|Tailwind|jQuery|React Native|Redux|Vue.js|Next.js|Node.js|Express.js|NestJS|Django|FastAPI|Laravel|Symfony|Spring Boot|ASP.NET|Xamarin|Unreal Engine|WebAssembly|
@@ -71,4 +72,10 @@ export function skillsIn(text: string, limit = 30): string[] {
 export function mentions(text: string, skill: string): boolean {
   const name = skill.trim();
   return name !== '' && whole(name, cased.includes(name) ? 'u' : 'iu').test(text);
+}
+
+/** What a job asks for: the skills that were given, and those that its description names besides. */
+export function skillsOf({ skills, job_description = '' }: Pick<QuestionsAsk, 'skills' | 'job_description'>): string[] {
+  const given = new Set(skills.map((skill) => skill.trim().toLowerCase()));
+  return [...skills, ...skillsIn(job_description).filter((skill) => !given.has(skill.toLowerCase()))];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { argumentsFrom, canBeAsked } from '../../../models/rules/mcp/arguments.ts';
+import { argumentsFrom, canBeAsked } from '../../../intelligence/offline/mcp/arguments.ts';
 import { borneArguments } from '../../../intelligence/model/chat/grounds.ts';
 
 const colors = { $defs: { Color: { type: 'string', enum: ['red', 'dark blue'] } } };

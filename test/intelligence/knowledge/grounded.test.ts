@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import { holdAgainst } from '../../../intelligence/model/chat/grounded.ts';
-import { figuresIn, numbersIn } from '../../../models/rules/language/numbers.ts';
+import { figuresIn, numbersIn } from '../../../intelligence/model/numbers.ts';
 
 const cited = [
   'fees.xlsx',

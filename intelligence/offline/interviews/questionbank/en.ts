@@ -45,7 +45,6 @@ export const en: Bank = {
   general: {
     introduction: all(
       'What have you worked on in the last twelve months?',
-      'Which of your tasks so far has prepared you best for this job?',
       'How did you come to the work that you do today?',
       'What does a normal working day look like for you?',
       'Which piece of work are you most proud of, and why?',
@@ -54,11 +53,7 @@ export const en: Bank = {
       'What else should we know about you?',
     ),
     technical: [
-      ...of(
-        ['junior', 'mid'],
-        'How do you go about it when you have to learn something new for your work?',
-        'How do you check your work before you hand it over?',
-      ),
+      ...of(['junior', 'mid'], 'How do you go about it when you have to learn something new for your work?'),
       ...of(
         ['senior', 'lead'],
         'Which decision in your work had the greatest effect, and how did you come to it?',
@@ -69,11 +64,9 @@ export const en: Bank = {
         'Please explain something complicated from your work in simple words.',
         'How do you go about finding the cause of a problem?',
         'Which tools do you use every day, and what for?',
-        'How do you know that a task is really finished?',
         'How do you keep your knowledge up to date?',
         'Which rules or standards matter most in your work, and why?',
         'What has changed most in your line of work in recent years?',
-        'What do you do when you come across something that you have never done before?',
       ),
     ],
     behavioral: [
@@ -86,7 +79,6 @@ export const en: Bank = {
       ...of(['junior'], 'Tell us about something that you learned from a colleague.'),
       ...all(
         'Tell us about a difficult problem that you solved. How did you go about it?',
-        'Tell us about a time when you had to explain something difficult to somebody. How did you do it?',
         'Tell us about a disagreement in a team. How did it end?',
         'Tell us about a mistake of yours. What did you do about it?',
         'Tell us about feedback that changed how you work.',
@@ -113,14 +105,10 @@ export const en: Bank = {
         'Somebody is angry with you. How do you answer?',
         'You find a serious mistake in work that is already finished. What do you do?',
         'Your manager asks for something that you think is wrong. What do you do?',
-        'You take over work from somebody who has left. How do you begin?',
         'Somebody asks you something that you cannot answer. What do you say?',
         'A colleague makes the same mistake again and again. What do you do?',
-        'You are asked to do more than one person can do. What do you do?',
         'You and a colleague want to do the same task in different ways. How do you agree?',
         'On your first day nobody has time to show you around. What do you do?',
-        'Something that you need for your work is missing. What do you do?',
-        'You have promised something that you cannot keep. What do you do?',
       ),
     ],
     motivation: all(
@@ -130,7 +118,6 @@ export const en: Bank = {
       'What makes a team one that you like to work in?',
       'What would you like to be better at in a year than you are today?',
       'Which kind of work do you find hardest, and how do you get it done?',
-      'What made you choose your line of work?',
       'Which of your present tasks would you like to keep, and which not?',
       'What do you expect from a manager?',
       'What questions do you have for us?',
@@ -181,6 +168,4 @@ export const en: Bank = {
       'What would you like to change about how you {doing}?',
     ],
   },
-
-  usualCriteria: ['Communication', 'Problem solving', 'Role knowledge'],
 };

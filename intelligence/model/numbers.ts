@@ -1,5 +1,5 @@
 /** Normalises numbers in texts, so that different thousands and decimal separators compare as equal. Pure. */
-import { fold } from './words.ts';
+import { fold } from '../../models/rules/language/words.ts';
 
 /** Number words with accents folded. "One" is left out, because it is an article in most languages. */
 const words: Readonly<Record<number, string>> = {

@@ -3,14 +3,16 @@
  * facts.
  */
 import { describe, expect, it } from '@jest/globals';
-import { levels, questionCategories } from '../../../models/rules/interviews/questionbank/bank.ts';
-import { banks } from '../../../models/rules/interviews/questionbank/index.ts';
-import { levelOf, questionsFor, type QuestionOrder } from '../../../models/rules/interviews/questions.ts';
-import { resumePoints } from '../../../models/rules/interviews/resume.ts';
-import { skillsIn } from '../../../models/rules/interviews/skills.ts';
+import type { QuestionsAsk } from '../../../intelligence/intelligence.ts';
+import { levels, questionCategories } from '../../../intelligence/offline/interviews/questionbank/bank.ts';
+import { banks } from '../../../intelligence/offline/interviews/questionbank/index.ts';
+import { levelOf, questionsFor } from '../../../intelligence/offline/interviews/questions.ts';
+import { resumePoints } from '../../../intelligence/offline/interviews/resume.ts';
+import { skillsIn } from '../../../intelligence/offline/interviews/skills.ts';
+import { usualCriteria } from '../../../models/rules/interviews/criteria.ts';
 import { interviewLanguages, languageOf, type InterviewLanguage } from '../../../models/rules/language/language.ts';
 
-const order: QuestionOrder = {
+const order: QuestionsAsk = {
   role_title: 'Backend Engineer',
   skills: ['Go', 'PostgreSQL'],
   criteria: ['Communication'],
@@ -140,8 +142,7 @@ describe.each(interviewLanguages)('questions in %s', (language) => {
     const made = (criteria: string[]) =>
       bodies(questionsFor({ ...asked, criteria, categories: ['behavioral'] })).join('\n');
     expect(made(['Gastfreundschaft'])).toContain(quoted('Gastfreundschaft'));
-    for (const usual of banks[language].usualCriteria)
-      expect(made([...banks[language].usualCriteria])).not.toContain(usual);
+    for (const usual of usualCriteria[language]) expect(made([...usualCriteria[language]])).not.toContain(usual);
   });
 });
 
@@ -174,6 +175,15 @@ describe('questionsFor', () => {
     for (const word of ['Go', 'PostgreSQL']) expect(bodies(made).join('\n')).toContain(word);
     expect(new Set(made.map(({ category }) => category))).toEqual(new Set(['technical', 'behavioral', 'situational']));
     expect(questionsFor(order)[0]!.body).toContain('Backend Engineer');
+  });
+
+  it('skills that only the job description names are asked about, too, and each skill counts once', () => {
+    const job_description = 'You know Go, Kubernetes and Terraform.';
+    const made = bodies(questionsFor({ ...order, count: 30, job_description })).join('\n');
+    for (const skill of ['Go', 'PostgreSQL', 'Kubernetes', 'Terraform']) expect(made).toContain(`“${skill}”`);
+    expect(bodies(questionsFor({ ...order, count: 30 })).join('\n')).not.toContain('Kubernetes');
+    const named = bodies(questionsFor({ ...order, count: 30, job_description: 'You know Go.' }));
+    expect(named).toEqual(bodies(questionsFor({ ...order, count: 30 })));
   });
 
   it('no question asks about a candidate’s own team when no level is given', () => {

@@ -54,7 +54,6 @@ export const de: Bank = {
   general: {
     introduction: all(
       'Woran haben Sie in den letzten zwölf Monaten gearbeitet?',
-      'Welche Ihrer bisherigen Aufgaben hat Sie am besten auf diese Stelle vorbereitet?',
       'Wie sind Sie zu der Arbeit gekommen, die Sie heute machen?',
       'Wie sieht ein gewöhnlicher Arbeitstag bei Ihnen aus?',
       'Auf welche Arbeit sind Sie am meisten stolz, und warum?',
@@ -63,11 +62,7 @@ export const de: Bank = {
       'Was sollten wir sonst noch über Sie wissen?',
     ),
     technical: [
-      ...of(
-        ['junior', 'mid'],
-        'Wie gehen Sie vor, wenn Sie für Ihre Arbeit etwas Neues lernen müssen?',
-        'Wie prüfen Sie Ihre Arbeit, bevor Sie sie abgeben?',
-      ),
+      ...of(['junior', 'mid'], 'Wie gehen Sie vor, wenn Sie für Ihre Arbeit etwas Neues lernen müssen?'),
       ...of(
         ['senior', 'lead'],
         'Welche Entscheidung bei Ihrer Arbeit hatte die größte Wirkung, und wie kamen Sie dazu?',
@@ -78,11 +73,9 @@ export const de: Bank = {
         'Bitte erklären Sie etwas Kompliziertes aus Ihrer Arbeit in einfachen Worten.',
         'Wie gehen Sie vor, wenn Sie die Ursache eines Problems suchen?',
         'Welche Werkzeuge nutzen Sie jeden Tag, und wofür?',
-        'Woran erkennen Sie, dass eine Aufgabe wirklich fertig ist?',
         'Wie halten Sie Ihr Wissen auf dem neuesten Stand?',
         'Welche Regeln oder Normen sind bei Ihrer Arbeit am wichtigsten, und warum?',
         'Was hat sich in Ihrem Beruf in den letzten Jahren am meisten verändert?',
-        'Was tun Sie, wenn Sie auf etwas stoßen, das Sie noch nie gemacht haben?',
       ),
     ],
     behavioral: [
@@ -95,7 +88,6 @@ export const de: Bank = {
       ...of(['junior'], 'Erzählen Sie von etwas, das Sie von einer Kollegin oder einem Kollegen gelernt haben.'),
       ...all(
         'Erzählen Sie von einem schwierigen Problem, das Sie gelöst haben. Wie sind Sie vorgegangen?',
-        'Erzählen Sie, wie Sie einmal jemandem etwas Schwieriges erklären mussten. Wie haben Sie das gemacht?',
         'Erzählen Sie von einer Meinungsverschiedenheit im Team. Wie ging sie aus?',
         'Erzählen Sie von einem Fehler, der Ihnen passiert ist. Was haben Sie dann getan?',
         'Erzählen Sie von einer Rückmeldung, die Ihre Arbeitsweise verändert hat.',
@@ -122,14 +114,10 @@ export const de: Bank = {
         'Jemand ist wütend auf Sie. Wie antworten Sie?',
         'Sie finden einen schweren Fehler in einer Arbeit, die schon fertig ist. Was tun Sie?',
         'Ihre Führungskraft verlangt etwas, das Sie für falsch halten. Was tun Sie?',
-        'Sie übernehmen die Arbeit von jemandem, der gegangen ist. Wie fangen Sie an?',
         'Jemand fragt Sie etwas, das Sie nicht beantworten können. Was sagen Sie?',
         'Jemand im Team macht immer wieder denselben Fehler. Was tun Sie?',
-        'Man verlangt von Ihnen mehr, als eine Person schaffen kann. Was tun Sie?',
         'Sie und jemand aus dem Team wollen dieselbe Aufgabe verschieden angehen. Wie einigen Sie sich?',
         'An Ihrem ersten Tag hat niemand Zeit, Ihnen alles zu zeigen. Was tun Sie?',
-        'Etwas, das Sie für Ihre Arbeit brauchen, fehlt. Was tun Sie?',
-        'Sie haben etwas versprochen, das Sie nicht halten können. Was tun Sie?',
       ),
     ],
     motivation: all(
@@ -139,7 +127,6 @@ export const de: Bank = {
       'Was macht ein Team aus, in dem Sie gern arbeiten?',
       'Was möchten Sie in einem Jahr besser können als heute?',
       'Welche Art von Arbeit fällt Ihnen am schwersten, und wie schaffen Sie sie trotzdem?',
-      'Warum haben Sie sich für Ihren Beruf entschieden?',
       'Welche Ihrer jetzigen Aufgaben möchten Sie behalten, und welche nicht?',
       'Was erwarten Sie von einer Führungskraft?',
       'Welche Fragen haben Sie an uns?',
@@ -190,6 +177,4 @@ export const de: Bank = {
       'Was möchten Sie daran ändern, wie Sie {doing}?',
     ],
   },
-
-  usualCriteria: ['Kommunikation', 'Problemlösung', 'Fachwissen'],
 };
