@@ -8,7 +8,6 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { readEgressEntry } from './models/rules/base/address.ts';
 import { readAddress, readMailbox } from './models/rules/access/mailbox.ts';
-import { replySeparators } from './models/rules/events/replyaddress.ts';
 import { readSmtpUrl } from './providers/mail/rules.ts';
 import { rateLimit, rateNames, rates, rateSeconds, type RateName } from './models/rules/base/rates.ts';
 import { maxFileBytes } from './models/rules/knowledge/document.ts';
@@ -49,11 +48,15 @@ export const defaultLimits: Readonly<Record<string, number>> = {
   test_conversations_per_month: 500,
   sockets: 10_000,
   sockets_per_address: 200,
+  requests_per_site: 2,
   ...Object.fromEntries(rateNames.map((name) => [rateLimit(name), rates[name].points])),
 };
 
 /** How long a stopping process lets running work end, in seconds: less than the 30 that Kubernetes gives before it kills. */
 export const drainSeconds: number = 20;
+
+/** Beyond this many requests at a time a crawl is not faster, and the site of somebody else may be slower. */
+const mostRequestsPerSite = 16;
 
 /** `name=number`, separated by commas; of two with the same name the last one holds. */
 const limits = list.transform((entries, issues): Readonly<Record<string, number>> => {
@@ -62,8 +65,41 @@ const limits = list.transform((entries, issues): Readonly<Record<string, number>
     const [, name, number] = /^(\w+)=(\d{1,15})$/.exec(entry) ?? [];
     // An organization may be allowed no documents or pages; of everything else, none would close the system.
     const least = name !== undefined && /_(?:documents|pages)$/.test(name) ? 0 : 1;
-    if (name !== undefined && Object.hasOwn(set, name) && Number(number) >= least) set[name] = Number(number);
+    const most = name === 'requests_per_site' ? mostRequestsPerSite : Infinity;
+    const fits = Number(number) >= least && Number(number) <= most;
+    if (name !== undefined && Object.hasOwn(set, name) && fits) set[name] = Number(number);
     else issues.addIssue({ code: 'custom', message: `${entry} is not a limit and its number (docs/configuration.md)` });
+  }
+  return set;
+});
+
+/** Where other services are, unless `SERVICE_URLS` names another place. Undefined: their libraries know. */
+export const defaultServices = {
+  slack: 'https://slack.com/api/',
+  slack_consent: 'https://slack.com/oauth/v2/authorize',
+  linear: 'https://api.linear.app/graphql',
+  github: 'https://api.github.com',
+  teams_keys: 'https://login.botframework.com/v1/.well-known/openidconfiguration',
+  teams_login: 'https://login.microsoftonline.com/botframework.com/oauth2/v2.0/token',
+  recall: 'https://us-east-1.recall.ai/api/v1',
+  attendee: 'https://app.attendee.dev/api/v1',
+  s3: undefined,
+  sns: undefined,
+} as const satisfies Record<string, string | undefined>;
+type ServiceName = keyof typeof defaultServices;
+/** Those without a place of their own may be left without one. */
+type Services = {
+  [N in ServiceName]: (typeof defaultServices)[N] extends string ? string : string | undefined;
+};
+
+/** `name=address`, separated by commas; of two with the same name the last one holds. */
+const services = list.transform((entries, issues) => {
+  const set: Services = { ...defaultServices };
+  for (const entry of entries) {
+    const [, name = '', url = ''] = /^(\w+)=(https?:\/\/.+)$/.exec(entry) ?? [];
+    if (Object.hasOwn(defaultServices, name) && URL.canParse(url)) set[name as ServiceName] = url;
+    else
+      issues.addIssue({ code: 'custom', message: `${entry} is not a service and its address (docs/configuration.md)` });
   }
   return set;
 });
@@ -86,7 +122,6 @@ export const environment = z.object({
   FLEETS: list.optional(),
   WORKER_METRICS_PORT: port.optional(),
   EGRESS_ALLOW: hosts.default([]),
-  CRAWL_CONCURRENCY: positive.max(16).default(2),
   PUPPETEER_EXECUTABLE_PATH: z.string().optional(),
   CHROMIUM_SANDBOX: z.stringbool().optional(),
   TRUST_PROXY: z.stringbool().default(false),
@@ -105,7 +140,6 @@ export const environment = z.object({
   OPENAI_TIMEOUT_MS: positive.default(30_000),
   MEETING_BOT_SERVICE: z.enum(['recall', 'attendee']).default('recall'),
   RECALL_API_KEY: z.string().optional(),
-  RECALL_API_URL: z.url({ protocol: /^https?$/ }).optional(),
   RECALL_WEBHOOK_SECRET: z
     .string()
     .regex(/^whsec_[A-Za-z0-9+/_-]+=*$/, 'must begin with whsec_ and go on in Base64')
@@ -117,14 +151,10 @@ export const environment = z.object({
   EMBEDDING: z.enum(['embedded', 'off']).default('embedded'),
   EMBEDDING_FOLDER: z.string().optional(),
   EMBEDDING_NICENESS: z.coerce.number().int().min(0).max(19).default(10),
-  SLACK_API_URL: z.url().default('https://slack.com/api/'),
-  SLACK_AUTHORIZE_URL: z.url().default('https://slack.com/oauth/v2/authorize'),
   SLACK_CLIENT_ID: z.string().min(1).optional(),
   SLACK_CLIENT_SECRET: z.string().min(1).optional(),
   SLACK_SIGNING_SECRET: z.string().min(1).optional(),
-  LINEAR_API_URL: z.url().default('https://api.linear.app/graphql'),
   LINEAR_WEBHOOK_SECRET: z.string().min(1).optional(),
-  GITHUB_API_URL: z.url().default('https://api.github.com'),
   SMTP_URL: z
     .string()
     .refine((text) => readSmtpUrl(text) !== undefined, 'must be smtp://host:port or smtps://user:password@host')
@@ -137,9 +167,6 @@ export const environment = z.object({
     .string()
     .refine((text) => readAddress(`reply@${text}`) !== undefined, 'must be a domain, such as reply.example.com')
     .optional(),
-  REPLY_SEPARATOR: z.enum(replySeparators).default('+'),
-  TEAMS_OPENID_URL: z.url().default('https://login.botframework.com/v1/.well-known/openidconfiguration'),
-  TEAMS_TOKEN_URL: z.url().default('https://login.microsoftonline.com/botframework.com/oauth2/v2.0/token'),
   TEAMS_APP_ID: z.string().min(1).optional(),
   TEAMS_APP_PASSWORD: z.string().min(1).optional(),
   TEAMS_WEBHOOK_SECRET: z
@@ -147,9 +174,7 @@ export const environment = z.object({
     .regex(/^[A-Za-z0-9+/]{16,}={0,2}$/, 'must be the security token in base64, as Teams shows it')
     .optional(),
   SNS_TOPIC_ARNS: list.default([]),
-  SNS_CERT_HOSTS: hosts.default([]),
   INBOUND_BUCKETS: list.default([]),
-  S3_ENDPOINT: z.url().optional(),
   AWS_REGION: z
     .string()
     .regex(/^[a-z]{2}(?:-[a-z]+)+-\d$/, 'must be the name of a region, such as eu-central-1')
@@ -158,8 +183,52 @@ export const environment = z.object({
   AWS_SECRET_ACCESS_KEY: z.string().optional(),
   AWS_SESSION_TOKEN: z.string().optional(),
   LIMITS: limits.prefault(''),
+  SERVICE_URLS: services.prefault(''),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
+
+/** What an environment may still set of variables that there were once, and what to do instead. */
+export const removed: Readonly<Record<string, string>> = {
+  ...instead('set the limit of that name in LIMITS', [
+    'SANDBOX_DOCUMENTS',
+    'SANDBOX_PAGES',
+    'PLAN_DOCUMENTS',
+    'PLAN_PAGES',
+    'SOCKETS_PER_ADDRESS',
+    'TEST_REPLIES_PER_MINUTE',
+    'TEST_CONVERSATIONS_PER_MONTH',
+    ...rateNames.map((name) => `RATE_${rateLimit(name)}`.toUpperCase()),
+  ]),
+  ...instead('set sockets in LIMITS', ['MAX_SOCKETS']),
+  ...instead('set requests_per_site in LIMITS', ['CRAWL_CONCURRENCY']),
+  ...instead('set slack in SERVICE_URLS', ['SLACK_API_URL']),
+  ...instead('set slack_consent in SERVICE_URLS', ['SLACK_AUTHORIZE_URL']),
+  ...instead('set linear in SERVICE_URLS', ['LINEAR_API_URL']),
+  ...instead('set github in SERVICE_URLS', ['GITHUB_API_URL']),
+  ...instead('set teams_keys in SERVICE_URLS', ['TEAMS_OPENID_URL']),
+  ...instead('set teams_login in SERVICE_URLS', ['TEAMS_TOKEN_URL']),
+  ...instead('set recall or attendee in SERVICE_URLS', ['RECALL_API_URL']),
+  ...instead('set s3 in SERVICE_URLS', ['S3_ENDPOINT']),
+  ...instead('set sns in SERVICE_URLS', ['SNS_CERT_HOSTS']),
+  ...instead('remove it, what it set is fixed', [
+    'REPLY_SEPARATOR',
+    'CRAWLER_CONTACT',
+    'JWT_KEY_DAYS',
+    'MAX_UPLOAD_BYTES',
+    'DRAIN_SECONDS',
+  ]),
+};
+function instead(what: string, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, what]));
+}
+
+/** One sentence about all of them that are set; undefined where none is. */
+function removedSentence(given: Readonly<Record<string, unknown>>): string | undefined {
+  const set = Object.keys(removed).filter((name) => Object.hasOwn(given, name));
+  if (set.length === 0) return undefined;
+  const told = set.map((name) => `${name} (${removed[name]})`);
+  return `The environment sets variables that are not read any more: ${told.join(', ')}. See docs/configuration.md.`;
+}
 
 export type Config = ReturnType<typeof readConfig>;
 
@@ -199,7 +268,7 @@ export function readConfig(env: Record<string, string | undefined>) {
     workerMetricsPort: v.WORKER_METRICS_PORT,
     egressAllow: v.EGRESS_ALLOW,
     crawlerContact: v.PUBLIC_URL,
-    crawlConcurrency: v.CRAWL_CONCURRENCY,
+    crawlConcurrency: limit('requests_per_site'),
     chromiumPath: v.PUPPETEER_EXECUTABLE_PATH,
     chromiumSandbox: v.CHROMIUM_SANDBOX,
     trustProxy: v.TRUST_PROXY,
@@ -215,7 +284,7 @@ export function readConfig(env: Record<string, string | undefined>) {
     meetingBots: {
       service: v.MEETING_BOT_SERVICE,
       apiKey: v.RECALL_API_KEY,
-      apiUrl: v.RECALL_API_URL ?? botServices[v.MEETING_BOT_SERVICE],
+      apiUrl: v.SERVICE_URLS[v.MEETING_BOT_SERVICE],
       webhookSecrets: { recall: v.RECALL_WEBHOOK_SECRET, attendee: v.ATTENDEE_WEBHOOK_SECRET },
     },
     embedding: { state: v.EMBEDDING, folder: v.EMBEDDING_FOLDER, niceness: v.EMBEDDING_NICENESS },
@@ -227,29 +296,31 @@ export function readConfig(env: Record<string, string | undefined>) {
     testConversationsPerMonth: limit('test_conversations_per_month'),
     maxUploadBytes: maxFileBytes,
     slack: slackOf(v),
-    linearApiUrl: withPath(v.LINEAR_API_URL, '/graphql'),
-    githubApiUrl: v.GITHUB_API_URL.replace(/\/+$/, ''),
+    linearApiUrl: withPath(v.SERVICE_URLS.linear, '/graphql'),
+    githubApiUrl: v.SERVICE_URLS.github.replace(/\/+$/, ''),
     linearWebhookSecret: v.LINEAR_WEBHOOK_SECRET,
     mail: {
       server: v.SMTP_URL === undefined ? undefined : readSmtpUrl(v.SMTP_URL),
       from: v.MAIL_FROM === undefined ? undefined : readMailbox(v.MAIL_FROM),
       replyDomain: v.REPLY_DOMAIN?.toLowerCase(),
-      replySeparator: v.REPLY_SEPARATOR,
     },
     teams: {
-      openidUrl: v.TEAMS_OPENID_URL,
-      tokenUrl: v.TEAMS_TOKEN_URL,
+      openidUrl: v.SERVICE_URLS.teams_keys,
+      tokenUrl: v.SERVICE_URLS.teams_login,
       appId: v.TEAMS_APP_ID,
       webhookSecret: v.TEAMS_WEBHOOK_SECRET,
       app:
         v.TEAMS_APP_ID === undefined || v.TEAMS_APP_PASSWORD === undefined
           ? undefined
-          : { appId: v.TEAMS_APP_ID, password: v.TEAMS_APP_PASSWORD, tokenUrl: v.TEAMS_TOKEN_URL },
+          : { appId: v.TEAMS_APP_ID, password: v.TEAMS_APP_PASSWORD, tokenUrl: v.SERVICE_URLS.teams_login },
     },
-    sns: { topicArns: v.SNS_TOPIC_ARNS, certHosts: v.SNS_CERT_HOSTS },
+    sns: {
+      topicArns: v.SNS_TOPIC_ARNS,
+      certHosts: v.SERVICE_URLS.sns === undefined ? [] : [new URL(v.SERVICE_URLS.sns).host],
+    },
     inboundBuckets: v.INBOUND_BUCKETS,
     s3: {
-      endpoint: v.S3_ENDPOINT,
+      endpoint: v.SERVICE_URLS.s3,
       region: v.AWS_REGION,
       accessKeyId: v.AWS_ACCESS_KEY_ID,
       secretAccessKey: v.AWS_SECRET_ACCESS_KEY,
@@ -260,6 +331,7 @@ export function readConfig(env: Record<string, string | undefined>) {
     socketsPerAddress: limit('sockets_per_address'),
     drainSeconds,
     logLevel: v.LOG_LEVEL,
+    removedSentence: removedSentence(given),
   });
 }
 
@@ -267,8 +339,8 @@ export function readConfig(env: Record<string, string | undefined>) {
 function slackOf(v: z.infer<typeof environment>) {
   const { SLACK_CLIENT_ID: clientId, SLACK_CLIENT_SECRET: clientSecret } = v;
   return {
-    apiUrl: withPath(v.SLACK_API_URL, '/api/').replace(/\/?$/, '/'),
-    authorizeUrl: withPath(v.SLACK_AUTHORIZE_URL, '/oauth/v2/authorize'),
+    apiUrl: withPath(v.SERVICE_URLS.slack, '/api/').replace(/\/?$/, '/'),
+    authorizeUrl: withPath(v.SERVICE_URLS.slack_consent, '/oauth/v2/authorize'),
     app: clientId === undefined || clientSecret === undefined ? undefined : { clientId, clientSecret },
     signingSecret: v.SLACK_SIGNING_SECRET,
   };
@@ -280,12 +352,6 @@ function withPath(address: string, path: string): string {
   if (url.pathname === '/') url.pathname = path;
   return url.href;
 }
-
-/** Where the services that send bots into calls are, unless RECALL_API_URL says otherwise. */
-const botServices = {
-  recall: 'https://us-east-1.recall.ai/api/v1',
-  attendee: 'https://app.attendee.dev/api/v1',
-} as const;
 
 /** How many points each rate has, and over how many seconds. */
 function ratesOf(limit: (name: string) => number) {

@@ -56,6 +56,7 @@ export async function startApi(
     throw new ConfigError('MONGODB_URI and TEMPORAL_ADDRESS are not set; `npm start` starts both and sets them.');
   }
   const log = createLog('api', config.logLevel);
+  if (config.removedSentence !== undefined) log.warn(config.removedSentence);
   await connectMongo(config.mongodbUri, { selectionMs: serverSelectionMs });
   await prepareRates();
   const sweep = () =>

@@ -25,7 +25,7 @@ const target = { share: 1, recrawl: 5, actions: 0.1, growth: 0.05 };
 const lookEveryMs = 100;
 const marks = [100, 500, addresses];
 /** By default the crawler limits its requests to a site; the site of this benchmark needs no protection. */
-const settings = { CRAWL_CONCURRENCY: '16', LIMITS: 'sandbox_pages=100000', EGRESS_ALLOW: '127.0.0.1' };
+const settings = { LIMITS: 'requests_per_site=16,sandbox_pages=100000', EGRESS_ALLOW: '127.0.0.1' };
 const memory = watched('workers/main.ts');
 
 export async function run(): Promise<void> {

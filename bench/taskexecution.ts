@@ -32,7 +32,7 @@ export async function prepare(): Promise<ExecutionStage> {
   const [linear, github] = await Promise.all([startLinearService(), startGithubService()]);
   return {
     trackers: { linear, github },
-    settings: { LINEAR_API_URL: `${linear.url}/graphql`, GITHUB_API_URL: github.url },
+    settings: { SERVICE_URLS: `linear=${linear.url}/graphql,github=${github.url}` },
     close: async () => void (await Promise.all([linear.close(), github.close()])),
   };
 }

@@ -91,11 +91,11 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
     const said = history.filter(({ role }) => role === 'customer').toReversed();
     const language = languageOfFirst([...said, ...messages].map(({ body }) => body));
     const name = nameOf(org?.name ?? '') || from.name || domainOf(from.address);
-    const { replyDomain, replySeparator } = deps.mail;
+    const { replyDomain } = deps.mail;
     const reply: Mailbox | undefined =
       replyDomain === undefined
         ? undefined
-        : { name, address: replyAddress(tokenOf(deps.secrets, thread._id), replyDomain, replySeparator) };
+        : { name, address: replyAddress(tokenOf(deps.secrets, thread._id), replyDomain) };
     const told = messages.map(({ role, sender_name, body, sources = [] }): Told => ({
       sender: role === 'ai' ? assistantName(name, language) : (sender_name ?? name),
       body,

@@ -8,7 +8,6 @@ import type { MailRoute } from './client.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import { credentialsOf, findIntegration, type Integration } from '../../models/integrations/integration.ts';
 import { readMailbox, type Mailbox } from '../../models/rules/access/mailbox.ts';
-import type { ReplySeparator } from '../../models/rules/events/replyaddress.ts';
 import { readSmtpUrl, type SmtpServer } from './rules.ts';
 
 export type MailSettings = {
@@ -17,8 +16,6 @@ export type MailSettings = {
   from: Mailbox | undefined;
   /** The domain of reply addresses. Without it customers cannot answer by mail. */
   replyDomain: string | undefined;
-  /** The separator between `reply` and the token in a reply address. */
-  replySeparator: ReplySeparator;
   /** The daily quota of mails to people who are no members, for an organization and for an account. */
   outsidePerDay: number;
 };

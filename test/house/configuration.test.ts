@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigError, defaultLimits, environment, readConfig } from '../../config.ts';
+import { ConfigError, defaultLimits, defaultServices, environment, readConfig, removed } from '../../config.ts';
 import { rateLimit, rateNames, rates } from '../../models/rules/base/rates.ts';
 
 let folder: string;
@@ -24,7 +24,9 @@ describe('docs/configuration.md', () => {
   );
 
   const variables = documented.filter(({ name }) => /^[A-Z]/.test(name));
-  const limits = documented.filter(({ name }) => /^[a-z]/.test(name));
+  const isService = ({ name }: { name: string }) => Object.hasOwn(defaultServices, name);
+  const services = documented.filter(isService);
+  const limits = documented.filter((row) => /^[a-z]/.test(row.name) && !isService(row));
 
   it('docs/configuration.md names exactly the existing variables', () => {
     expect(variables.map(({ name }) => name).toSorted()).toEqual(Object.keys(environment.shape).toSorted());
@@ -40,6 +42,11 @@ describe('docs/configuration.md', () => {
   it('docs/configuration.md names exactly the existing limits with their defaults', () => {
     const expected = Object.entries(defaultLimits).map(([name, number]) => [name, String(number)]);
     expect(limits.map(({ name, byDefault }) => [name, byDefault]).toSorted()).toEqual(expected.toSorted());
+  });
+
+  it('docs/configuration.md names exactly the existing services, each with its default', () => {
+    const found = services.map(({ name, byDefault }) => [name, byDefault]);
+    expect(found.toSorted()).toEqual(Object.entries(defaultServices).toSorted());
   });
 
   it('docs/configuration.md says what each rate limit counts, in the words of the table of rates', () => {
@@ -76,6 +83,11 @@ describe('readConfig', () => {
     ['LIMITS', 'sign_in_per_hour=7'],
     ['LIMITS', 'sandbox_pages=-1'],
     ['LIMITS', 'constructor=1'],
+    ['LIMITS', 'requests_per_site=17'],
+    ['SERVICE_URLS', 'github'],
+    ['SERVICE_URLS', 'github=ftp://files.example'],
+    ['SERVICE_URLS', 'github=https://'],
+    ['SERVICE_URLS', 'constructor=https://files.example'],
     ['EGRESS_ALLOW', '10.0.0.0/8'],
     ['EGRESS_ALLOW', 'hooks.internal,*.internal'],
     ['EGRESS_ALLOW', 'http://hooks.internal'],
@@ -98,6 +110,40 @@ describe('readConfig', () => {
       { points: 600, seconds: 60 },
     ]);
     expect(quotas.sandbox).toEqual({ documents: 25, knowledge_pages: 0 });
+  });
+
+  it('each address is set by its name; the last one counts, and the others keep their defaults', () => {
+    const SERVICE_URLS = 'github=https://one.example, recall=https://eu.example,github=https://two.example/api/';
+    const { githubApiUrl, meetingBots, linearApiUrl, s3, sns } = readConfig({ DATA_DIR: folder, SERVICE_URLS });
+    expect([githubApiUrl, meetingBots.apiUrl, linearApiUrl]).toEqual([
+      'https://two.example/api',
+      'https://eu.example',
+      defaultServices.linear,
+    ]);
+    expect([s3.endpoint, sns.certHosts]).toEqual([undefined, []]);
+    const own = readConfig({ DATA_DIR: folder, SERVICE_URLS: 's3=http://store:9000,sns=https://topics.example:8443' });
+    expect([own.s3.endpoint, own.sns.certHosts]).toEqual(['http://store:9000', ['topics.example:8443']]);
+    const attendee = readConfig({ DATA_DIR: folder, MEETING_BOT_SERVICE: 'attendee' });
+    expect(attendee.meetingBots.apiUrl).toBe(defaultServices.attendee);
+  });
+
+  it('a removed variable that is set is named in a sentence that says what to set instead', () => {
+    const env = { DATA_DIR: folder, CRAWL_CONCURRENCY: '4', RATE_WRITES_PER_MINUTE: '9', REPLY_SEPARATOR: '' };
+    const { removedSentence, crawlConcurrency } = readConfig(env);
+    expect(removedSentence).toContain('CRAWL_CONCURRENCY (set requests_per_site in LIMITS)');
+    expect(removedSentence).toContain('RATE_WRITES_PER_MINUTE (set the limit of that name in LIMITS)');
+    expect(removedSentence).not.toContain('REPLY_SEPARATOR');
+    expect(crawlConcurrency).toBe(2);
+    expect(readConfig({ DATA_DIR: folder }).removedSentence).toBeUndefined();
+  });
+
+  it('no removed variable is read, and what replaces it exists', () => {
+    expect(Object.keys(removed).filter((name) => Object.hasOwn(environment.shape, name))).toEqual([]);
+    for (const what of Object.values(removed)) {
+      const [, named, variable] = /^set (\w+).* in (\w+)$/.exec(what) ?? [];
+      const known = variable === 'LIMITS' ? defaultLimits : defaultServices;
+      if (named !== undefined && named !== 'the') expect([named, Object.hasOwn(known, named)]).toEqual([named, true]);
+    }
   });
 
   it('an empty variable counts as unset', () => {

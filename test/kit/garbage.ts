@@ -10,8 +10,7 @@ import type { Api, Reply } from './harness.ts';
 /** The environment in which an API verifies the signatures of every inbound route. */
 export const verifyingEnv = (microsoft: BotFramework): Record<string, string> => ({
   SLACK_SIGNING_SECRET: 'slack-signing-secret',
-  TEAMS_OPENID_URL: `${microsoft.url}/openid`,
-  TEAMS_TOKEN_URL: `${microsoft.url}/token`,
+  SERVICE_URLS: `teams_keys=${microsoft.url}/openid,teams_login=${microsoft.url}/token`,
   TEAMS_APP_ID: appId,
   TEAMS_APP_PASSWORD: appPassword,
   TEAMS_WEBHOOK_SECRET: 'c2VjcmV0LW9mLXRoZS10ZWFt',

@@ -9,7 +9,7 @@ export async function outsideCalls(name: string, settings: (service: BotService)
   const env = systemEnv(name, {
     FLEETS: 'interviews',
     RECALL_API_KEY: 'key-1',
-    RECALL_API_URL: service.url,
+    SERVICE_URLS: `recall=${service.url},attendee=${service.url}`,
     ...settings(service),
   });
   const running = await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)]);

@@ -6,6 +6,7 @@ import { mkdir, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { defaultServices } from '../../config.ts';
 import type { Queue } from '../../models/rules/base/work.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -33,20 +34,10 @@ export type SystemEnv = Record<string, string> & { DATA_DIR: string };
 
 /** A closed port, so that a connection is refused at once. */
 const nowhere = 'http://127.0.0.1:1';
-/**
- * Addresses of other services for every test that sets none, so that no test reaches a real service. Every variable
- * with such an address is listed here (test/house/systems.test.ts checks this).
- */
-const servicesNowhere = {
-  SLACK_API_URL: nowhere,
-  SLACK_AUTHORIZE_URL: nowhere,
-  LINEAR_API_URL: nowhere,
-  GITHUB_API_URL: nowhere,
-  RECALL_API_URL: nowhere,
-  S3_ENDPOINT: nowhere,
-  TEAMS_OPENID_URL: nowhere,
-  TEAMS_TOKEN_URL: nowhere,
-};
+/** Addresses of other services for every test that sets none, so that no test reaches a real service. */
+const servicesNowhere = Object.keys(defaultServices).map((name) => `${name}=${nowhere}`);
+/** These addresses and those that a test sets, which win. */
+const servicesWith = (set?: string): string => [...servicesNowhere, set].filter(Boolean).join(',');
 
 /** Limits high enough for hundreds of tests within a minute from one machine. A test about a limit sets its own. */
 const testLimits = [
@@ -85,11 +76,11 @@ export function systemEnv(name: string, extra: Record<string, string> = {}): Sys
     EMBEDDING: 'off',
     TEST_WORKFLOW_BUNDLE: process.env['TEST_WORKFLOW_BUNDLE']!,
     TEST_PROGRAMS: process.env['TEST_PROGRAMS']!,
-    ...servicesNowhere,
     LINEAR_WEBHOOK_SECRET: 'linear-deployment-secret',
     LOG_LEVEL: 'info',
     ...extra,
     LIMITS: limitsWith(extra['LIMITS']),
+    SERVICE_URLS: servicesWith(extra['SERVICE_URLS']),
   };
 }
 
@@ -146,8 +137,9 @@ export async function startProcess(program: string, env: SystemEnv): Promise<Run
     env: {
       ...Object.fromEntries(passedOn.map((name) => [name, process.env[name]])),
       ...env,
-      // A test that sets one limit keeps the others, which let many tests share a system.
+      // A test that sets one limit or address keeps the others, which let many tests share a system.
       LIMITS: limitsWith(env['LIMITS']),
+      SERVICE_URLS: servicesWith(env['SERVICE_URLS']),
     },
     execArgv: ['--disable-warning=ExperimentalWarning', ...(process.env['TEST_JITTER'] ? ['--require', jitter] : [])],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

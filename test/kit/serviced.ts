@@ -92,12 +92,14 @@ export function serviced(env: (services: Services) => SystemEnv) {
 
 /** The environment variables of a system that uses these emulators. */
 export const servicesEnv = ({ slack, linear, github }: Services): Record<string, string> => ({
-  SLACK_API_URL: `${slack.url}/api/`,
-  SLACK_AUTHORIZE_URL: `${slack.url}/oauth/v2/authorize`,
   SLACK_CLIENT_ID: slackApp.clientId,
   SLACK_CLIENT_SECRET: slackApp.clientSecret,
   SLACK_SIGNING_SECRET: slackSecret,
-  LINEAR_API_URL: `${linear.url}/graphql`,
-  GITHUB_API_URL: github.url,
+  SERVICE_URLS: [
+    `slack=${slack.url}/api/`,
+    `slack_consent=${slack.url}/oauth/v2/authorize`,
+    `linear=${linear.url}/graphql`,
+    `github=${github.url}`,
+  ].join(','),
   FLEETS: 'conversations,inbound,deliveries,slowdeliveries,tasks',
 });

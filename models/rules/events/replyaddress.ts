@@ -1,5 +1,5 @@
 /**
- * Reply addresses in mails to customers: `reply+<token>@<domain>`, or with another separator. The token is lower-case
+ * Reply addresses in mails to customers: `reply+<token>@<domain>`. The token is lower-case
  * base32, because mail programs change the case of addresses, and some truncate the part before the `@` after 64
  * octets. Pure; models/events/replytoken.ts signs the tokens.
  */
@@ -8,10 +8,10 @@ import { domainOf } from '../access/mailbox.ts';
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 const localPart = 'reply';
 /**
- * Characters that may stand before the token; some mail systems and forms refuse a `+`. None of them occurs in a token.
+ * Characters that may stand before the token: some mail systems refuse a `+` and write another one. None of them occurs in
+ * a token.
  */
 export const replySeparators = ['+', '-', '_', '.', '='] as const;
-export type ReplySeparator = (typeof replySeparators)[number];
 /** With `reply+` before the token, the local part has at most 64 octets. */
 export const maxTokenLength = 58;
 
@@ -46,12 +46,11 @@ export function fromBase32(text: string): Uint8Array | undefined {
   return (held & ((1 << bits) - 1)) === 0 && bits < 5 ? bytes : undefined;
 }
 
-export const replyAddress = (token: string, domain: string, separator: ReplySeparator = '+'): string =>
-  `${localPart}${separator}${token}@${domain}`;
+export const replyAddress = (token: string, domain: string): string => `${localPart}+${token}@${domain}`;
 
 /**
  * The tokens in the envelope's recipients, in order; `domain` is the domain of reply addresses. Every separator is
- * accepted, so that addresses in sent mails stay valid when the setting changes.
+ * accepted.
  */
 export function tokensIn(recipients: readonly string[], domain: string): string[] {
   return recipients.flatMap((recipient) => {

@@ -38,9 +38,8 @@ beforeAll(async () => {
     FLEETS: 'inbound',
     REPLY_DOMAIN: replyDomain,
     SNS_TOPIC_ARNS: names.map((name) => aws.topicArn(name)).join(','),
-    SNS_CERT_HOSTS: new URL(aws.url).host,
     INBOUND_BUCKETS: 'mails',
-    S3_ENDPOINT: aws.url,
+    SERVICE_URLS: `sns=${aws.url},s3=${aws.url}`,
     ...awsEnv,
   });
   running = await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)]);

@@ -15,8 +15,7 @@ beforeAll(async () => {
   microsoft = await startBotFramework();
   const env = systemEnv('teams', {
     FLEETS: 'inbound,documents,backlog',
-    TEAMS_OPENID_URL: `${microsoft.url}/openid`,
-    TEAMS_TOKEN_URL: `${microsoft.url}/token`,
+    SERVICE_URLS: `teams_keys=${microsoft.url}/openid,teams_login=${microsoft.url}/token`,
     TEAMS_APP_ID: appId,
     TEAMS_APP_PASSWORD: appPassword,
     TEAMS_WEBHOOK_SECRET: secret,

@@ -78,7 +78,7 @@ describe('reply addresses', () => {
       const address = replyAddress(token, 'reply.example');
       expect(token.length).toBeLessThanOrEqual(maxTokenLength);
       expect(readAddress(address)).toBe(address);
-      const others = replySeparators.map((separator) => replyAddress(token, 'reply.example', separator));
+      const others = replySeparators.map((separator) => address.replace('+', separator));
       expect(new Set(others).size).toBe(replySeparators.length);
       for (const written of [address, address.toUpperCase(), ...others])
         expect(tokensIn([written], 'Reply.example').map((one) => readToken(key, one))).toEqual([id]);
