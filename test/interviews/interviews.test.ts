@@ -277,6 +277,36 @@ describe('a completed interview', () => {
     expect(status).toBe(404);
   });
 
+  it('an API key cannot give a scorecard, and none is stored: 401', async () => {
+    const { token } = await api.newKey(org);
+    const path = `/orgs/${org.orgId}/interviews/${id}`;
+    const before = (await mine.call('GET', `/${id}`)).body.data.scorecards;
+    const { status, headers } = await api.request('PUT', `${path}/scorecard`, { token, body: { criteria: {} } });
+    expect([status, headers.get('www-authenticate')]).toEqual([401, expect.stringMatching(/./)]);
+    expect((await mine.call('GET', `/${id}`)).body.data.scorecards).toEqual(before);
+  });
+
+  it('the scorecard of a member who has left the organization stays readable, with their name', async () => {
+    const leaving = await api.join(org);
+    const body = { criteria: { Depth: 6 }, notes: 'Clear about trade-offs.', recommendation: 'next_round' };
+    const path = `/orgs/${org.orgId}/interviews/${id}/scorecard`;
+    const given = await api.request('PUT', path, { token: leaving.token, body });
+    const cardIn = (cards: { user_id: string }[]) => cards.find((one) => one.user_id === leaving.userId);
+    const card = cardIn(given.body.data.scorecards);
+    expect(card).toMatchObject({ ...body, name: expect.stringMatching(/./) });
+    const tasks = `/orgs/${org.orgId}/tasks`;
+    const task = { title: 'Send the sheet', assigned_to: leaving.userId };
+    const made = await api.request('POST', tasks, { token: org.owner.token, body: task });
+    const taskPath = `${tasks}/${made.body.data.task_id}`;
+    const left = await api.request('DELETE', `/orgs/${org.orgId}/members/${leaving.userId}`, { token: leaving.token });
+    expect(left.status).toBe(200);
+    // The departure is settled when the member's task is given up.
+    const read = () => api.request('GET', taskPath, { token: org.owner.token });
+    await until(async () => (await read()).body.data.assigned_to === null, 'the task to be given up');
+    expect(cardIn((await mine.call('GET', `/${id}`)).body.data.scorecards)).toEqual(card);
+    expect((await api.request('PUT', path, { token: leaving.token, body })).status).toBe(404);
+  });
+
   it('a completed interview shows operators no personal data in its workflow', async () => {
     const description = await kit.handle(id).describe();
     const history = await kit.handle(id).fetchHistory();
