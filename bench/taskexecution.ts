@@ -18,6 +18,7 @@ import {
   type Fault,
   type Service,
 } from '../test/kit/services.ts';
+import { defined } from '../models/rules/base/defined.ts';
 
 /** `npm run bench -- tasks small` runs a tenth, as a smoke test. */
 const tasks = process.argv[3] === 'small' ? 20 : 200;
@@ -81,7 +82,7 @@ export async function measure(stage: Stage, { trackers }: ExecutionStage): Promi
   if (connected.some(({ status }) => status !== 200)) throw new Error('The trackers could not be connected.');
   const path = `/orgs/${org.orgId}/tasks`;
   const ask = (method: string, at: string, body?: unknown) =>
-    api.request(method, `${path}${at}`, { token: org.owner.token, ...(body === undefined ? {} : { body }) });
+    api.request(method, `${path}${at}`, { token: org.owner.token, ...defined({ body }) });
 
   const ids: string[] = [];
   await inLanes(Array.from({ length: tasks }), lanes, async (_, index) => {

@@ -23,6 +23,7 @@ import { createTeamsBot } from '../providers/teams/client.ts';
 import { createSites } from '../clients/crawl/site/site.ts';
 import { createSecretBox } from '../models/base/secretbox.ts';
 import type { Config } from '../config.ts';
+import { defined } from '../models/rules/base/defined.ts';
 
 /**
  * `readers`: the programs that read files and pages, if they were built; `spares`: how many file readers are kept ready. `close`
@@ -50,7 +51,7 @@ export function openClients(
   const search = withMerging(createSearch({ uri: config.searchUri, model: embedding.model }));
   const renderer = createRenderer({
     executablePath: config.chromiumPath,
-    ...(config.chromiumSandbox === undefined ? {} : { sandbox: config.chromiumSandbox }),
+    ...defined({ sandbox: config.chromiumSandbox }),
     http,
     userAgent: userAgent(config),
     onStartFailure: (error) => log.error({ err: error }, 'the browser for pages that need JavaScript did not start'),

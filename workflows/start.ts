@@ -20,6 +20,7 @@ import { searchAttributes } from './attributes.ts';
 import type { Work } from '../models/rules/base/work.ts';
 import { readRefusal, type Transition } from './base/refusal.ts';
 import type * as workflows from './index.ts';
+import { defined } from '../models/rules/base/defined.ts';
 
 const startDeadlineMs = 1_000;
 /** A worker answers in some 50 ms; one that is busy or being replaced answers within seconds. */
@@ -120,7 +121,7 @@ export async function startUnsettled(
     ],
     // A thousand files of one organization must not delay the single file of another.
     priority: { fairnessKey: record.org_id },
-    ...(intent.task_timeout_ms === undefined ? {} : { workflowTaskTimeout: intent.task_timeout_ms }),
+    ...defined({ workflowTaskTimeout: intent.task_timeout_ms }),
   };
   const { signal } = intent;
   const temporal = ctx.near ?? ctx.temporal;

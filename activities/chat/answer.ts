@@ -40,6 +40,7 @@ import {
   type EscalationReason,
 } from '../../models/rules/chat/conversation.ts';
 import { mailReplyWork } from '../../models/rules/chat/work.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 export type AnsweringDeps = {
   search: Search;
@@ -196,9 +197,8 @@ export function createAnswering({
       answers: message._id,
       sources,
       has_context,
-      ...(confidence === undefined ? {} : { confidence }),
-      ...(offers === undefined ? {} : { offers }),
-      record: { ...record, ...(escalate === undefined ? {} : { escalate }) },
+      ...defined({ confidence, offers }),
+      record: { ...record, ...defined({ escalate }) },
       // Who wrote a mail is answered by mail.
       ...(message.mail ? { unmailed: true, pending: [intentFor(mailReplyWork(orgId, convId), now)] } : {}),
     });
@@ -225,7 +225,7 @@ export function createAnswering({
       body,
       sources,
       has_context,
-      ...(confidence === undefined ? {} : { confidence }),
+      ...defined({ confidence }),
       ...(offers === undefined ? {} : { offers: offers.map(shownOffer) }),
       timestamp: at.toISOString(),
     };

@@ -26,6 +26,7 @@ import { identityOf } from '../../models/rules/mcp/policy.ts';
 import type { ToolResult } from '../../models/rules/mcp/result.ts';
 import { maxCallsPerTurn, servesMode, usableTools } from '../../models/rules/mcp/tool.ts';
 import { toolCallWork } from '../../models/rules/mcp/work.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 /** Starts the workflows of a saved record at once; the sweeper starts what could not be started. */
 export type StartSaved = <T extends Launchable>(
@@ -109,7 +110,7 @@ export function createToolUse({
         customer_id,
         message_id: message._id,
         ordinal,
-        ...(message.session_id === undefined ? {} : { session_id: message.session_id }),
+        ...defined({ session_id: message.session_id }),
         tool_name,
         risk_tier,
         auth_scope,

@@ -28,6 +28,7 @@ import {
   type SeriesCounts,
 } from '../../models/rules/crawl/frontier.ts';
 import { inScope, isFileUrl, pageKey } from '../../models/rules/crawl/url.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 /**
  * The result of a batch. `more`: call again, after `waitMs` if the site asks for a pause. `waiting`: the site cannot be
@@ -196,7 +197,7 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
   /** Stores the pages of a round, then settles its URLs. `full`: why no further page can be stored. */
   async function storeRound({ crawl }: Batch, round: Round): Promise<{ tally: Tally; full?: string }> {
     const { settled, full } = await store.save(crawl, round);
-    return { tally: await settleFrontier(crawl._id, settled), ...(full === undefined ? {} : { full }) };
+    return { tally: await settleFrontier(crawl._id, settled), ...defined({ full }) };
   }
 
   /**

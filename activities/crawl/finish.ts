@@ -20,6 +20,7 @@ import {
 } from '../../models/crawl/pageset.ts';
 import { isWholeSet, missingPages, replacedPages } from '../../models/rules/crawl/fetchoutcome.ts';
 import { pageKey } from '../../models/rules/crawl/url.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 type Deps = { search: Search; embedding: Pick<Embedding, 'model'>; clock: () => Date };
 type End = { status: Ending; why: string | undefined };
@@ -94,7 +95,7 @@ export function createCrawlFinish({ search, embedding, clock }: Deps) {
     await removeStale(crawl);
     await releasePages(org_id, mode, _id);
     if (embedding.model !== undefined) await wakeEmbedding(crawl, clock());
-    await endCrawl(org_id, _id, { status, ...(why === undefined ? {} : { error: why }) }, clock());
+    await endCrawl(org_id, _id, { status, ...defined({ error: why }) }, clock());
     // Dropped after the record is ended, because the outcome depends on the frontier, and this step may be repeated.
     await dropFrontier(_id);
     return { status, why };

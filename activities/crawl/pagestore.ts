@@ -15,6 +15,7 @@ import type { Page } from '../../models/knowledge/page.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { reasonRow } from '../../models/rules/crawl/crawlreason.ts';
 import { checkQuota, quotaEnvironment, type Quotas } from '../../models/rules/knowledge/quota.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 export type { FreshPage, RoundRead } from './sortround.ts';
 
@@ -110,7 +111,7 @@ export function createPageStore({ search, embedding, quotas, clock }: Deps) {
         stand.map(({ _id }) => _id),
       );
     }
-    return { settled, ...(full === undefined ? {} : { full }) };
+    return { settled, ...defined({ full }) };
   }
 
   return {

@@ -33,6 +33,7 @@ import {
 } from '../../models/rules/events/delivery.ts';
 import { noticesWork } from '../../models/rules/chat/work.ts';
 import { isHopeless, nextWaitMs } from '../../models/rules/events/schedule.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 export type AttemptDeps = SenderDeps &
   Starter & {
@@ -173,8 +174,8 @@ function attemptOf(at: Date, duration: number, { status_code, response_head }: O
   const head = cut(response_head);
   return {
     at,
-    ...(status_code === undefined ? {} : { status_code }),
+    ...defined({ status_code }),
     duration_ms: duration,
-    ...(head === undefined ? {} : { response_head: head }),
+    ...defined({ response_head: head }),
   };
 }

@@ -23,6 +23,7 @@ import { destinationId, findDestinations } from '../../models/events/destination
 import { findSupportConfig } from '../../models/integrations/supportconfig.ts';
 import { outstanding, type DeliveryKind } from '../../models/rules/events/delivery.ts';
 import { retryWaits } from '../../models/rules/events/schedule.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 /** What operators see of a line that waits. `attempts`: how many are made at most; `status`: what the receiver answered last. */
 export type Shown = {
@@ -123,7 +124,7 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
         leave();
       }
     }
-    return { kind: 'done', ...(failed === undefined ? {} : { failed }) };
+    return { kind: 'done', ...defined({ failed }) };
   }
 
   return {
@@ -174,7 +175,7 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
         const left = [...others].map((line) => ({ line, left: { kind: 'more' as const, slow: slowLine(line) } }));
         return {
           lines: [...left, ...done.filter(isLeft)],
-          ...(failed === undefined ? {} : { failed }),
+          ...defined({ failed }),
         };
       });
     },
@@ -217,7 +218,7 @@ function waiting(delivery: Delivery, waitMs: number, slow: boolean, status: numb
     attempt: tries,
     attempts: retryWaits.length,
     nextAt,
-    ...(status === undefined ? {} : { status }),
+    ...defined({ status }),
   };
   return { kind: 'waiting', waitMs, slow, shown };
 }

@@ -42,6 +42,7 @@ import {
 } from '../../models/rules/events/mailout.ts';
 import { replyAddress } from '../../models/rules/events/replyaddress.ts';
 import { languageOfFirst } from '../../models/rules/language/language.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 export type MailReplyDeps = MailDeps &
   Starter & {
@@ -101,7 +102,7 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
       body,
       sources: sources.map((source) => ({
         name: source.name,
-        ...(source.url === undefined ? {} : { url: source.url }),
+        ...defined({ url: source.url }),
       })),
     }));
     const automatic = messages.every(({ role }) => role === 'ai');
@@ -121,7 +122,7 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
         text: mailText(told, name, language, reply !== undefined),
         date: clock().toISOString(),
         message_id: id,
-        ...(answered === undefined ? {} : { in_reply_to: answered }),
+        ...defined({ in_reply_to: answered }),
         references: referencesOf(thread.mail_ids),
         headers: automaticHeaders(convId, automatic),
       },

@@ -37,6 +37,7 @@ import { effectiveAuthority } from '../../models/rules/knowledge/authority.ts';
 import { processDocumentWork } from '../../models/rules/knowledge/work.ts';
 import { checkQuota, type Quotas } from '../../models/rules/knowledge/quota.ts';
 import { batchOf } from '../../models/rules/knowledge/reconcile.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 export type LiveCopyDeps = {
   search: Search;
@@ -70,7 +71,7 @@ export function createLiveCopyActivities({ search, embedding, quotas, start, clo
     }
     const now = clock();
     const intent = intentFor(processDocumentWork(org_id, _id, 1), now);
-    const tags = { segments, ...(authority === undefined ? {} : { authority }) };
+    const tags = { segments, ...defined({ authority }) };
     const file = { filename, file_type, mime_type, file_size, sha256 };
     const counts = { generation: 1, chunk_count: 0, tags_version: 0, created_at: now, updated_at: now };
     const record = { _id, org_id, mode: 'live', status: 'uploaded', uploaded_by: by } as const;

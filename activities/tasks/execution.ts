@@ -33,6 +33,7 @@ import {
   type StepIntegration,
 } from '../../models/rules/tasks/execution.ts';
 import type { Starter } from '../../providers/base/handled.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 export type ExecutionDeps = SenderDeps & Starter & { random?: () => number };
 export type ExecutionRef = { orgId: string; taskId: string; executionId: string };
@@ -48,7 +49,7 @@ const executionEventType = 'task.executed';
 /** What a tracker made, which has an id and an address, stands for the task from now on. */
 const succeeded = (provider: StepIntegration, { result: { id, url } = {} }: Sent): StepEnd => ({
   status: 'succeeded',
-  ...(url === undefined ? {} : { url }),
+  ...defined({ url }),
   ...(id === undefined || url === undefined ? {} : { link: { provider, id, url } }),
 });
 

@@ -12,6 +12,7 @@ import { isFinal } from '../../models/rules/tasks/execution.ts';
 import type { Carry, IssueDeps } from '../../providers/base/issue.ts';
 import { carryToGithub } from '../../providers/github/task.ts';
 import { carryToLinear } from '../../providers/linear/task.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 export type IssuesRef = { orgId: string; taskId: string };
 /** `again`: an issue could not be changed now. `error`: at which service; what it said stands in the log of the worker. */
@@ -44,7 +45,7 @@ export function createIssueActivities(deps: IssueDeps) {
           'issue not changed',
         );
         const again = left.again || !isFinal(refusal);
-        left = { again, error: link.provider, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+        left = { again, error: link.provider, ...defined({ retryAfterMs }) };
       }
     }
     return left;

@@ -3,6 +3,7 @@ import { findUser } from '../../models/access/user.ts';
 import type { Task } from '../../models/tasks/task.ts';
 import { readAddress } from '../../models/rules/access/mailbox.ts';
 import type { TaskTold } from '../../models/rules/tasks/tasktext.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 /** With the address of whoever is to do it. */
 export async function toldOf(task: Task): Promise<{ told: TaskTold; email: string | undefined }> {
@@ -12,9 +13,7 @@ export async function toldOf(task: Task): Promise<{ told: TaskTold; email: strin
     task_id: task._id,
     title,
     priority,
-    ...(description === undefined ? {} : { description }),
-    ...(due_date === undefined ? {} : { due_date }),
-    ...(source_quote === undefined ? {} : { source_quote }),
+    ...defined({ description, due_date, source_quote }),
     ...(user ? { assignee: user.name } : {}),
   };
   return { told, email: readAddress(assignee_email ?? user?.email) };

@@ -24,6 +24,7 @@ import {
 } from '../../models/rules/knowledge/retrieval.ts';
 import { askedSegments } from '../../models/rules/knowledge/segments.ts';
 import { findSupportConfig, recentSupportConfig } from '../../models/integrations/supportconfig.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 export type Question = {
   orgId: string;
@@ -235,7 +236,7 @@ export function sourcesOf(hits: readonly Judged[], used: readonly string[]): Ans
     if (!used.includes(passage.id)) continue;
     const score = Math.max(Math.round(relevance * 1000) / 1000, sources.get(passage.source_id)?.score ?? 0);
     const { type, source_id: id, name, url } = passage;
-    sources.set(id, { type, id, name, ...(url === undefined ? {} : { url }), score });
+    sources.set(id, { type, id, name, ...defined({ url }), score });
   }
   return [...sources.values()].sort((a, b) => b.score - a.score);
 }

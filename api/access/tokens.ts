@@ -24,6 +24,7 @@ import {
   removeSigningKeysBefore,
   type SigningKey,
 } from '../../models/access/signingkey.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 const tokenDays = 7;
 /**
@@ -148,7 +149,7 @@ export function createTokens(deps: TokenDeps): Tokens {
         sid: sessionId,
         mode,
         verified,
-        ...(productType === undefined ? {} : { productType }),
+        ...defined({ productType }),
       };
       return sign(claims, customerId, audiences.session, { issued, expires: seconds(expiresAt) });
     },

@@ -21,6 +21,7 @@ import { storeMessage, type ConversationRef, type Said } from '../../models/chat
 import { intentFor, settleIntent } from '../../models/base/pending.ts';
 import { conversationWork } from '../../models/rules/chat/work.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 /**
  * The customer's conversation with this id. @throws Problem NOT_FOUND, also when the conversation is another customer's
@@ -143,7 +144,7 @@ export async function endConversation(
   const intent = intentFor(conversationWork(orgId, convId), ctx.clock());
   const ended = await actOn(orgId, convId, 'end', {
     now: ctx.clock(),
-    ...(csat === undefined ? {} : { csat }),
+    ...defined({ csat }),
     intents: [intent],
   });
   await startSaved(ctx, ConversationModel, ended, [intent, ...eventIntents(ended)]);

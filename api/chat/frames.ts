@@ -12,6 +12,7 @@ import type { Limiter } from '../http/limits.ts';
 import { refineConversation } from '../../models/chat/conversation.ts';
 import { contextProblem } from '../../models/rules/access/session.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 type FrameOf<T extends ClientFrame['type']> = Extract<ClientFrame, { type: T }>;
 
@@ -63,7 +64,7 @@ export function createFrameTaker(ctx: Context, limit: Limiter) {
           pendingId,
           questionId,
           action,
-          ...(content === undefined ? {} : { content }),
+          ...defined({ content }),
         });
       }
       case 'ping':

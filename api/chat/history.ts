@@ -4,6 +4,7 @@ import type { Conversation } from '../../models/chat/conversation.ts';
 import { listMessages, type Message } from '../../models/chat/message.ts';
 import { shownOffer } from '../../models/rules/knowledge/offers.ts';
 import { Problem, type Detail } from '../../models/rules/base/errors.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 /** Messages in order of time. `cursor`: for the page before; null on the first page of the conversation. */
 export type HistoryPage = { found: Message[]; cursor: string | null };
@@ -45,12 +46,9 @@ export function viewMessage(message: Message) {
     role: message.role,
     body: message.body,
     timestamp: message.at.toISOString(),
-    ...(client_message_id === undefined ? {} : { client_message_id }),
-    ...(sources === undefined ? {} : { sources }),
-    ...(has_context === undefined ? {} : { has_context }),
-    ...(confidence === undefined ? {} : { confidence }),
+    ...defined({ client_message_id, sources, has_context, confidence }),
     ...(offers === undefined ? {} : { offers: offers.map(shownOffer) }),
-    ...(sender_name === undefined ? {} : { sender_name }),
+    ...defined({ sender_name }),
   };
 }
 

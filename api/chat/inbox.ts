@@ -22,6 +22,7 @@ import { conversationWork } from '../../models/rules/chat/work.ts';
 import { escalationReasons, type Act } from '../../models/rules/chat/conversation.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { findUser } from '../../models/access/user.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 type Caller = Pick<TenantPrincipal, 'orgId' | 'modes' | 'kind' | 'actor'>;
 
@@ -133,8 +134,7 @@ export function viewConversation(conversation: Conversation, customer: Readonly<
     preview: conversation.customer_preview ?? '',
     customer: {
       customer_id: conversation.customer_id,
-      ...(name === undefined ? {} : { name }),
-      ...(email === undefined ? {} : { email }),
+      ...defined({ name, email }),
       verified,
     },
     last_message_at: conversation.last_message_at?.toISOString() ?? null,

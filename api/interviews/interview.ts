@@ -40,6 +40,7 @@ import {
   type Done,
   type InterviewCommand,
 } from '../../workflows/interviews/interview.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 export const noInterview = (): Problem => new Problem('NOT_FOUND', { message: 'There is no such interview.' });
 
@@ -81,7 +82,7 @@ export async function commandInterview(
   operation: InterviewCommand,
   { orgId, interviewId, actor, cause, commandId, prepare }: Command,
 ): Promise<Moved> {
-  const order = { actor, ...(cause === undefined ? {} : { cause }) };
+  const order = { actor, ...defined({ cause }) };
   const options = {
     id: `${operation}:${commandId ?? randomUUID()}`,
     args: [order] as [typeof order],
@@ -214,7 +215,7 @@ export async function configured(
   const [link, time] = [given.meeting_url ?? undefined, given.scheduled_at ?? undefined];
   const url = link === undefined ? before?.meeting_url : readMeetingUrl(link, 'meeting_url');
   const at = time === undefined ? before?.scheduled_at : readSchedule(time, ctx.clock());
-  return { ...rest, ...(url === undefined ? {} : { meeting_url: url }), ...(at ? { scheduled_at: at } : {}) };
+  return { ...rest, ...defined({ meeting_url: url }), ...(at ? { scheduled_at: at } : {}) };
 }
 
 /** The given questions. Without any, new ones when something changed that questions depend on, else the old ones. */
@@ -283,7 +284,7 @@ export function viewItem(record: Interview) {
       name: candidate.name ?? null,
       email: candidate.email ?? null,
       resume_parsed: candidate.resume_parsed,
-      ...(candidate.resume_error === undefined ? {} : { resume_error: candidate.resume_error }),
+      ...defined({ resume_error: candidate.resume_error }),
     },
     scheduled_at: record.scheduled_at ? iso(record.scheduled_at) : null,
     // Scores are stored before the interview is completed, but shown only then.

@@ -35,6 +35,7 @@ import {
 } from '../../models/rules/interviews/room.ts';
 import type { Said } from '../../models/rules/interviews/transcript.ts';
 import { interviewWork } from '../../models/rules/interviews/work.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 export const roomOver = (): Problem =>
   new Problem('UNAUTHENTICATED', { message: 'This link is not valid, or the interview is over.' });
@@ -203,7 +204,7 @@ async function showStored(ctx: Context, room: Room, messageId: string, clientMes
     role,
     body: text,
     timestamp: at.toISOString(),
-    ...(question_id === undefined ? {} : { question_id }),
+    ...defined({ question_id }),
   };
   const ack = clientMessageId === undefined ? [] : [ackOf(messageId, clientMessageId, role as RoomRole)];
   await roomWriter(room, ctx.clock).appendAll([...ack, { type: 'message', body, key }]);

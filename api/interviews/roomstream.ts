@@ -15,6 +15,7 @@ import { readLast } from '../../models/interviews/transcript.ts';
 import { lastSeq } from '../../models/live/frame.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { noticeOf, type RoomRole } from '../../models/rules/interviews/room.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 /** The most sockets (tabs of all participants) in one room. Counted per process. */
 const socketsPerRoom = 20;
@@ -57,7 +58,7 @@ export function createRoomStreams(ctx: Context, metrics: SocketMetrics): StreamK
       role: by,
       body: text,
       timestamp: at.toISOString(),
-      ...(question_id === undefined ? {} : { question_id }),
+      ...defined({ question_id }),
     }));
     socket.tell('history', { messages });
     const question = room.consented_at ? questionFrame(room) : undefined;

@@ -9,6 +9,7 @@ import type { Follower } from './tail.ts';
 import type { SocketMetrics } from '../http/metrics.ts';
 import type { Frame } from '../../models/live/frame.ts';
 import { errorTable, type Problem } from '../../models/rules/base/errors.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 /** The largest frame a client may send, in bytes. */
 export const maxFrameBytes = 64 * 1024;
@@ -111,7 +112,7 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
     this.tell('error', {
       code: problem.code,
       message: problem.message,
-      ...(clientMessageId === undefined ? {} : { client_message_id: clientMessageId }),
+      ...defined({ client_message_id: clientMessageId }),
       ...(retryAfter > 0 ? { retry_after: retryAfter } : {}),
     });
   }

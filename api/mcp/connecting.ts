@@ -29,6 +29,7 @@ import { keyStatus } from '../../models/rules/access/keys.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { failureReasons, type FailureReason } from '../../models/rules/mcp/failure.ts';
 import { beginToolGrantWork, finishToolGrantWork } from '../../models/rules/mcp/work.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 type Body = z.infer<typeof contract.serverBody>;
 type Who = Pick<TenantPrincipal, 'actor' | 'mode'>;
@@ -81,8 +82,7 @@ async function prepareSignIn(
       connection,
       endpoint_url,
       auth_type,
-      ...(oauth === undefined ? {} : { oauth }),
-      ...(scopes_wanted === undefined ? {} : { scopes_wanted }),
+      ...defined({ oauth, scopes_wanted }),
     },
     state,
     actor,
@@ -144,7 +144,7 @@ export async function finishSignIn(
     await dropGrant(orgId, grantId);
     return { outcome: 'no_longer_allowed' };
   }
-  await sealGrant(grantId, { ...content, code, ...(iss === undefined ? {} : { iss }) }, ctx.secrets);
+  await sealGrant(grantId, { ...content, code, ...defined({ iss }) }, ctx.secrets);
   try {
     const asked = await ask(ctx, finishToolGrantWork(orgId, grantId), orgId);
     if (asked.kind === 'failed') return { outcome: asked.reason };

@@ -6,6 +6,7 @@ import * as contract from './contract/mcpserver.ts';
 import { toProblem } from '../http/errors.ts';
 import { answerQuestion, findKnowledge } from '../../agent/knowledge/answer.ts';
 import { passagesOf } from '../../models/rules/knowledge/retrieval.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 /** Serves requests whose `authInfo.extra.principal` is the authenticated key. */
 export const createKnowledgeServer = (ctx: Context, version: string): McpHttpHandler =>
@@ -65,7 +66,7 @@ function serverFor(ctx: Context, { orgId, orgName, mode }: SelfPrincipal, versio
         const passages = passagesOf(retrieval)
           .slice(0, limit)
           .map(({ passage: { type, source_id, name, url, heading, text }, relevance }) => ({
-            source: { type, id: source_id, name, ...(url === undefined ? {} : { url }) },
+            source: { type, id: source_id, name, ...defined({ url }) },
             heading,
             text,
             score: Math.round(relevance * 1000) / 1000,

@@ -21,6 +21,7 @@ import {
 } from '../../models/rules/mcp/tool.ts';
 import { canonicalJson } from '../../models/rules/mcp/canonical.ts';
 import { listedOf } from '../../models/rules/mcp/discovery.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 type Body = z.infer<typeof contract.serverBody>;
 type GivenTool = NonNullable<Body['approved_tools']>[number];
@@ -48,11 +49,9 @@ export async function patched(ctx: Context, orgId: string, before: ToolServer | 
   const tools = body.approved_tools ? await approvedTools(changed, before, body.approved_tools) : changed.tools;
   const server: ToolServer = {
     ...changed,
-    ...(body.server_label === undefined ? {} : { server_label: body.server_label }),
-    ...(body.enabled === undefined ? {} : { enabled: body.enabled }),
-    ...(body.rate_limit_per_min === undefined ? {} : { rate_limit_per_min: body.rate_limit_per_min }),
+    ...defined({ server_label: body.server_label, enabled: body.enabled, rate_limit_per_min: body.rate_limit_per_min }),
     ...(body.protocol_version ? { protocol_version: body.protocol_version } : {}),
-    ...(body.environment === undefined ? {} : { environment: body.environment }),
+    ...defined({ environment: body.environment }),
     tools,
     updated_at: now,
   };
@@ -136,10 +135,7 @@ type GivenOAuth = { [F in keyof OAuthSettings]?: OAuthSettings[F] | undefined };
 function settled({ grant_type, token_url, client_id, client_secret, scopes }: GivenOAuth): OAuthSettings {
   return {
     grant_type: grant_type ?? (client_secret === undefined ? 'authorization_code' : 'client_credentials'),
-    ...(token_url === undefined ? {} : { token_url }),
-    ...(client_id === undefined ? {} : { client_id }),
-    ...(client_secret === undefined ? {} : { client_secret }),
-    ...(scopes === undefined ? {} : { scopes }),
+    ...defined({ token_url, client_id, client_secret, scopes }),
   };
 }
 
@@ -190,14 +186,14 @@ async function approvedTools(server: ToolServer, before: ToolServer | null, give
       tool_name,
       description: listed.description,
       input_schema: listed.input_schema,
-      ...(output_schema === undefined ? {} : { output_schema }),
+      ...defined({ output_schema }),
       kind: one.kind ?? 'action',
       risk_tier: tier ?? 'human_only',
       auth_scope: one.auth_scope ?? 'verified_customer',
       enabled: one.enabled ?? true,
       timeout_ms: one.timeout_ms ?? timeoutBounds.default,
       allowed_channels: one.allowed_channels ?? ['chat'],
-      ...(one.rate_limit_per_min === undefined ? {} : { rate_limit_per_min: one.rate_limit_per_min }),
+      ...defined({ rate_limit_per_min: one.rate_limit_per_min }),
       pin: pinOf(listed),
       ...(one.suspended ? { suspended: true } : {}),
       ...examine(listed),
@@ -241,7 +237,7 @@ export function viewServer(server: ToolServer) {
     signed_in: server.oauth_state !== undefined,
     oauth: oauth === undefined ? null : shownOauth,
     protocol_version: protocol_version ?? null,
-    ...(server.environment === undefined ? {} : { environment: server.environment }),
+    ...defined({ environment: server.environment }),
     enabled: server.enabled,
     rate_limit_per_min: server.rate_limit_per_min,
     // The contract's schema drops the pin of each tool.

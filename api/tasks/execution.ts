@@ -7,6 +7,7 @@ import { beginExecution } from '../../models/tasks/execution.ts';
 import { findTask, type Task } from '../../models/tasks/task.ts';
 import { stepIntegrations, type Executable } from '../../models/rules/tasks/execution.ts';
 import { taskExecutionWork } from '../../models/rules/tasks/work.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 /** The data that decides which steps an execution of the task has. */
 export async function executableOf(task: Task): Promise<Executable> {
@@ -55,8 +56,7 @@ export const viewResult = ({ _id, execution_status, steps = [], executed_at }: T
     integration,
     status,
     attempts,
-    ...(url === undefined ? {} : { url }),
-    ...(error === undefined ? {} : { error }),
+    ...defined({ url, error }),
     ...(delivered_at === undefined ? {} : { delivered_at: delivered_at.toISOString() }),
   })),
   executed_at: executed_at?.toISOString() ?? null,

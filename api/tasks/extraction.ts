@@ -19,6 +19,7 @@ import { TaskModel, type Cause, type Changed } from '../../models/tasks/task.ts'
 import { Problem } from '../../models/rules/base/errors.ts';
 import { sentences } from '../../models/rules/language/sentences.ts';
 import type { FoundTask, PossibleTask } from '../../models/rules/interviews/found.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 /** The organization, if the user is a member. @throws Problem NOT_FOUND */
 export async function organizationOf(userId: string, orgId: string): Promise<Organization> {
@@ -94,8 +95,7 @@ async function store(tasks: readonly FoundTask[], { meeting, org, said }: From, 
         source_key: sourceKey(meeting._id, org._id, place, nth),
         email_execution_enabled: false,
         created_by: meeting.org_id,
-        ...(context === undefined ? {} : { description: context }),
-        ...(due === undefined ? {} : { due_date: due }),
+        ...defined({ description: context, due_date: due }),
         ...(assignee === undefined
           ? {}
           : 'userId' in assignee

@@ -8,6 +8,7 @@ import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
 import { isEgressAllowed, isPublicHost, portOf } from '../../models/rules/base/address.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 /** Resolves a name to all of its addresses: `dns.lookup` with `all`. */
 export type Lookup = (
@@ -74,7 +75,7 @@ export function createConnector({ egressAllow, lookup, timeoutMs, ca }: ConnectO
       timeout: timeoutMs,
       autoSelectFamily: true,
       lookup: checkedLookup(lookup, accept),
-      ...(ca === undefined ? {} : { ca }),
+      ...defined({ ca }),
     });
   const connectPublic = connectorFor(isPublicAddress);
   const connectAllowed = connectorFor((address) => isIP(address) !== 0);

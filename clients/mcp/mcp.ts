@@ -26,6 +26,7 @@ import { HttpError } from '../../models/rules/base/http.ts';
 import { failureReasons, type FailureReason } from '../../models/rules/mcp/failure.ts';
 import type { ContentBlock, Progress } from '../../models/rules/mcp/result.ts';
 import type { JsonSchema, ListedTool } from '../../models/rules/mcp/tool.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 /** The credential for calls. `onForbidden` is called when a reply says that permissions are missing. */
 export type Credential = AuthProvider & { onForbidden?(reply: Response): Promise<void> };
@@ -140,7 +141,7 @@ export function createMcp({
         if (reply.status === 403) await auth?.onForbidden?.(reply);
         return reply;
       },
-      ...(auth === undefined ? {} : { authProvider: auth }),
+      ...defined({ authProvider: auth }),
       onInsufficientScope: 'throw',
       reconnectionOptions: {
         initialReconnectionDelay: 1_000,
@@ -222,7 +223,7 @@ export function createMcp({
       const asked = {
         name,
         arguments: given,
-        ...(meta === undefined ? {} : { _meta: meta }),
+        ...defined({ _meta: meta }),
         ...(answers === undefined ? {} : { inputResponses: answers.responses }),
         ...(answers?.state === undefined ? {} : { requestState: answers.state }),
       };
@@ -242,12 +243,12 @@ export function createMcp({
         if (isInputRequiredResult(answer))
           return {
             requests: answer.inputRequests ?? {},
-            ...(answer.requestState === undefined ? {} : { state: answer.requestState }),
+            ...defined({ state: answer.requestState }),
           };
         if (answer.isError !== true) checkStructured(definition, answer.structuredContent);
         return {
           content: contentOf(answer),
-          ...(answer.structuredContent === undefined ? {} : { structured: answer.structuredContent }),
+          ...defined({ structured: answer.structuredContent }),
           isError: answer.isError === true,
         };
       } catch (error) {
@@ -296,7 +297,7 @@ const toolOf = ({ name, description, input_schema, output_schema }: ListedTool):
     name,
     description,
     inputSchema: input_schema,
-    ...(output_schema === undefined ? {} : { outputSchema: output_schema }),
+    ...defined({ outputSchema: output_schema }),
   }) as Tool;
 
 /** Validates structured content for the library, by the rules that apply to arguments. */

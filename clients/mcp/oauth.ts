@@ -21,6 +21,7 @@ import { authorizationOf } from './fetch.ts';
 import { ServerFailure, type Credential } from './mcp.ts';
 import { renewed, type Renewals } from '../http/renewal.ts';
 import { clientMetadata, type ToolClient } from '../../models/rules/mcp/oauth.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 /** `redirectUrl`: the URL to which the browser returns. */
 export type OAuthClient = ToolClient & {
@@ -62,7 +63,7 @@ export function oauthProvider(
       if (client.clientId === undefined) return (await store.read()).client;
       return {
         client_id: client.clientId,
-        ...(client.clientSecret === undefined ? {} : { client_secret: client.clientSecret }),
+        ...defined({ client_secret: client.clientSecret }),
       };
     },
     saveClientInformation: (information) => change({ client: information }),
@@ -147,9 +148,7 @@ export async function signIn(
     const result = await auth(provider, {
       serverUrl,
       fetchFn: fetch,
-      ...(returned
-        ? { authorizationCode: returned.code, ...(returned.iss === undefined ? {} : { iss: returned.iss }) }
-        : {}),
+      ...(returned ? { authorizationCode: returned.code, ...defined({ iss: returned.iss }) } : {}),
       ...challenge,
       ...(scope === '' ? {} : { scope }),
     });
@@ -296,8 +295,7 @@ async function challengeOf(
   if (reply.status !== 401) return {};
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(reply);
   return {
-    ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
-    ...(scope === undefined ? {} : { scope }),
+    ...defined({ resourceMetadataUrl, scope }),
   };
 }
 

@@ -6,6 +6,7 @@
 import { AwsV4Signer } from 'aws4fetch';
 import type { Http } from '../http/http.ts';
 import { HttpError } from '../../models/rules/base/http.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 export type S3Settings = {
   /** The URL of a store that is not Amazon's; its buckets are then part of the path. Undefined for Amazon. */
@@ -58,7 +59,7 @@ export function createObjectStore(http: Pick<Http, 'request'>, settings: S3Setti
       region,
       accessKeyId,
       secretAccessKey,
-      ...(sessionToken === undefined ? {} : { sessionToken }),
+      ...defined({ sessionToken }),
     });
     const headers = new Headers((await signer.sign()).headers);
     // The HTTP client sets this header from the URL.

@@ -1,10 +1,11 @@
 /** In-app notifications of members: one for each member and occasion. */
 import { isDuplicate } from '../base/connect.ts';
 import { aboutField, aboutIndex } from '../base/copies.ts';
-import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { boolean, date, optional, string } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { OrganizationModel } from './organization.ts';
+import { defined } from '../rules/base/defined.ts';
 
 /** The retention period of notifications, in days, read or not. */
 const keptDays = 180;

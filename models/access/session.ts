@@ -9,6 +9,7 @@ import { collectionOf, defineModel, readerOf, type RecordOf } from '../base/defi
 import { boolean, date, mixed, oneOf, optional, string } from '../rules/base/fields.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { sessionKeptSeconds, stepUpMs } from '../rules/access/session.ts';
+import { defined } from '../rules/base/defined.ts';
 
 const sessionKinds = ['minted', 'embed'] as const;
 
@@ -138,7 +139,7 @@ export async function provideEmbedSession(fresh: Session & { kind: 'embed'; visi
         },
         {
           $setOnInsert: first,
-          $set: { expires_at, ...(product_type === undefined ? {} : { product_type }) },
+          $set: { expires_at, ...defined({ product_type }) },
           ...(product_type === undefined ? { $unset: { product_type: '' as const } } : {}),
         },
         { upsert: true, returnDocument: 'after' },

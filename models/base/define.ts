@@ -2,6 +2,7 @@
 import DataLoader from 'dataloader';
 import mongoose from 'mongoose';
 import type { Field, Fields, RecordWith } from '../rules/base/fields.ts';
+import { defined } from '../rules/base/defined.ts';
 import type { Collection } from '../rules/base/holdings.ts';
 
 type PlainSchema = { index(fields: object, options: object): void };
@@ -82,10 +83,6 @@ export async function readTogether<T>(reads: (options: Together) => Promise<T>):
     .getClient()
     .withSession({ snapshot: true }, (session) => reads({ session, readConcern: { level: 'snapshot' } }));
 }
-
-/** Only the fields that have a value; the driver would store undefined ones as null. */
-export const defined = (fields: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 /**
  * Returns a function that reads records by primary key. Reads in the same turn of the event loop become one query.

@@ -7,6 +7,7 @@ import type { Model } from 'mongoose';
 import type { IndexDefinition } from './define.ts';
 import type { Work } from '../rules/base/work.ts';
 import { date, embedded, list, mixed, number, optional, string, type ValueOf } from '../rules/base/fields.ts';
+import { defined } from '../rules/base/defined.ts';
 
 const intent = embedded({
   /** Set on an intent that signals, because a record may hold several signals to one workflow. */
@@ -57,7 +58,7 @@ export async function settleIntent<T extends Launchable>(
   id: string,
   { workflow_id, key }: Pick<Intent, 'workflow_id' | 'key'>,
 ): Promise<void> {
-  const settled = { workflow_id, ...(key === undefined ? {} : { key }) };
+  const settled = { workflow_id, ...defined({ key }) };
   await model.collection.updateOne({ _id: id as never }, { $pull: { pending: settled } as never });
 }
 
@@ -91,7 +92,7 @@ export async function leaseIntent<T extends Launchable>(
   const { modifiedCount } = await model.collection.updateOne(
     {
       _id: record._id as never,
-      pending: { $elemMatch: { workflow_id, next_at, ...(key === undefined ? {} : { key }) } },
+      pending: { $elemMatch: { workflow_id, next_at, ...defined({ key }) } },
     },
     { $set: { 'pending.$.next_at': leased.next_at, 'pending.$.tries': leased.tries } },
   );
@@ -109,7 +110,7 @@ export async function postponeIntent<T extends Launchable>(
   await model.collection.updateOne(
     {
       _id: record._id as never,
-      pending: { $elemMatch: { workflow_id, next_at, ...(key === undefined ? {} : { key }) } },
+      pending: { $elemMatch: { workflow_id, next_at, ...defined({ key }) } },
     },
     { $set: { 'pending.$.next_at': new Date(now.getTime() + wait) } },
   );

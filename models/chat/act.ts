@@ -29,6 +29,7 @@ import { Problem } from '../rules/base/errors.ts';
 import { noticeOf } from '../rules/chat/notice.ts';
 import { keptUntil } from '../rules/chat/retention.ts';
 import { noticesWork, ticketEventsWork } from '../rules/chat/work.ts';
+import { defined } from '../rules/base/defined.ts';
 
 export type ActOptions = {
   now: Date;
@@ -133,8 +134,7 @@ function change(
       updated_at: now,
       ...keptUntil(standing.mode, now),
       ...(ticket ? { ticket } : {}),
-      ...(csat === undefined ? {} : { csat }),
-      ...(assignTo === undefined ? {} : { assigned_to: assignTo }),
+      ...defined({ csat, assigned_to: assignTo }),
       ...(message ? { preview: previewOf(message.body) } : {}),
       ...(message?.byCustomer ? { customer_preview: previewOf(message.body) } : {}),
       ...(status !== standing.status ? { misses: 0 } : {}),
@@ -188,8 +188,7 @@ function occasionOf(
   return {
     event_id: newId('event'),
     ...notice,
-    ...(assigned === undefined ? {} : { to: assigned }),
-    ...(by === undefined ? {} : { by }),
+    ...defined({ to: assigned, by }),
     ...(kind === 'conversation_escalated' && reason ? { reason } : {}),
   };
 }

@@ -11,6 +11,7 @@ import type { Offer } from '../rules/knowledge/offers.ts';
 import { messageRoles } from '../rules/chat/conversation.ts';
 import { modes } from '../rules/access/keys.ts';
 import { keptUntil } from '../rules/chat/retention.ts';
+import { defined } from '../rules/base/defined.ts';
 
 export type MessageSource = { type: 'document' | 'website'; id: string; name: string; url?: string; score: number };
 
@@ -225,7 +226,7 @@ export async function settleMessage(
   attempt?: string,
 ): Promise<void> {
   await collectionOf(MessageModel).updateOne(
-    { _id: messageId, org_id: orgId, state: 'waiting', ...(attempt === undefined ? {} : { attempt }) },
+    { _id: messageId, org_id: orgId, state: 'waiting', ...defined({ attempt }) },
     { $set: { state } },
   );
 }
@@ -267,7 +268,7 @@ export function ackFrame({ _id, client_message_id, body, at }: Message): NewFram
   const said = { message_id: _id, body, timestamp: at.toISOString() };
   return {
     type: 'ack',
-    body: { ...(client_message_id === undefined ? {} : { client_message_id }), ...said },
+    body: { ...defined({ client_message_id }), ...said },
     key: `ack:${_id}`,
   };
 }

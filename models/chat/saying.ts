@@ -10,6 +10,7 @@ import { noticesSeen } from './notices.ts';
 import { newId } from '../base/ids.ts';
 import { intentFor, type Intent } from '../base/pending.ts';
 import { conversationWork, mailReplyWork } from '../rules/chat/work.ts';
+import { defined } from '../rules/base/defined.ts';
 
 export type ConversationRef = Pick<Conversation, '_id' | 'org_id' | 'mode'>;
 /** `clientMessageId`: the sender's own id for the message, by which duplicates are recognised. */
@@ -60,8 +61,7 @@ export async function storeMessage(
     body,
     position: acted.position,
     at: now,
-    ...(clientMessageId === undefined ? {} : { client_message_id: clientMessageId }),
-    ...(productType === undefined ? {} : { product_type: productType }),
+    ...defined({ client_message_id: clientMessageId, product_type: productType }),
     verified,
     ...(mail ? { mail } : {}),
     ...(session === undefined ? {} : { session_id: session.id }),
@@ -106,7 +106,7 @@ export async function storeReply(
     body,
     position: acted.position,
     at: now,
-    ...(clientMessageId === undefined ? {} : { client_message_id: clientMessageId }),
+    ...defined({ client_message_id: clientMessageId }),
     sender_id: id,
     sender_name: name,
     shown: false,

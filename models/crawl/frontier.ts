@@ -3,11 +3,12 @@
  * outcomes.
  */
 import { createHash } from 'node:crypto';
-import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { boolean, date, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { crawlReasonNames, explain, type CrawlReason } from '../rules/crawl/crawlreason.ts';
 import { crawlCost, type Found } from '../rules/crawl/frontier.ts';
 import { pageKey } from '../rules/crawl/url.ts';
+import { defined } from '../rules/base/defined.ts';
 
 const crawlOutcomes = ['indexed', 'unchanged', 'skipped', 'failed'] as const;
 export type CrawlOutcome = (typeof crawlOutcomes)[number];

@@ -3,7 +3,7 @@
  */
 import { CrawlModel } from './crawl.ts';
 import { frontierId, FrontierModel, type CrawlOutcome } from './frontier.ts';
-import { collectionOf, defined } from '../base/define.ts';
+import { collectionOf } from '../base/define.ts';
 import { explain, type CrawlReason } from '../rules/crawl/crawlreason.ts';
 import { unresolvedCanonicals, type FetchOutcome } from '../rules/crawl/fetchoutcome.ts';
 import {
@@ -14,6 +14,7 @@ import {
   type ProblemGroup,
 } from '../rules/crawl/problems.ts';
 import { pageKey } from '../rules/crawl/url.ts';
+import { defined } from '../rules/base/defined.ts';
 
 /** The outcome of every address, by `pageKey`; empty for an address that still waited when the crawl ended. */
 export async function listOutcomes(crawlId: string): Promise<Map<string, FetchOutcome>> {

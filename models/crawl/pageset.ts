@@ -4,7 +4,7 @@
  */
 import mongoose from 'mongoose';
 import { countChunks, removeAllChunks } from '../knowledge/chunk.ts';
-import { collectionOf, defined } from '../base/define.ts';
+import { collectionOf } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
 import { deletePages, listSets, PageModel, visible, type Page } from '../knowledge/page.ts';
 import { recordRemovals } from '../knowledge/removal.ts';
@@ -12,6 +12,7 @@ import type { Authority } from '../rules/knowledge/authority.ts';
 import type { Mode } from '../rules/access/keys.ts';
 import { liveBatch } from '../rules/knowledge/reconcile.ts';
 import { pageKey, spellingsOf } from '../rules/crawl/url.ts';
+import { defined } from '../rules/base/defined.ts';
 
 /**
  * The pages of a set at the given addresses, in any spelling (see `pageKey`). When several spellings are stored, the
@@ -90,7 +91,7 @@ export async function claimPages(
       if (standing !== undefined) {
         return { updateOne: { filter: { ...unclaimed, _id: standing }, update: { $inc, $set: { ...$set, url } } } };
       }
-      const tags = { segments, ...(authority === undefined ? {} : { authority }) };
+      const tags = { segments, ...defined({ authority }) };
       const $setOnInsert = { _id: newId('page'), ...made, ...tags, ...times };
       return { updateOne: { filter: { ...unclaimed, url }, update: { $inc, $set, $setOnInsert }, upsert: true } };
     }),

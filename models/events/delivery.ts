@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type mongoose from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
 import { aboutField, aboutIndex } from '../base/copies.ts';
-import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, embedded, list, mixed, number, oneOf, optional, string, type ValueOf } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { intentFor, pendingField, pendingIndex, type Due, type Intent } from '../base/pending.ts';
@@ -25,6 +25,7 @@ import {
 } from '../rules/events/delivery.ts';
 import type { Work } from '../rules/base/work.ts';
 import { sendLineWork } from '../rules/events/work.ts';
+import { defined } from '../rules/base/defined.ts';
 
 /** What a delivery is made for. */
 export type Subject = { conv_id?: string; ticket_id?: string; seq?: number; customer_id?: string; task_id?: string };
@@ -405,9 +406,7 @@ export async function listDeliveries(
     .find({
       org_id: orgId,
       mode: { $in: [...seen] },
-      ...(status === undefined ? {} : { status }),
-      ...(kind === undefined ? {} : { kind }),
-      ...(eventType === undefined ? {} : { event_type: eventType }),
+      ...defined({ status, kind, event_type: eventType }),
       ...(after === undefined ? {} : { _id: { $lt: after } }),
     })
     .sort({ _id: -1 })

@@ -17,6 +17,7 @@ import {
   type InboundProvider,
   type InboundStatus,
 } from '../rules/events/inbound.ts';
+import { defined } from '../rules/base/defined.ts';
 
 export const InboundModel = defineModel(
   'Inbound',
@@ -225,8 +226,7 @@ export async function listInbound(
       {
         org_id: orgId,
         mode: { $in: [...seen] },
-        ...(provider === undefined ? {} : { provider }),
-        ...(status === undefined ? {} : { status }),
+        ...defined({ provider, status }),
         ...(before === undefined ? {} : { _id: { $lt: before } }),
       },
       { projection: { body: 0, keys: 0, pending: 0 } },

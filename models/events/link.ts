@@ -4,10 +4,11 @@
  */
 import { isDuplicate } from '../base/connect.ts';
 import { aboutField, aboutIndex } from '../base/copies.ts';
-import { collectionOf, defined, defineModel, readerOf, type Together, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, readerOf, type Together, type RecordOf } from '../base/define.ts';
 import { date, mixed, oneOf, optional, string } from '../rules/base/fields.ts';
 import { modes } from '../rules/access/keys.ts';
 import { integrationProviders, type IntegrationProvider } from '../rules/integrations/integration.ts';
+import { defined } from '../rules/base/defined.ts';
 
 const linkKinds = ['ticket', 'task'] as const;
 export type LinkKind = (typeof linkKinds)[number];

@@ -9,6 +9,7 @@ import { sealedRecords } from '../base/reseal.ts';
 import type { SecretBox } from '../base/secretbox.ts';
 import type { Tried } from '../rules/integrations/work.ts';
 import { integrationProviders } from '../rules/integrations/integration.ts';
+import { defined } from '../rules/base/defined.ts';
 
 const candidateMs = 10 * 60_000;
 
@@ -48,7 +49,7 @@ export async function createCandidate(
   const expires_at = new Date(now.getTime() + candidateMs);
   await collectionOf(CandidateModel).insertOne({
     ...candidate,
-    ...(sealed === undefined ? {} : { sealed }),
+    ...defined({ sealed }),
     expires_at,
   });
 }

@@ -13,6 +13,7 @@ import type { Place, SecretBox } from '../base/secretbox.ts';
 import { integrationProviders, integrationStatuses } from '../rules/integrations/integration.ts';
 import type { IntegrationProvider } from '../rules/integrations/integration.ts';
 import { outboxProviders, type OutboxProvider } from '../rules/integrations/supportconfig.ts';
+import { defined } from '../rules/base/defined.ts';
 
 export const IntegrationModel = defineModel(
   'Integration',
@@ -234,7 +235,7 @@ export async function disconnectIntegration(
         broken_reason: '',
       },
     },
-    { returnDocument: 'before', ...(session === undefined ? {} : { session }) },
+    { returnDocument: 'before', ...defined({ session }) },
   );
 }
 

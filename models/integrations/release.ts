@@ -4,7 +4,7 @@
  */
 import mongoose from 'mongoose';
 import { credentialsOf, disconnectIntegration } from './integration.ts';
-import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, oneOf, optional, string } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { sealedRecords } from '../base/reseal.ts';
@@ -13,6 +13,7 @@ import { intentFor, pendingField, pendingIndex, type Intent } from '../base/pend
 import { modes } from '../rules/access/keys.ts';
 import { integrationProviders, type IntegrationProvider } from '../rules/integrations/integration.ts';
 import { givesBack, releaseCredentialWork, releaseTriedForMs } from '../rules/integrations/work.ts';
+import { defined } from '../rules/base/defined.ts';
 
 /**
  * The retention period, in ms: longer than the retries, so that a credential which cannot be revoked is not kept for

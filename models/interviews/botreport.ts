@@ -4,10 +4,11 @@
  * service itself.
  */
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, oneOf, optional, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
 import { modes } from '../rules/access/keys.ts';
+import { defined } from '../rules/base/defined.ts';
 
 /** The retention period, in days; services repeat a report for up to a day. */
 const keptDays = 3;

@@ -6,7 +6,7 @@ import { removeResume } from './resume.ts';
 import { closeRoom, removeRoom, type RoomOrder } from './room.ts';
 import { removeSegments } from './transcript.ts';
 import { eraseCopies } from '../base/copies.ts';
-import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, flag, list, mixed, number, oneOf, optional, string, type RecordWith } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { modes } from '../rules/access/keys.ts';
@@ -27,6 +27,7 @@ import type { Invitation } from '../rules/interviews/invitation.ts';
 import type { Question } from '../rules/interviews/questions.ts';
 import { endReasonOf } from '../rules/interviews/room.ts';
 import { interviewLanguages } from '../rules/language/language.ts';
+import { defined } from '../rules/base/defined.ts';
 
 /** The state of an interview with its status changes, as its workflow reports them. */
 export type Projection = { orgId: string; interviewId: string; state: InterviewState; moves: readonly Move[] };
@@ -125,7 +126,7 @@ export async function listInterviews(
   const which = {
     org_id: orgId,
     removing: { $exists: false },
-    ...(status === undefined ? {} : { status }),
+    ...defined({ status }),
     ...(after === undefined ? {} : { _id: { $lt: after } }),
   };
   return collectionOf(InterviewModel).find(which).sort({ _id: -1 }).limit(limit).toArray();
@@ -327,8 +328,7 @@ export const orderOf = ({
   interview_mode,
   role_title,
   questions,
-  ...(language === undefined ? {} : { language }),
-  ...(candidate.name === undefined ? {} : { candidate_name: candidate.name }),
+  ...defined({ language, candidate_name: candidate.name }),
 });
 
 /** Stores that the resume was read, or the error. After an error, a resume that was read earlier stays in use. */

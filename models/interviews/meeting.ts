@@ -4,12 +4,13 @@
  */
 import { removeSegments } from './transcript.ts';
 import { eraseCopies } from '../base/copies.ts';
-import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { boolean, date, flag, list, mixed, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { meetingStatuses, type MeetingSettings } from '../rules/interviews/meeting.ts';
 import type { SummaryMode, SummaryText } from '../rules/interviews/summary.ts';
 import { transcriptBounds, transcriptSize, type TranscriptSize } from '../rules/interviews/transcript.ts';
+import { defined } from '../rules/base/defined.ts';
 
 const startedBy = ['creation', 'speech', 'member'] as const;
 

@@ -4,7 +4,7 @@
  * which is found by its hash and stored encrypted so that members can see it again.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, embedded, list, mixed, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { sealedRecords } from '../base/reseal.ts';
@@ -22,6 +22,7 @@ import {
   type EndReason,
   type RoomRole,
 } from '../rules/interviews/room.ts';
+import { defined } from '../rules/base/defined.ts';
 
 export type Pass = { role: RoomRole; hash: string; sealed: string };
 const dayMs = 86_400_000;

@@ -3,11 +3,12 @@
  * MongoDB's document size. A segment is stored once and never changes, so the number of segments is the version of a
  * transcript.
  */
-import { collectionOf, defined, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { string } from '../rules/base/fields.ts';
 import { isDuplicate } from '../base/connect.ts';
 import { newId } from '../base/ids.ts';
 import { saidFields, type Said } from '../rules/interviews/transcript.ts';
+import { defined } from '../rules/base/defined.ts';
 
 export const SegmentModel = defineModel(
   'Segment',

@@ -13,6 +13,7 @@ import { authorities, type Authority } from '../rules/knowledge/authority.ts';
 import { documentStatuses, fileTypes, unprocessed } from '../rules/knowledge/document.ts';
 import { modes, type Environment, type Mode } from '../rules/access/keys.ts';
 import { checkQuota, freeSlots, type Quotas } from '../rules/knowledge/quota.ts';
+import { defined } from '../rules/base/defined.ts';
 
 export const DocumentModel = defineModel(
   'Document',
@@ -303,7 +304,7 @@ export async function publishDocument(
       $set: {
         status: 'indexed',
         live_generation: generation,
-        ...(claimed === undefined ? {} : { live_attempt: claimed }),
+        ...defined({ live_attempt: claimed }),
         chunk_count: chunkCount,
         updated_at: now,
         indexed_at: now,

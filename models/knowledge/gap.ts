@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type mongoose from 'mongoose';
-import { collectionOf, defineModel, defined, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import {
   bytes,
   date,
@@ -20,6 +20,7 @@ import {
 } from '../rules/base/fields.ts';
 import { gapReasons, gapStatuses, nearestGroup, type GapReason, type GapStatus } from '../rules/knowledge/gap.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
+import { defined } from '../rules/base/defined.ts';
 
 export type GapNear = { chunk_id: string; score: number };
 

@@ -5,6 +5,7 @@ import { findPageSources } from './page.ts';
 import { effectiveAuthority, type Authority } from '../rules/knowledge/authority.ts';
 import type { Mode } from '../rules/access/keys.ts';
 import type { Passage } from '../rules/knowledge/retrieval.ts';
+import { defined } from '../rules/base/defined.ts';
 
 type AnsweringSource = {
   name: string;
@@ -52,10 +53,10 @@ function passageOf(chunk: Chunk, { name, url, dated, segments, authority }: Answ
     source_id: chunk.source_id,
     type: chunk.source_type,
     name,
-    ...(url === undefined ? {} : { url }),
+    ...defined({ url }),
     heading: chunk.heading,
     text: chunk.text,
-    ...(dated === undefined ? {} : { dated }),
+    ...defined({ dated }),
     segments,
     authority: effectiveAuthority(authority, chunk.source_type),
   };

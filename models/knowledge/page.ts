@@ -3,7 +3,7 @@
  * set from the new one.
  */
 import { removeChunks } from './chunk.ts';
-import { collectionOf, defined, defineModel, readerOf, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, readerOf, type RecordOf } from '../base/define.ts';
 import { boolean, date, list, number, oneOf, optional, string, text } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { dropPageLinks } from './pagelinks.ts';
@@ -11,6 +11,7 @@ import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { recordRemoval, type Removal } from './removal.ts';
 import { authorities, type Authority } from '../rules/knowledge/authority.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
+import { defined } from '../rules/base/defined.ts';
 
 export const PageModel = defineModel(
   'Page',

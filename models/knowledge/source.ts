@@ -5,6 +5,7 @@ import { deletePages, PageModel } from './page.ts';
 import { effectiveAuthority, type Authority } from '../rules/knowledge/authority.ts';
 import type { Mode } from '../rules/access/keys.ts';
 import { batchOf, type Generations, type Standing } from '../rules/knowledge/reconcile.ts';
+import { defined } from '../rules/base/defined.ts';
 
 export type Source = Generations & {
   org_id: string;
@@ -55,9 +56,7 @@ function standingOf(record: Owned, type: 'document' | 'website'): Standing {
   return {
     source_id: _id,
     generation,
-    ...(claimed === undefined ? {} : { claimed }),
-    ...(live_generation === undefined ? {} : { live_generation }),
-    ...(live_attempt === undefined ? {} : { live_attempt }),
+    ...defined({ claimed, live_generation, live_attempt }),
     answers: live && live_generation !== undefined,
     chunk_count,
     segments,

@@ -6,6 +6,7 @@
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, mixed, number, optional, string } from '../rules/base/fields.ts';
 import { isDuplicate } from '../base/connect.ts';
+import { defined } from '../rules/base/defined.ts';
 
 /** `transient`: the frame is useless once the next one is there. */
 export type NewFrame = { type: string; body?: Record<string, unknown>; key?: string; transient?: boolean };
@@ -121,7 +122,7 @@ export function frameWriter(
       seq,
       type,
       body,
-      ...(key === undefined ? {} : { key }),
+      ...defined({ key }),
       at,
       ...(transient ? { expires_at: new Date(at.getTime() + transientDays * dayMs) } : keptUntil(at)),
     };

@@ -25,6 +25,7 @@ import {
   type Mark,
 } from '../rules/mcp/audit.ts';
 import { authScopes, outcomes, riskTiers, type Outcome } from '../rules/mcp/tool.ts';
+import { defined } from '../rules/base/defined.ts';
 
 /** `_id`: set for an event that may be reported again, so that it is appended once. */
 export type AuditEntry = Omit<AuditEvent, '_id' | 'seq' | 'prev' | 'hash' | 'mac' | 'ts'> & { _id?: string };
@@ -186,9 +187,7 @@ export async function listAudit(
     .find({
       org_id: orgId,
       mode: { $in: [...shown] },
-      ...(tool === undefined ? {} : { tool }),
-      ...(outcome === undefined ? {} : { outcome }),
-      ...(conversation_id === undefined ? {} : { conversation_id }),
+      ...defined({ tool, outcome, conversation_id }),
       ...(from || to ? { ts } : {}),
       ...(after === undefined ? {} : { seq: { $lt: after } }),
     })
@@ -257,7 +256,7 @@ const broken = (checked: number, read: number, found?: Break): Verified => ({
   intact: found === undefined,
   checked,
   read,
-  ...(found === undefined ? {} : { first_broken: found }),
+  ...defined({ first_broken: found }),
 });
 
 async function keepChecked(orgId: string, mark: Mark, secrets: Keys): Promise<void> {

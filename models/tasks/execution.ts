@@ -14,6 +14,7 @@ import {
   type StepIntegration,
 } from '../rules/tasks/execution.ts';
 import { changeTask, TaskModel, type Cause, type Changed, type ExternalLink, type Task } from './task.ts';
+import { defined } from '../rules/base/defined.ts';
 
 /**
  * Begins an execution, and leaves the intent to start it. `broken` is the one before, where nothing carries it any more. Null
@@ -101,7 +102,7 @@ export async function settleStep(ref: StepRef, began: Date, end: StepEnd, now: D
         $set: {
           'steps.$.status': 'succeeded',
           'steps.$.delivered_at': now,
-          ...(url === undefined ? {} : { 'steps.$.url': url }),
+          ...defined({ 'steps.$.url': url }),
         },
         $unset: { 'steps.$.error': '', 'steps.$.trying_at': '' },
         ...(link ? { $push: { external_links: link } } : {}),

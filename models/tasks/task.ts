@@ -6,7 +6,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { eraseCopies } from '../base/copies.ts';
-import { collectionOf, defined, defineModel, readTogether, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, readTogether, type RecordOf } from '../base/define.ts';
 import { date, list, mixed, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { intentFor, pendingField, pendingIndex, type Intent } from '../base/pending.ts';
@@ -26,6 +26,7 @@ import {
   type TaskStatus,
 } from '../rules/tasks/task.ts';
 import { workOfMove } from '../rules/tasks/work.ts';
+import { defined } from '../rules/base/defined.ts';
 
 /** Something made of the task elsewhere. */
 export type ExternalLink = { provider: string; id: string; url: string };
@@ -182,8 +183,7 @@ export type TaskFilter = {
 
 const matching = (orgIds: readonly string[], { status, assignedTo, sessionId }: TaskFilter) => ({
   org_id: { $in: [...orgIds] },
-  ...(assignedTo === undefined ? {} : { assigned_to: assignedTo }),
-  ...(sessionId === undefined ? {} : { session_id: sessionId }),
+  ...defined({ assigned_to: assignedTo, session_id: sessionId }),
   // Named one by one, MongoDB merges their stretches of the index and need not sort; a removed task has none.
   status: { $in: status === undefined ? [...taskStatuses] : [status] },
 });
@@ -351,8 +351,7 @@ function completed(before: Task, asked: TaskChange, now: Date) {
 
 const by = ({ source, actor, note }: Cause) => ({
   source,
-  ...(actor === undefined ? {} : { actor }),
-  ...(note === undefined ? {} : { note }),
+  ...defined({ actor, note }),
 });
 
 const changeOf = (changed: string[], cause: Cause): TaskChanged => ({ at: cause.now, ...by(cause), changed });
@@ -367,7 +366,7 @@ const eventsOf = (
     type,
     at: cause.now,
     ...by(cause),
-    ...(assigned_to === undefined ? {} : { assigned_to }),
+    ...defined({ assigned_to }),
   }));
 
 const intentsFor = (

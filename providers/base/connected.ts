@@ -5,6 +5,7 @@ import type { ServiceError } from '../../clients/http/serviceerror.ts';
 import { credentialsOf, findIntegration, type Integration } from '../../models/integrations/integration.ts';
 import { DeliveryRefused, type OutgoingRequest } from '../../models/rules/events/delivery.ts';
 import { providerNames } from '../../models/rules/integrations/integration.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 /**
  * The connection and its credentials. While it is broken nothing is tried there; connecting again mends what still waits.
@@ -41,7 +42,7 @@ export async function refusal(
     unauthorized,
     retryAfterMs,
     timedOut,
-    ...(status === undefined ? {} : { status_code: status }),
+    ...defined({ status_code: status }),
     request,
     cause: error,
   });

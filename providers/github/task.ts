@@ -13,6 +13,7 @@ import { connection, refusal } from '../base/connected.ts';
 import { noteIssue, noteRemoved } from '../../models/events/link.ts';
 import { changeByGithub, differing, githubState, noteOf } from '../../models/rules/tasks/issues.ts';
 import { taskBounds } from '../../models/rules/tasks/task.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 export const carryToGithub: Carry = async ({ link, known, task, told, deps, signal }) => {
   const { news, held } = differing(githubFacts(told, task.status), known, deps.clock());
@@ -24,8 +25,7 @@ export const carryToGithub: Carry = async ({ link, known, task, told, deps, sign
     status !== undefined &&
     (known?.status === undefined || state.state === 'closed' || said.some((one) => githubState(one).state !== 'open'));
   const change = {
-    ...(title === undefined ? {} : { title }),
-    ...(text === undefined ? {} : { body: text }),
+    ...defined({ title, body: text }),
     ...(moves ? state : {}),
   };
   if (Object.keys(change).length > 0) {
@@ -57,7 +57,7 @@ export const taskGithubPort: GithubPort = {
       const change = news.changeOf(task, taskBounds.title);
       const facts = {
         ...(news.renamed ? { title: issue.title } : {}),
-        ...(change.status === undefined ? {} : { status: change.status }),
+        ...defined({ status: change.status }),
       };
       return { change, facts };
     });

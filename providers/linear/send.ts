@@ -11,6 +11,7 @@ import { findIntegration, type Integration } from '../../models/integrations/int
 import { createLink, findLinkOf, noteRemoved, noteState, type Link } from '../../models/events/link.ts';
 import { DeliveryRefused, type OutgoingRequest } from '../../models/rules/events/delivery.ts';
 import { issueComment, issueText } from '../../models/rules/events/tickettext.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 type Credentials = { api_key: string };
 /** What the event tells; written once, when it is planned. */
@@ -56,7 +57,7 @@ export const linear: DeliverySender = {
       seq: event.seq,
       ticket,
       preview: conversation.customer_preview ?? '',
-      customer: customer && { ...(name === undefined ? {} : { name }), ...(email === undefined ? {} : { email }) },
+      customer: customer && { ...defined({ name, email }) },
     };
     const payload: Payload = { ...issueText(told), comment: issueComment(told) };
     return { destination: teamOf(integration), payload };
@@ -129,8 +130,7 @@ async function linkTo({ delivery, deps }: Call, external: string): Promise<strin
     external,
     kind: 'ticket',
     subject_id: ticket_id!,
-    ...(conv_id === undefined ? {} : { conv_id }),
-    ...(customer_id === undefined ? {} : { customer_id }),
+    ...defined({ conv_id, customer_id }),
     created_at: deps.clock(),
   });
 }

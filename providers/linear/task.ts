@@ -21,6 +21,7 @@ import {
   statusOfLinear,
 } from '../../models/rules/tasks/issues.ts';
 import { taskBounds } from '../../models/rules/tasks/task.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 export const carryToLinear: Carry = async ({ link, known, task, told, deps, signal }) => {
   const { news, held } = differing(linearFacts(told, task.status), known, deps.clock());
@@ -46,11 +47,7 @@ export const carryToLinear: Carry = async ({ link, known, task, told, deps, sign
     await noteIssue(link._id, noteOf(news, known));
     await noteState(link._id, { stateId });
     const change = {
-      ...(news.title === undefined ? {} : { title: news.title }),
-      ...(news.text === undefined ? {} : { description: news.text }),
-      ...(news.priority === undefined ? {} : { priority: news.priority }),
-      ...(news.due === undefined ? {} : { dueDate: news.due }),
-      ...(stateId === undefined ? {} : { stateId }),
+      ...defined({ title: news.title, description: news.text, priority: news.priority, dueDate: news.due, stateId }),
     };
     const changed =
       Object.keys(change).length === 0 ? issue : await deps.linear.updateIssue(key, issue.id, change, signal);

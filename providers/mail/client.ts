@@ -9,6 +9,7 @@ import { BlockedAddress, openSocket, type Lookup } from '../../clients/http/conn
 import { isEgressAllowed, isPublicHost } from '../../models/rules/base/address.ts';
 import type { OutgoingMail } from '../../models/rules/events/mailout.ts';
 import type { SmtpServer } from './rules.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 /** `own`: whether this is the deployment's server, which the operator chose. */
 export type MailRoute = { server: SmtpServer; own: boolean };
@@ -128,7 +129,7 @@ function messageOf({
     text,
     date: new Date(date),
     messageId: message_id,
-    ...(in_reply_to === undefined ? {} : { inReplyTo: in_reply_to }),
+    ...defined({ inReplyTo: in_reply_to }),
     ...(references.length > 0 ? { references } : {}),
     headers,
     ...(calendar ? { icalEvent: { ...calendar, filename: 'interview.ics' } } : {}),

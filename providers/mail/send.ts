@@ -8,6 +8,7 @@ import { routeOf, type MailVia } from './settings.ts';
 import type { Delivery } from '../../models/events/delivery.ts';
 import { DeliveryRefused, type OutgoingRequest, type Sent } from '../../models/rules/events/delivery.ts';
 import { addressText, type OutgoingMail } from '../../models/rules/events/mailout.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 export type MailPayload = { mail: OutgoingMail; via: MailVia };
 
@@ -21,7 +22,7 @@ export function requestOfMail(mail: OutgoingMail): OutgoingRequest {
     Subject: subject,
     Date: new Date(date).toUTCString(),
     'Message-ID': message_id,
-    ...(in_reply_to === undefined ? {} : { 'In-Reply-To': in_reply_to }),
+    ...defined({ 'In-Reply-To': in_reply_to }),
     ...(references.length === 0 ? {} : { References: references.join(' ') }),
     ...headers,
   };

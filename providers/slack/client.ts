@@ -16,6 +16,7 @@ import {
 import type { Http } from '../../clients/http/http.ts';
 import { ServiceError, type ServiceFailure } from '../../clients/http/serviceerror.ts';
 import { HttpError } from '../../models/rules/base/http.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 export class SlackError extends ServiceError {
   override readonly name = 'SlackError';
@@ -244,7 +245,7 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
       const { user: found } = await call<Found>(() => client.users.info({ token, user }));
       const { profile = {} } = found;
       const name = [profile.display_name, profile.real_name, found.real_name, found.name].find(Boolean) ?? user;
-      return { name, ...(profile.email === undefined ? {} : { email: profile.email }) };
+      return { name, ...defined({ email: profile.email }) };
     },
     /** The user with this e-mail address; undefined when the workspace has none. */
     async userByEmail(token: string, email: string): Promise<{ id: string } | undefined> {

@@ -6,6 +6,7 @@ import { candidateCredentials } from '../../models/integrations/candidate.ts';
 import { countWorkspace, sealCredentials, type Connected } from '../../models/integrations/integration.ts';
 import { createRelease } from '../../models/integrations/release.ts';
 import { slackExternal } from './rules.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 /** The code of a new grant; both fields are missing when only the channel changes. */
 type Candidates = { code?: string; redirect_uri?: string };
@@ -52,10 +53,9 @@ export const slackConnector: Connector = {
           : await refusing(() => withSlackToken(standing, deps, ({ token }) => enter(token, wanted, deps)));
       // The credentials are left out, because another process may have refreshed the token meanwhile.
       return {
-        ...(account === undefined ? {} : { account }),
+        ...defined({ account }),
         settings: { ...settings, ...channel },
-        ...(workspace === undefined ? {} : { workspace }),
-        ...(events_of === undefined ? {} : { events_of }),
+        ...defined({ workspace, events_of }),
       };
     }
     if (!deps.slackApp) throw new ConnectionRefused('This system has no Slack app.');

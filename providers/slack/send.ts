@@ -16,6 +16,7 @@ import { DeliveryRefused, type OutgoingRequest, type Sent } from '../../models/r
 import { webhookUrlProblem } from '../../models/rules/integrations/supportconfig.ts';
 import { threadExternal } from './rules.ts';
 import { slackTicketText } from '../../models/rules/events/tickettext.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 type Payload =
   /** Of a ticket's event: the channel is that of the moment, the thread that of the ticket. */
@@ -69,7 +70,7 @@ async function respond(
   }
 }
 const refusedBy = ({ message, permanent, status }: SlackError, request: OutgoingRequest): DeliveryRefused =>
-  new DeliveryRefused(message, { permanent, request, ...(status === undefined ? {} : { status_code: status }) });
+  new DeliveryRefused(message, { permanent, request, ...defined({ status_code: status }) });
 
 export const slack: DeliverySender = {
   async compose({ event, ticket, conversation, customer }) {
@@ -81,7 +82,7 @@ export const slack: DeliverySender = {
       seq: event.seq,
       ticket,
       preview: conversation.customer_preview ?? '',
-      customer: customer && { ...(name === undefined ? {} : { name }), ...(email === undefined ? {} : { email }) },
+      customer: customer && { ...defined({ name, email }) },
     });
     return { destination: destinationOf(integration), payload: { ticket: true, text } satisfies Payload };
   },
@@ -136,8 +137,7 @@ async function noteThread(
     external: threadExternal(team, channel, ts),
     kind: 'ticket',
     subject_id: ticket_id,
-    ...(conv_id === undefined ? {} : { conv_id }),
-    ...(customer_id === undefined ? {} : { customer_id }),
+    ...defined({ conv_id, customer_id }),
     created_at: clock(),
   });
 }

@@ -12,6 +12,7 @@ import { findIntegration, type Integration } from '../../models/integrations/int
 import { noteTarget } from '../../models/tasks/execution.ts';
 import { DeliveryRefused } from '../../models/rules/events/delivery.ts';
 import { slackTaskText } from '../../models/rules/tasks/tasktext.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 const markType = 'support_task';
 
@@ -20,7 +21,7 @@ type Target = { channel: string; mention?: string };
 /** As it is kept with the step: `<channel>` or `<channel>:<user>`. */
 const readTarget = (kept: string): Target => {
   const [channel = '', mention] = kept.split(':', 2);
-  return { channel, ...(mention === undefined ? {} : { mention }) };
+  return { channel, ...defined({ mention }) };
 };
 
 function postOf({ told, ref }: StepCall, { channel, mention }: Target): SlackPost {
@@ -37,7 +38,7 @@ const channelIn = ({ settings }: Integration, mention?: string): Target => {
   const channel = settings['channel_id'];
   if (typeof channel !== 'string')
     throw nowhere('The assignee is not in the Slack workspace, and no channel is chosen.');
-  return { channel, ...(mention === undefined ? {} : { mention }) };
+  return { channel, ...defined({ mention }) };
 };
 
 /** What an app that was connected before it might write to people is refused with. */

@@ -10,6 +10,7 @@ import { system, until } from '../kit/harness.ts';
 import { box } from '../kit/inbound.ts';
 import { objectionToken } from '../../models/events/outsidemail.ts';
 import type { Proof } from '../../models/access/user.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 const api = system();
 const db = sharedDatabase();
@@ -58,7 +59,7 @@ const login = (email: string, given: string) =>
 async function proven(kind: Proof['kind'], email?: string) {
   const user = await api.newUser();
   const { token, hash } = newLink();
-  const proof = { kind, hash, expires_at: inAnHour(), ...(email === undefined ? {} : { email }) };
+  const proof = { kind, hash, expires_at: inAnHour(), ...defined({ email }) };
   await db()
     .collection<{ _id: string; proofs: Proof[] }>('users')
     .updateOne({ _id: user.userId }, { $set: { proofs: [proof] } });

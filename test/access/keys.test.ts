@@ -9,6 +9,7 @@ import { apiAt, allScopes, system, until, type TestOrg } from '../kit/harness.ts
 import { removeDataDir, startProcess, systemEnv } from '../kit/processes.ts';
 import { routeGroups } from '../../api/routes.ts';
 import { hashToken, newToken, wellFormed } from '../../models/access/key.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 const api = system();
 const db = sharedDatabase();
@@ -21,7 +22,7 @@ const base = () => `/support/developer-keys/orgs/${org.orgId}`;
 const as = (body?: unknown, headers: Record<string, string> = {}) => ({
   token: org.owner.token,
   headers,
-  ...(body === undefined ? {} : { body }),
+  ...defined({ body }),
 });
 const create = (body: Record<string, unknown> = {}) =>
   api.request('POST', `${base()}/keys`, as({ name: 'server', ...body }));

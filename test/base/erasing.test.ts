@@ -15,6 +15,7 @@ import { Guest } from '../kit/rooms.ts';
 import { systemEnv } from '../kit/processes.ts';
 import { temporalTraces } from '../kit/temporaltraces.ts';
 import { failureOf } from '../../workers/failures.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 const api = system();
 const db = sharedDatabase();
@@ -38,7 +39,7 @@ const newWord = (): string => `w${randomUUID().replaceAll('-', '')}`;
 /** Sends a request of the owner with an Idempotency-Key, so that its answer is stored. */
 async function ok(method: string, path: string, body?: unknown, token = org.owner.token) {
   const headers = method === 'POST' ? { 'idempotency-key': randomUUID() } : {};
-  const reply = await api.request(method, path, { token, headers, ...(body === undefined ? {} : { body }) });
+  const reply = await api.request(method, path, { token, headers, ...defined({ body }) });
   if (reply.status >= 300) throw new Error(`${method} ${path}: ${said(reply)}`);
   return reply.body.data ?? reply.body;
 }

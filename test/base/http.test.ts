@@ -23,6 +23,7 @@ import { BlockedAddress, checkedLookup, isPublicAddress } from '../../clients/ht
 import { isPublicHost } from '../../models/rules/base/address.ts';
 import { HttpError, httpReasons, type HttpReason } from '../../models/rules/base/http.ts';
 import { selfSigned } from '../kit/certificate.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 const cleanups: (() => Promise<unknown> | void)[] = [];
 afterEach(async () => {
@@ -816,7 +817,7 @@ describe('TLS', () => {
     ['has expired', expired, 'tls.example', expired.cert],
   ])('a server certificate that %s is refused', async (_, pair, host, ca) => {
     const port = await listenTls(pair);
-    const http = client({ lookup, egressAllow, ...(ca === undefined ? {} : { ca }) });
+    const http = client({ lookup, egressAllow, ...defined({ ca }) });
     expect(await reasonOf(http.request(`https://${host}:${port}/`))).toBe('tls');
   });
 

@@ -17,6 +17,7 @@ import type { Conversation } from '../../models/chat/conversation.ts';
 import { conversationWriter } from '../../models/chat/log.ts';
 import type { Frame, FrameWriter } from '../../models/live/frame.ts';
 import type { Message } from '../../models/chat/message.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 let env: SystemEnv;
 let here: Running;
@@ -104,7 +105,7 @@ const conversationOf = async (convId: string): Promise<Conversation> =>
 const rest = (client: ChatClient, method: string, path: string, body?: unknown, at = api) =>
   at.request(method, path.replace('{orgId}', client.orgId), {
     token: client.credentials['sessionToken'],
-    ...(body === undefined ? {} : { body }),
+    ...defined({ body }),
   });
 
 describe('GET wss …/support/chat/ws/{orgId}', () => {

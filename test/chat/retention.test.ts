@@ -8,6 +8,7 @@ import { Client, Connection } from '@temporalio/client';
 import { sharedDatabase } from '../kit/database.ts';
 import { system, until, type TestOrg } from '../kit/harness.ts';
 import { customerDays, daysAfter, keptUntil, logDays } from '../../models/rules/chat/retention.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 const api = system();
 const db = sharedDatabase();
@@ -29,7 +30,7 @@ async function newCustomer(mode: Mode) {
     const path = `/support/chat/messages/${org.orgId}`;
     const said = await api.request('POST', path, {
       token: session.token,
-      body: { body, ...(conv_id === undefined ? {} : { conv_id }) },
+      body: { body, ...defined({ conv_id }) },
     });
     expect(said.status).toBe(202);
     return said.body.conv_id;

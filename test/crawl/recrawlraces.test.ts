@@ -12,6 +12,7 @@ import { newId } from '../../models/base/ids.ts';
 import type { Intent } from '../../models/base/pending.ts';
 import { findRecrawl, noteBegun, putRecrawl, RecrawlModel, removeRecrawl } from '../../models/crawl/recrawl.ts';
 import { everyRecord } from '../../models/base/define.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 modelsIn('recrawlraces');
 
@@ -26,7 +27,7 @@ const crawlOf = (org_id: string, firing?: string) =>
       mode: 'test',
       started_by: 'test',
       started_at: new Date(),
-      ...(firing === undefined ? {} : { firing }),
+      ...defined({ firing }),
     },
   );
 

@@ -8,6 +8,7 @@ import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { DeliveryModel, deliveryRecords, insertDeliveries, type Subject } from '../../models/events/delivery.ts';
 import { ticketEventsWork } from '../../models/rules/chat/work.ts';
 import { sendLineWork } from '../../models/rules/events/work.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 const env = systemEnv('recovering');
 let running: Running;
@@ -42,7 +43,7 @@ async function failed(count: number, subject: Subject, line?: string): Promise<s
     subject,
     about: [],
     payload: {},
-    ...(line === undefined ? {} : { line }),
+    ...defined({ line }),
   }));
   const records = deliveryRecords(fresh, new Date()).map((one) => ({ ...one, status: 'failed' as const }));
   await insertDeliveries(records);

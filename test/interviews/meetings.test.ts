@@ -5,6 +5,7 @@ import { openClient } from '../kit/database.ts';
 import { Client, Connection } from '@temporalio/client';
 import { system, until, type TestUser } from '../kit/harness.ts';
 import { systemEnv } from '../kit/processes.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 const api = system();
 let ada: TestUser;
@@ -32,7 +33,7 @@ const create = async (body: object = {}, owner = ada) => {
   return reply.body.data;
 };
 const on = (method: string, id: string, path = '', body?: unknown, owner = ada) =>
-  api.request(method, `/meetings/${id}${path}`, { token: owner.token, ...(body === undefined ? {} : { body }) });
+  api.request(method, `/meetings/${id}${path}`, { token: owner.token, ...defined({ body }) });
 
 const lines: [string, string][] = [
   ['Ann', 'Good morning everyone.'],

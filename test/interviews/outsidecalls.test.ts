@@ -8,6 +8,7 @@ import type { FakeBot } from '../kit/botservice.ts';
 import { until } from '../kit/harness.ts';
 import { goodAnswer } from '../kit/interviewing.ts';
 import { outsideCalls } from '../kit/outsidecalls.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 const { service, kit, mine, close } = await outsideCalls('outsidecalls', ({ secret }) => ({
   RECALL_WEBHOOK_SECRET: secret,
@@ -18,7 +19,7 @@ const post = (body: string, headers: Record<string, string>) =>
   kit.api.request('POST', '/webhooks/recall', { raw: body, headers });
 /** The service changes a bot's status, and sends the webhook. */
 async function report(bot: FakeBot, code: string, sub_code?: string): Promise<void> {
-  bot.changes.push({ code, ...(sub_code === undefined ? {} : { sub_code }) });
+  bot.changes.push({ code, ...defined({ sub_code }) });
   const body = service.report(bot);
   expect((await post(body, service.signed(body))).status).toBe(200);
 }

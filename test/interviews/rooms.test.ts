@@ -384,7 +384,8 @@ describe('a full room', () => {
     candidate.say('We cut the costs by 40 % with a cache in front of the reports, after months of measuring them all.');
     await interviewer.frame('suggestion', ({ kind }) => kind === 'follow_up');
     await kit.db.command({ profile: 0, filter: 'unset' });
-    const seen = await kit.db.command({ find: 'system.profile', filter: {} });
+    // A read that MongoDB interrupted has no count.
+    const seen = await kit.db.command({ find: 'system.profile', filter: { docsExamined: { $exists: true } } });
     const examined = (seen['cursor'].firstBatch as { docsExamined: number }[]).map(({ docsExamined }) => docsExamined);
     await kit.db.collection('system.profile').drop();
     expect(examined.length).toBeGreaterThan(0);

@@ -13,6 +13,7 @@ import { framesAfter, type Frame } from '../../models/live/frame.ts';
 import { newId } from '../../models/base/ids.ts';
 import { listMessages, MessageModel, type Message } from '../../models/chat/message.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 export type CustomerOptions = { mode?: Mode; productType?: string; context?: Record<string, unknown> };
 
@@ -43,8 +44,7 @@ export function conversing(name: string) {
       sessionId: newId('session'),
       customerId,
       verified: true,
-      ...(productType === undefined ? {} : { productType }),
-      ...(context === undefined ? {} : { context }),
+      ...defined({ productType, context }),
     } as unknown as SessionPrincipal;
     const { _id: convId } = await provideConversation(orgId, mode, customerId, new Date());
     const conversation = async (): Promise<Conversation> => (await findConversation(orgId, convId))!;

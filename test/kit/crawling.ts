@@ -1,6 +1,7 @@
 /** Requests about crawls to the API, for one organization of one system. */
 import { expect } from '@jest/globals';
 import { said, until, type Api, type Reply, type TestOrg } from './harness.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 export type Crawler = Awaited<ReturnType<typeof newCrawler>>;
 
@@ -10,7 +11,7 @@ export async function newCrawler(api: Api, at: { org?: TestOrg; mode?: 'test' | 
   const { token } = await api.newKey(org, { mode: at.mode ?? 'test' });
   const base = `/orgs/${org.orgId}`;
   const ask = async (method: string, path: string, body?: object) =>
-    api.request(method, `${base}${path}`, { token, ...(body === undefined ? {} : { body }) });
+    api.request(method, `${base}${path}`, { token, ...defined({ body }) });
   const status = async () => (await ask('GET', '/crawl/status')).body.status;
   const ended = () => {
     let now: Awaited<ReturnType<typeof status>>;

@@ -18,6 +18,7 @@ import { provideCustomer } from '../../models/chat/customer.ts';
 import { DeliveryModel, type Delivery } from '../../models/events/delivery.ts';
 import { findSupportConfig, saveSupportConfig, webhookSecretPlace } from '../../models/integrations/supportconfig.ts';
 import { outboxAfter, type SettingsPatch } from '../../models/rules/integrations/supportconfig.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 /** Call this where hooks may be registered. `name` is the name of the database, unique in the run. */
 export function delivering(
@@ -64,7 +65,7 @@ export function delivering(
     const sealed = patch.outbox_webhook_secret
       ? secrets.seal(patch.outbox_webhook_secret, webhookSecretPlace(orgId))
       : undefined;
-    const next = { ...patch, ...(sealed === undefined ? {} : { outbox_webhook_secret: sealed }) };
+    const next = { ...patch, ...defined({ outbox_webhook_secret: sealed }) };
     const settings = { ...current, ...next, ...outboxAfter(current, next, clock()) };
     await saveSupportConfig(orgId, current.version, settings as typeof current, clock());
   }

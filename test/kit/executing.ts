@@ -3,6 +3,7 @@ import { expect } from '@jest/globals';
 import { until, type TestOrg, type TestUser } from './harness.ts';
 import type { serviced } from './serviced.ts';
 import { githubCall, githubRepository, linearCall } from './services.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 type Services = { slack?: boolean; linear?: boolean; github?: boolean };
 export type Step = { integration: string; status: string; attempts: number; url?: string; error?: string };
@@ -34,7 +35,7 @@ export function executing(
   const call = (own: TestOrg, method: string, path: string, body?: unknown) =>
     system.api().request(method, `/orgs/${own.orgId}/tasks${path}`, {
       token: own.owner.token,
-      ...(body === undefined ? {} : { body }),
+      ...defined({ body }),
     });
   let made = 0;
   /** A task with a unique title. */

@@ -8,6 +8,7 @@ import type { SystemEnv } from './processes.ts';
 import type { InterviewStatus, Operation } from '../../models/rules/interviews/interview.ts';
 import { interviewWorkflowId } from '../../models/rules/interviews/work.ts';
 import { interviewUpdates, type InterviewCommand } from '../../workflows/interviews/interview.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 /** The parts of an interview record that tests read. */
 export type View = {
@@ -40,8 +41,7 @@ export async function interviewing(env: SystemEnv, url = process.env['TEST_API_U
     const call = (method: string, path = '', body?: unknown, headers?: Record<string, string>): Promise<Reply> =>
       api.request(method, `/orgs/${org.orgId}/interviews${path}`, {
         token: org.owner.token,
-        ...(body === undefined ? {} : { body }),
-        ...(headers === undefined ? {} : { headers }),
+        ...defined({ body, headers }),
       });
     const get = async (id: string): Promise<View> => (await call('GET', `/${id}`)).body.data as View;
     async function create(body: object = {}): Promise<string> {
@@ -117,7 +117,7 @@ export async function interviewing(env: SystemEnv, url = process.env['TEST_API_U
     const { seq } = await temporal.workflow
       .getHandle(interviewWorkflowId(id))
       .executeUpdate(interviewUpdates[command], {
-        args: [{ actor: 'candidate', ...(cause === undefined ? {} : { cause }) }],
+        args: [{ actor: 'candidate', ...defined({ cause }) }],
       });
     const isStored = { _id: id, seq: { $gte: seq } };
     await until(

@@ -8,6 +8,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { until, type Api, type TestOrg } from './harness.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 export type Received = {
   at: number;
@@ -87,7 +88,7 @@ export function outboxOf(api: Api) {
   }
   type Org = TestOrg & { key: string };
   const outbox = (org: Org, method: string, rest: string, body?: unknown, token = org.key) =>
-    api.request(method, `/support/outbox/orgs/${org.orgId}${rest}`, { token, ...(body === undefined ? {} : { body }) });
+    api.request(method, `/support/outbox/orgs/${org.orgId}${rest}`, { token, ...defined({ body }) });
   /** A conversation of a new customer, with one message. */
   async function newConversation(org: Org, customer: Record<string, unknown> = {}) {
     const email = `${randomUUID()}@customer.example`;

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { until, type Api, type TestOrg } from './harness.ts';
 import { serverFrame, type ServerFrame } from '../../api/chat/contract/chat.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 export type Shown = { id: string; role: string; body: string };
 type FrameOf<T extends ServerFrame['type']> = Extract<ServerFrame, { type: T }>;
@@ -42,8 +43,7 @@ export async function mint(
     token: key,
     body: {
       customer: { externalCustomerId: options.customer ?? crypto.randomUUID() },
-      ...(options.ttlSeconds === undefined ? {} : { ttlSeconds: options.ttlSeconds }),
-      ...(options.context === undefined ? {} : { context: options.context }),
+      ...defined({ ttlSeconds: options.ttlSeconds, context: options.context }),
     },
   });
   if (status !== 200) throw new Error(`mint: ${status} ${JSON.stringify(body)}`);
@@ -134,7 +134,7 @@ export class ChatClient {
     this.send({
       type: 'message',
       body,
-      ...(clientMessageId === undefined ? {} : { client_message_id: clientMessageId }),
+      ...defined({ client_message_id: clientMessageId }),
     });
   }
 

@@ -6,6 +6,7 @@ import { until, type Api, type TestOrg } from './harness.ts';
 import { startTestMcp, type TestMcp, type TestTool } from './mcp-server.ts';
 import { ChatClient } from './socket.ts';
 import type { AuthScope, RiskTier } from '../../models/rules/mcp/tool.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 export const inputSchema = {
   type: 'object',
@@ -34,7 +35,7 @@ export async function openShop(api: Api, approved: readonly Approved[], settings
   const org = await api.newOrg();
   const { token: key } = await api.newKey(org);
   const request = (method: string, path: string, { token = key, body }: { token?: string; body?: unknown } = {}) =>
-    api.request(method, `/support/mcp/orgs/${org.orgId}${path}`, { token, ...(body === undefined ? {} : { body }) });
+    api.request(method, `/support/mcp/orgs/${org.orgId}${path}`, { token, ...defined({ body }) });
   const approve = async (now: readonly Approved[] = approved) => {
     const approved_tools = now.map(({ tool: { name, description, inputSchema: input_schema }, ...terms }) => ({
       source_name: name,

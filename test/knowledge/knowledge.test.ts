@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { apiAt, system, until, type Api } from '../kit/harness.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
 import { removeDataDir, startProcess, systemEnv, type Running } from '../kit/processes.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 const fixture = async (name: string) => new Uint8Array(await readFile(new URL(`../fixtures/${name}`, import.meta.url)));
 type Script = {
@@ -323,7 +324,7 @@ describe('with a language model and an embedding model configured', () => {
   ])('content that is %s while the model writes is not used in the answer', async (_, method, segments, path, more) => {
     const api = apiAt(running[0]!.url);
     const file = { name: 'heron.md', content: 'The heron code is OMEGA.' };
-    const { orgId, token, ask } = await knowing(api, [{ ...file, ...(segments === undefined ? {} : { segments }) }]);
+    const { orgId, token, ask } = await knowing(api, [{ ...file, ...defined({ segments }) }]);
     const { body: list } = await api.request('GET', `/orgs/${orgId}/documents`, { token });
     model.reply = async () => {
       const { status } = await api.request(method, path(orgId, list.documents[0].doc_id), { token, ...more });

@@ -8,6 +8,7 @@ import { createMcp, ServerFailure, type Mcp, type ServerAddress, type ToolAsk } 
 import { until } from '../kit/harness.ts';
 import { startEverything, startTestMcp, type TestMcp } from '../kit/mcp-server.ts';
 import type { Progress } from '../../models/rules/mcp/result.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 const http: StreamingHttp = createHttp({ userAgent: 'test', egressAllow: ['127.0.0.1'] });
 const strict: StreamingHttp = createHttp({ userAgent: 'test' });
@@ -123,7 +124,7 @@ describe('a tool server of revision 2026-07-28', () => {
     const next: Record<string, string | undefined> = { '1': '2', '2': '3' };
     const pages = inPages((cursor = '1') => {
       const nextCursor = next[cursor];
-      return { tools: [named(`tool_${cursor}`)], ...(nextCursor === undefined ? {} : { nextCursor }) };
+      return { tools: [named(`tool_${cursor}`)], ...defined({ nextCursor }) };
     });
     const names = (await mcp.listTools(at(server.url))).map(({ name }) => name);
     expect([names, pages()]).toEqual([['tool_1', 'tool_2', 'tool_3'], 3]);

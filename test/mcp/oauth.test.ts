@@ -17,6 +17,7 @@ import { sharedDatabase } from '../kit/database.ts';
 import { system, until, type Reply } from '../kit/harness.ts';
 import { startTestMcp, type TestMcp } from '../kit/mcp-server.ts';
 import { historyText } from '../kit/toolshop.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 const api = system();
 const db = sharedDatabase();
@@ -53,7 +54,7 @@ async function organization() {
   const org = await api.newOrg();
   const { token, keyId } = await api.newKey(org);
   const call = (method: string, path: string, body?: unknown) =>
-    api.request(method, `/support/mcp/orgs/${org.orgId}${path}`, { token, ...(body === undefined ? {} : { body }) });
+    api.request(method, `/support/mcp/orgs/${org.orgId}${path}`, { token, ...defined({ body }) });
   return { org, keyId, call };
 }
 

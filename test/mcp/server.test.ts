@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { system, type TestOrg } from '../kit/harness.ts';
 import { startEverything, startTestMcp, type TestMcp } from '../kit/mcp-server.ts';
 import { customerOf } from '../kit/toolshop.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 const api = system();
 let mcp: TestMcp;
@@ -23,7 +24,7 @@ async function organization(given?: TestOrg) {
   const { token } = await api.newKey(org);
   const at = (path: string) => `/support/mcp/orgs/${org.orgId}${path}`;
   const call = (method: string, path: string, body?: unknown) =>
-    api.request(method, at(path), { token, ...(body === undefined ? {} : { body }) });
+    api.request(method, at(path), { token, ...defined({ body }) });
   return {
     org,
     token,

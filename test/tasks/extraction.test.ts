@@ -5,6 +5,7 @@ import { openClient } from '../kit/database.ts';
 import { Client, Connection } from '@temporalio/client';
 import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
 import { systemEnv } from '../kit/processes.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 const api = system();
 let mongo: MongoClient;
@@ -90,7 +91,7 @@ describe('POST /meetings/{sessionId}/extract-tasks', () => {
 
   it('extracting tasks computes due dates from the meeting’s start: the given time, or else the first segment’s', async () => {
     const begun = async (started_at?: string) => {
-      const made = { settings: { timezone: 'Europe/Berlin' }, ...(started_at === undefined ? {} : { started_at }) };
+      const made = { settings: { timezone: 'Europe/Berlin' }, ...defined({ started_at }) };
       const id = (await api.request('POST', '/meetings', { token: ada.token, body: made })).body.data
         .meeting_id as string;
       // Sent in two batches, the later one first.

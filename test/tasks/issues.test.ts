@@ -8,6 +8,7 @@ import { hmac, linearEvent, linearSecret, sendLinear } from '../kit/inbound.ts';
 import { systemEnv } from '../kit/processes.ts';
 import { githubCall, githubRepository, linearCall, linearStates, linearTeam, type Sent } from '../kit/services.ts';
 import { serviced, servicesEnv } from '../kit/serviced.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 const system = serviced((services) => systemEnv('taskissues', { ...servicesEnv(services), FLEETS: 'tasks,inbound' }));
 const { newOrg, call, newTask, execute, githubIssues } = executing(system, () => '');
@@ -380,7 +381,7 @@ describe('POST /webhooks/github', () => {
           'content-type': 'application/json',
           'x-github-event': 'issues',
           'x-github-delivery': delivery,
-          ...(signature === undefined ? {} : { 'x-hub-signature-256': signature }),
+          ...defined({ 'x-hub-signature-256': signature }),
         },
       });
     const right = `sha256=${hmac(githubSecret, body)}`;

@@ -4,6 +4,7 @@ import type { MongoClient, Db } from 'mongodb';
 import { openClient } from '../kit/database.ts';
 import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
 import { systemEnv } from '../kit/processes.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 const api = system();
 let mongo: MongoClient;
@@ -21,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => mongo.close());
 
 const call = (method: string, path = '', body?: unknown, by = ada) =>
-  api.request(method, `/orgs/${org.orgId}/tasks${path}`, { token: by.token, ...(body === undefined ? {} : { body }) });
+  api.request(method, `/orgs/${org.orgId}/tasks${path}`, { token: by.token, ...defined({ body }) });
 const create = async (body: object = {}, by = ada) => {
   const reply = await call('POST', '', { title: 'Send the sheet', ...body }, by);
   expect([reply.status, reply.body.success]).toEqual([201, true]);

@@ -15,6 +15,7 @@ import {
   type Move,
   type Operation,
 } from '../../models/rules/interviews/interview.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 
 /** Each is one read or one write of MongoDB. */
 const { loadInterview, storeInterview } = proxyLocalActivities<InterviewActivities>({
@@ -82,7 +83,7 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
     const { status: from, seq } = state();
     const to = next(from, operation)!;
     const at = new Date().toISOString();
-    last = { seq: seq + 1, from, to, operation, actor, at, ...(cause === undefined ? {} : { cause }) };
+    last = { seq: seq + 1, from, to, operation, actor, at, ...defined({ cause }) };
     unstored.push(last);
     note({ status: to, seq: seq + 1 });
     show();

@@ -18,6 +18,7 @@ import { listedOf } from '../../../models/rules/mcp/discovery.ts';
 import { repliesTo } from '../../../models/rules/mcp/question.ts';
 import { resultOf, type ToolResult } from '../../../models/rules/mcp/result.ts';
 import { isRead, type Outcome } from '../../../models/rules/mcp/tool.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 
 /** How soon a running call notices that its server was disconnected. */
 const watchEveryMs = 500;
@@ -187,8 +188,7 @@ async function customerMeta(call: ToolCall): Promise<Record<string, unknown> | u
     'io.svc/customer': {
       id,
       verified: true,
-      ...(external_id === undefined ? {} : { external_id }),
-      ...(email === undefined ? {} : { email }),
+      ...defined({ external_id, email }),
     },
   };
 }

@@ -15,6 +15,7 @@ import { DeliveryRefused } from '../../../models/rules/events/delivery.ts';
 import { domainOf, nameOf, type Mailbox } from '../../../models/rules/access/mailbox.ts';
 import { automaticHeaders, type OutgoingMail } from '../../../models/rules/events/mailout.ts';
 import { hiddenLink, type NotificationPayload } from '../../../models/rules/events/notification.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 
 /** A mail, as it is sent and as it may be shown, and whose server it was written for. `prepare`: see accountletter.ts. */
 type Written = {
@@ -67,7 +68,7 @@ async function writtenOf(delivery: Delivery, payload: ByMail, deps: SenderDeps):
   const letter = await letterIn(delivery, payload, deps);
   if (!letter) return null;
   const { publicUrl } = deps;
-  const words = (hidden?: string) => wordsOf(letter, { publicUrl, via, ...(hidden === undefined ? {} : { hidden }) });
+  const words = (hidden?: string) => wordsOf(letter, { publicUrl, via, ...defined({ hidden }) });
   const { to, prepare, outside } = letter;
   const sent = { mail: mailOf(to, words()), shown: mailOf(to, words(hiddenLink)), via, prepare };
   if (!outside) return sent;

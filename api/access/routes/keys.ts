@@ -28,6 +28,7 @@ import {
   tokenStart,
   type Environment,
 } from '../../../models/rules/access/keys.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 
 const base = '/support/developer-keys/orgs/{orgId}';
 const missing = () => new Problem('NOT_FOUND', { message: 'There is no such key.' });
@@ -177,7 +178,7 @@ export const keyRoutes = [
     async handle({ params, body, principal }, ctx) {
       const now = ctx.clock();
       const change = {
-        ...(body.name === undefined ? {} : { name: body.name }),
+        ...defined({ name: body.name }),
         ...(body.scopes === undefined ? {} : { scopes: [...new Set(body.scopes)] }),
         ...(body.expires_at === undefined ? {} : { expires_at: readExpiry(body.expires_at, now) }),
       };

@@ -12,6 +12,7 @@ import { normalizeEmail } from '../../../models/rules/access/email.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 import { productTypeOf, sessionEnd } from '../../../models/rules/access/session.ts';
 import { createSession, newStepUp, revokeSession } from '../../../models/access/session.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 
 const base = '/support/sessions/orgs/{orgId}';
 
@@ -50,9 +51,9 @@ export const sessionRoutes = [
         kind: 'minted',
         customer_id: customerId,
         verified: true,
-        ...(productType === undefined ? {} : { product_type: productType }),
+        ...defined({ product_type: productType }),
         context,
-        ...(visitorId === undefined ? {} : { visitor_id: visitorId }),
+        ...defined({ visitor_id: visitorId }),
         ...stepUp?.stored,
         expires_at: expiresAt,
         created_by: principal.actor,
@@ -64,7 +65,7 @@ export const sessionRoutes = [
         orgId,
         mode,
         verified: true,
-        ...(productType === undefined ? {} : { productType }),
+        ...defined({ productType }),
       };
       const token = await ctx.tokens.signSession(signed, expiresAt, now);
       const { publicUrl } = ctx.config;

@@ -17,6 +17,7 @@ import { Problem } from '../../../models/rules/base/errors.ts';
 import { notifyEvents } from '../../../models/rules/events/announcement.ts';
 import { maskWebhook } from '../../../models/rules/events/notification.ts';
 import { webhookUrlProblem } from '../../../models/rules/integrations/supportconfig.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 
 const viewWebhooks = (
   { secrets }: Context,
@@ -75,8 +76,7 @@ export const orgWebhookRoutes = [
       const saved = await saveOrgWebhook(
         orgId,
         {
-          ...(url === undefined ? {} : { slack_webhook_url: url }),
-          ...(email_notifications === undefined ? {} : { email_notifications }),
+          ...defined({ slack_webhook_url: url, email_notifications }),
           ...(notify_on === undefined ? {} : { notify_on: notifyEvents.filter((event) => notify_on.includes(event)) }),
         },
         ctx.clock(),

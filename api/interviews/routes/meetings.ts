@@ -34,6 +34,7 @@ import {
 } from '../../../models/rules/interviews/meeting.ts';
 import { momentOf } from '../../../models/rules/interviews/transcript.ts';
 import { meetingWork } from '../../../models/rules/interviews/work.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 
 /** About a thousand segments of usual length. */
 const maxTranscriptBytes = 4 * 1024 * 1024;
@@ -91,7 +92,7 @@ export const meetingRoutes = [
         updated_at: now,
         size: { segments: 0, characters: 0 },
         speakers: [],
-        ...(told === undefined ? {} : { told_org: told }),
+        ...defined({ told_org: told }),
       };
       await launch(ctx, MeetingModel, [meetingWork(record)], ([intent]) =>
         createMeeting({ ...record, pending: [intent] }),

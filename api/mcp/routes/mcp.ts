@@ -23,6 +23,7 @@ import { discovered } from '../../../models/rules/mcp/discovery.ts';
 import { failureReasons, type FailureReason } from '../../../models/rules/mcp/failure.ts';
 import { callbackPath } from '../../../models/rules/mcp/oauth.ts';
 import { discoverToolsWork, toolCallWork } from '../../../models/rules/mcp/work.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 
 const prefix = '/support/mcp/orgs/{orgId}';
 
@@ -110,7 +111,7 @@ export const mcpRoutes = [
           auth_scope,
         });
       }
-      return { server: viewServer(server), ...(address === undefined ? {} : { authorization_url: address }) };
+      return { server: viewServer(server), ...defined({ authorization_url: address }) };
     },
   }),
   route({

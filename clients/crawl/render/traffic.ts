@@ -5,6 +5,7 @@ import { RenderError } from './error.ts';
 import type { TabLimits } from './limits.ts';
 import { headerOf, type Http, type HttpHeaders, type HttpResponse } from '../../http/http.ts';
 import { HttpError, type HttpMethod } from '../../../models/rules/base/http.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 
 /** Whether a URL may be requested (robots.txt, scope). The page's own first URL is not checked. */
 export type Allow = (url: URL, kind: 'document' | 'resource') => boolean | Promise<boolean>;
@@ -68,7 +69,7 @@ async function send(request: HTTPRequest, first: boolean, traffic: Traffic, deps
   const reply = await deps.request(address, {
     method: method as HttpMethod,
     headers: requestHeaders(request.headers()),
-    ...(body === undefined ? {} : { body }),
+    ...defined({ body }),
     maxBytes: Math.max(1, Math.min(limits.replyBytes, limits.totalBytes - traffic.bytes)),
     totalTimeoutMs: limits.settleMs,
     signal,

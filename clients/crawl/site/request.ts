@@ -9,6 +9,7 @@ import { headerOf, type Http, type HttpResponse } from '../../http/http.ts';
 import { HttpError } from '../../../models/rules/base/http.ts';
 import { backOffMs, retryAfter } from '../../../models/rules/crawl/crawl.ts';
 import { isHtml, reasonOfStatus, reasonRow } from '../../../models/rules/crawl/crawlreason.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 
 /** Longer than any page for human readers, in bytes after decompression. */
 const maxPageBytes = 5 * 1024 * 1024;
@@ -100,8 +101,7 @@ function pageRequest({ signal, etag, lastModified }: Ask) {
     maxBytes: maxPageBytes,
     headers: {
       accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.1',
-      ...(etag === undefined ? {} : { 'if-none-match': etag }),
-      ...(lastModified === undefined ? {} : { 'if-modified-since': lastModified }),
+      ...defined({ 'if-none-match': etag, 'if-modified-since': lastModified }),
     },
     wantsBody: (head: Pick<HttpResponse, 'status' | 'headers'>) =>
       head.status === 200 && isHtml(headerOf(head.headers, 'content-type')),

@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TextDecoder } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { pieceBytes, textReader, xmlReader, type Reader, type SitemapKind, type SitemapStop } from './sitemapreader.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 
 /** `entries`: the URLs as written, trimmed. `bytes`: the number of decoded bytes that were read. */
 export type Sitemap = { kind: SitemapKind; entries: string[]; bytes: number; stopped?: SitemapStop };
@@ -106,5 +107,5 @@ export async function readSitemap(bytes: Uint8Array, options: SitemapOptions = {
     // The gzip stream is truncated or damaged; what was decompressed before is kept.
     stopped = 'broken';
   }
-  return { kind: reader?.kind ?? 'unknown', entries, bytes: read, ...(stopped === undefined ? {} : { stopped }) };
+  return { kind: reader?.kind ?? 'unknown', entries, bytes: read, ...defined({ stopped }) };
 }

@@ -6,6 +6,7 @@ import { maxSitemapBytes, readSitemap, type Sitemap } from './sitemap.ts';
 import { sitemapStops } from './sitemapreader.ts';
 import { createYielder } from '../../base/yielding.ts';
 import { canonicalUrl } from '../../../models/rules/crawl/url.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 
 /**
  * The bytes of a sitemap; none when the file does not exist. `problem`: why the file could not be fetched, for people.
@@ -102,7 +103,7 @@ async function readFile(state: State, { url: at, depth }: File, options: WalkOpt
   const { bytes, problem } = await options.fetch(at);
   if (problem !== undefined) note(problem);
   if (bytes === undefined) return undefined;
-  const sitemap = await readSitemap(bytes, { maxBytes: state.room, ...(signal === undefined ? {} : { signal }) });
+  const sitemap = await readSitemap(bytes, { maxBytes: state.room, ...defined({ signal }) });
   state.room -= sitemap.bytes;
   if (sitemap.stopped !== undefined) note(sitemapStops[sitemap.stopped]);
   if (sitemap.kind !== 'index') return takePages(state, at, sitemap, options, note);

@@ -11,6 +11,7 @@ import { LRUCache } from 'lru-cache';
 import { DamagedIndex, isDamage, isMissing } from './damage.ts';
 import type { IndexTable } from './rows.ts';
 import type { Authority } from '../../../models/rules/knowledge/authority.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 
 export type SearchOptions = {
   /** A local path, or the URL of an object store (`s3://bucket/prefix`). */
@@ -61,7 +62,7 @@ export function tableNamed(name: string): IndexTable | undefined {
   const match = /^([A-Za-z0-9_]+)\.(test|live)(?:\.([a-z0-9-]+))?$/u.exec(name);
   if (match === null) return undefined;
   const [, org_id = '', mode, model] = match;
-  return { org_id, mode: mode === 'live' ? 'live' : 'test', ...(model === undefined ? {} : { model }) };
+  return { org_id, mode: mode === 'live' ? 'live' : 'test', ...defined({ model }) };
 }
 
 export type OpenTable = {

@@ -4,6 +4,7 @@
  */
 import { skillsIn } from './skills.ts';
 import { draftBounds, type DraftWords } from '../../../models/rules/interviews/draft.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 
 /** Nouns that name a profession; what stands before them belongs to the title. */
 const professions =
@@ -225,14 +226,11 @@ export function draftWords(given: string): DraftWords {
   const name = nameIn(prompt);
   const mail = address.exec(prompt.replaceAll(new RegExp(url, 'gu'), ' '))?.[0];
   return {
-    ...(role === undefined ? {} : { role_title: role }),
+    ...defined({ role_title: role }),
     skills,
     evaluation_criteria: criteria,
     ...(questions === undefined ? {} : { question_count: Math.min(Math.max(questions, 1), draftBounds.questions) }),
-    ...(mode === undefined ? {} : { mode }),
-    ...(meeting === undefined ? {} : { meeting_url: meeting }),
-    ...(mail === undefined ? {} : { candidate_email: mail }),
-    ...(name === undefined ? {} : { candidate_name: name }),
+    ...defined({ mode, meeting_url: meeting, candidate_email: mail, candidate_name: name }),
   };
 }
 

@@ -1,4 +1,5 @@
 /** Reads a reply to a request, in English: whether it accepts, agrees, refuses or passes the task on. Pure. */
+import { defined } from '../../../models/rules/base/defined.ts';
 
 export type Answer = {
   /** The speaker takes the task: `will do`, `leave it with me`. */
@@ -44,7 +45,7 @@ export function answerReader(names: readonly string[]): AnswerOf {
       approves: approving.test(line) && !declining.test(line),
       agrees: agreement.test(line) && !declining.test(line),
       refuses,
-      ...(handsTo === undefined ? {} : { handsTo }),
+      ...defined({ handsTo }),
     };
   };
 }

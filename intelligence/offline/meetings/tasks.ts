@@ -20,6 +20,7 @@ import {
   type Someone,
 } from '../../../models/rules/interviews/found.ts';
 import type { Said } from '../../../models/rules/interviews/transcript.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 
 export type FoundTasks = { tasks: FoundTask[]; possible: PossibleTask[] };
 
@@ -36,7 +37,7 @@ export function findTasks(said: readonly Said[], meeting: Meeting, firmness: Fir
         quote: unit.quote,
         title,
         ...(before !== undefined && hasPronoun(unit.deed) ? { context: before.slice(0, extractionBounds.quote) } : {}),
-        ...(unit.owner === undefined ? {} : { owner: unit.owner }),
+        ...defined({ owner: unit.owner }),
         ...(assignee ? { assignee } : {}),
         priority: unit.urgent ?? usualPriority,
         ...(unit.due ? { due: unit.due.due } : {}),

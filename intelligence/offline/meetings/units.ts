@@ -20,6 +20,7 @@ import { extractionBounds } from '../../../models/rules/interviews/found.ts';
 import { participantsOf, type Said } from '../../../models/rules/interviews/transcript.ts';
 import { sentences } from '../../../models/rules/language/sentences.ts';
 import { terms } from '../../../models/rules/language/words.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 
 /** The most characters of a clause; a longer sentence is not speech. */
 const maxClause = 600;
@@ -113,7 +114,7 @@ function unitOf(reading: Reading, commitment: Commitment, place: Place): Unit {
     quote: (raw.includes(clause) ? clause : raw).trim().slice(0, extractionBounds.quote),
     form,
     doer,
-    ...(owner === undefined ? {} : { owner }),
+    ...defined({ owner }),
     deed,
     weak,
     accepted: false,

@@ -1,5 +1,6 @@
 /** What is started when a member leaves an organization. Pure. */
 import { workOf } from '../base/work.ts';
+import { defined } from '../base/defined.ts';
 
 /** Takes from a member what they were granted, and their tasks. `keepKeysFor`: the owner who takes over their keys. */
 export const memberDepartedWork = (
@@ -11,5 +12,5 @@ export const memberDepartedWork = (
     workflow: 'memberDeparted',
     id: `departure:${departureId}`,
     queue: 'tasks',
-    args: [{ orgId, userId, ...(keepKeysFor === undefined ? {} : { keepKeysFor }) }],
+    args: [{ orgId, userId, ...defined({ keepKeysFor }) }],
   });

@@ -2,6 +2,7 @@
  * The states of a conversation and of its ticket, and how each act changes them. Pure; models/chat/act.ts turns these
  * tables into one atomic update.
  */
+import { defined } from '../base/defined.ts';
 
 export const conversationStatuses = ['open', 'pending', 'escalated', 'resolved'] as const;
 /**
@@ -169,6 +170,6 @@ export function situationOf(
   pinned: string | undefined,
 ): Record<string, unknown> | undefined {
   const [product] = searchedSegments(pinned, undefined);
-  const told = { ...session, ...page, ...(product === undefined ? {} : { productType: product }) };
+  const told = { ...session, ...page, ...defined({ productType: product }) };
   return Object.keys(told).length === 0 ? undefined : told;
 }

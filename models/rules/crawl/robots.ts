@@ -2,6 +2,7 @@
  * Parses robots.txt by RFC 9309: which addresses are forbidden, the delay between requests, and the sitemaps. Pure; the
  * caller fetches the file, and waits when it cannot be fetched.
  */
+import { defined } from '../base/defined.ts';
 
 /** How much of a robots.txt is parsed, in bytes: 500 KiB, the minimum by RFC 9309, 2.5. */
 export const maxRobotsBytes = 500 * 1024;
@@ -253,7 +254,7 @@ export function parseRobots(source: Uint8Array | string, agent: string): Robots 
   const judge = judgeBy(rules);
   return {
     sitemaps,
-    ...(crawlDelay === undefined ? {} : { crawlDelay }),
+    ...defined({ crawlDelay }),
     allowed(url) {
       const path = comparablePath(url);
       if (path === undefined) return false;

@@ -2,6 +2,7 @@
  * The life of an interview: its states, and the one table that says which operation moves it from where to where. The
  * workflow decides by it, refusals are worded by it, and docs/interviews.md shows it. Pure.
  */
+import { defined } from '../base/defined.ts';
 
 export const interviewStatuses = [
   'draft',
@@ -180,7 +181,7 @@ export type InterviewState = {
 export const newState = (moves: readonly Move[], dueAt: string | undefined): InterviewState => ({
   status: moves.at(-1)?.to ?? 'draft',
   seq: moves.length,
-  ...(dueAt === undefined ? {} : { dueAt }),
+  ...defined({ dueAt }),
   attempts: 0,
   sent: 0,
   orders: 0,

@@ -1,6 +1,7 @@
 /** What a candidate is mailed of an interview that has a time: the invitation, each change of it, and that it is called off. Pure. */
 import { isAhead, type InterviewStatus, type Move } from './interview.ts';
 import { shownName } from '../access/accountmail.ts';
+import { defined } from '../base/defined.ts';
 
 /** One such mail, as it is stored: its words and its link are made when it is sent. */
 export type Invitation = {
@@ -47,7 +48,7 @@ export function nextInvitation(planned: Planned, elsewhere: string | undefined, 
   if (standing && standing.email !== email) return { ...standing, sequence, over: true };
   const at = scheduled_at.toISOString();
   if (standing?.at === at && standing.meeting_url === elsewhere) return undefined;
-  return { sequence, email, at, ...(elsewhere === undefined ? {} : { meeting_url: elsewhere }) };
+  return { sequence, email, at, ...defined({ meeting_url: elsewhere }) };
 }
 
 /** How long it stands in the candidate's calendar: nobody says how long an interview takes. */

@@ -8,6 +8,7 @@ import { unitsOf } from './units.ts';
 import { ownSentences } from '../language/escalation.ts';
 import type { Language } from '../language/language.ts';
 import { terms } from '../language/words.ts';
+import { defined } from '../base/defined.ts';
 
 export const maxOffers = 3;
 /** An offer as stored. `passage` is the chunk's id, which customers do not see. */
@@ -52,7 +53,7 @@ export function offerOf({ id, type, source_id, name, url, heading, text }: Passa
   return {
     heading: label,
     question: label,
-    source: { type, id: source_id, name, ...(url === undefined ? {} : { url }) },
+    source: { type, id: source_id, name, ...defined({ url }) },
     passage: id,
   };
 }

@@ -11,6 +11,7 @@ import {
   type JsonSchema,
   type ListedTool,
 } from './tool.ts';
+import { defined } from '../base/defined.ts';
 
 /** The text that is hashed into a tool's pin: everything a server could change to alter the meaning of a call. */
 export const pinText = ({ name, description, input_schema, output_schema }: ListedTool): string =>
@@ -106,11 +107,10 @@ const described = ({ name, description, input_schema, output_schema, ...found }:
   source_name: name,
   description,
   input_schema,
-  ...(output_schema === undefined ? {} : { output_schema }),
+  ...defined({ output_schema }),
   ...findingsOf(found),
 });
 
 const findingsOf = ({ problem, notes }: Findings): Findings => ({
-  ...(problem === undefined ? {} : { problem }),
-  ...(notes === undefined ? {} : { notes }),
+  ...defined({ problem, notes }),
 });

@@ -5,6 +5,7 @@
  */
 import { harmlessText } from './result.ts';
 import type { JsonSchema } from './tool.ts';
+import { defined } from '../base/defined.ts';
 
 export const questionActions = ['accept', 'decline', 'cancel'] as const;
 /** The customer answers, declines to answer, or cancels the call. */
@@ -71,7 +72,7 @@ export function questionsOf(requests: unknown, state: string | undefined): CallQ
     if (!fields || message === '') return undefined;
     asked.push({ id, question: { message, fields }, schema: schema as JsonSchema });
   }
-  return { asked, ...(state === undefined ? {} : { state }) };
+  return { asked, ...defined({ state }) };
 }
 
 function fieldsOf(schema: Given): QuestionField[] | undefined {
@@ -98,7 +99,7 @@ function fieldOf(name: string, given: unknown, required: boolean): QuestionField
     kind,
     required,
     ...(options ? { options } : {}),
-    ...(initial === undefined ? {} : { initial }),
+    ...defined({ initial }),
   };
 }
 

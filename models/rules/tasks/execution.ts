@@ -6,6 +6,7 @@ import type { ExecutionStatus } from './task.ts';
 import type { Refusal } from '../events/delivery.ts';
 import { waitOf } from '../events/schedule.ts';
 import { providerNames, type IntegrationStatus } from '../integrations/integration.ts';
+import { defined } from '../base/defined.ts';
 
 export const stepIntegrations = ['linear', 'github', 'slack', 'email'] as const;
 export type StepIntegration = (typeof stepIntegrations)[number];
@@ -72,8 +73,7 @@ export function planSteps(before: readonly Step[], executable: Executable): Step
     if ('status' in standing && standing.status === 'succeeded')
       return {
         ...standing,
-        ...(url === undefined ? {} : { url }),
-        ...(delivered_at === undefined ? {} : { delivered_at }),
+        ...defined({ url, delivered_at }),
       };
     const { error: _, ...kept } = { error: undefined, ...standing };
     return { ...kept, tries: 0, ...(obstacle(integration, executable) ?? { status: 'running' as const }) };

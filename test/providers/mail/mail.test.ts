@@ -31,6 +31,7 @@ import { readMailbox } from '../../../models/rules/access/mailbox.ts';
 import type { OutgoingMail } from '../../../models/rules/events/mailout.ts';
 import { everyRecord } from '../../../models/base/define.ts';
 import { walked } from '../../kit/database.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 
 const replyDomain = 'reply.bank.example';
 let greenMail: GreenMail;
@@ -661,7 +662,7 @@ describe('the candidate of a scheduled interview', () => {
     candidate_name: 'Ana Lee',
     scheduled_at: at,
     question_count: 3,
-    ...(candidate_email === undefined ? {} : { candidate_email }),
+    ...defined({ candidate_email }),
   });
 
   /** The settled deliveries about an interview, once there are `count` of them. */

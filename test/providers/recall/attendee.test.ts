@@ -8,6 +8,7 @@ import type { FakeBot } from '../../kit/botservice.ts';
 import { until } from '../../kit/harness.ts';
 import { goodAnswer } from '../../kit/interviewing.ts';
 import { outsideCalls } from '../../kit/outsidecalls.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 
 const { service, kit, mine, close } = await outsideCalls('attendee', () => ({
   MEETING_BOT_SERVICE: 'attendee',
@@ -18,7 +19,7 @@ afterAll(close);
 const post = (body: string, headers: Record<string, string> = signedByAttendee(body)) =>
   kit.api.request('POST', '/webhooks/attendee', { raw: body, headers });
 const move = (bot: FakeBot, code: string, sub_code?: string) =>
-  void bot.changes.push({ code, ...(sub_code === undefined ? {} : { sub_code }) });
+  void bot.changes.push({ code, ...defined({ sub_code }) });
 /** Changes the state of a bot at the service and reports it. */
 async function report(bot: FakeBot, code: string, sub_code?: string): Promise<void> {
   move(bot, code, sub_code);

@@ -6,6 +6,7 @@ import { openBots, type OpenBots } from '../../../providers/recall/open.ts';
 import { canonicalJson } from '../../../providers/recall/canonical.ts';
 import { attendeeId, readAttendeeReport, readReport, verifiedId } from '../../../providers/recall/verify.ts';
 import { attendeeSecret, canonicalByPython, signedByAttendee } from '../../kit/attendee.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 
 let service: BotService;
 const opened: OpenBots[] = [];
@@ -92,7 +93,7 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     const bot = open(kind);
     const { id } = await bot.schedule(order());
     const seen = async (code: string, sub_code?: string) => {
-      only().changes.push({ code, ...(sub_code === undefined ? {} : { sub_code }) });
+      only().changes.push({ code, ...defined({ sub_code }) });
       return bot.get(id);
     };
     expect((await bot.get(id)).phase).toBe('joining');

@@ -4,6 +4,7 @@ import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { appId, appPassword, startBotFramework, type BotFramework } from '../../kit/botframework.ts';
 import { apiAt, until, type Api, type Reply, type TestOrg } from '../../kit/harness.ts';
 import { startProcess, systemEnv, type Running } from '../../kit/processes.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 
 const secret = randomBytes(32).toString('base64');
 let microsoft: BotFramework;
@@ -55,7 +56,7 @@ const activity = (text: string, tenant: string, more: Record<string, unknown> = 
 const post = (body: string, authorization?: string): Promise<Reply> =>
   api.request('POST', '/webhooks/teams', {
     raw: body,
-    headers: { 'content-type': 'application/json', ...(authorization === undefined ? {} : { authorization }) },
+    headers: { 'content-type': 'application/json', ...defined({ authorization }) },
   });
 const hmac = (body: string, by = secret) =>
   `HMAC ${createHmac('sha256', Buffer.from(by, 'base64')).update(body).digest('base64')}`;

@@ -12,6 +12,7 @@ import {
   worthReading,
 } from '../../../models/rules/knowledge/retrieval.ts';
 import type { Candidate, Meaning, Passage } from '../../../models/rules/knowledge/retrieval.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 
 const question = 'What is the annual fee of the gold card?';
 const strong = 'The annual fee of the gold card is 49 EUR.';
@@ -143,7 +144,7 @@ describe('with embeddings', () => {
         id,
         authority,
         ...(cosine === undefined ? {} : { cosines: [cosine, cosine] }),
-        ...(score === undefined ? {} : { text_score: score }),
+        ...defined({ text_score: score }),
       },
     };
   };

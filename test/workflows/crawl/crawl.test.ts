@@ -12,6 +12,7 @@ import type { CrawlActivities, CrawlProgress } from '../../../activities/crawl/c
 import { searchAttributes } from '../../../workflows/attributes.ts';
 import { readRefusal } from '../../../workflows/base/refusal.ts';
 import { cancelCrawl, crawlSite } from '../../../workflows/crawl/crawl.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 
 const ref = { orgId: 'org_1', crawlId: 'crawl_1' };
 const tally = { found: 3, waiting: 1, indexed: 1, unchanged: 1, skipped: 0, failed: 0 };
@@ -19,7 +20,7 @@ const progress = (state: CrawlProgress['state'], message?: string): CrawlProgres
   state,
   url: 'https://a.example/',
   tally,
-  ...(message === undefined ? {} : { message }),
+  ...defined({ message }),
 });
 const { tell } = stories();
 
@@ -34,7 +35,7 @@ function scripted(states: CrawlProgress[]) {
   const activities: CrawlActivities = {
     crawlBatch: async () => states.shift()!,
     finishCrawl: async ({ ending, error }) => {
-      endings.push({ ending, ...(error === undefined ? {} : { error }) });
+      endings.push({ ending, ...defined({ error }) });
       return ending;
     },
   };

@@ -9,6 +9,7 @@ import type { BotState } from '../../../models/rules/interviews/bot.ts';
 import type { RoomMove } from '../../../models/rules/interviews/room.ts';
 import { newState, type InterviewState, type Move } from '../../../models/rules/interviews/interview.ts';
 import { interviewUpdates, type InterviewCommand } from '../../../workflows/interviews/interview.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 
 /**
  * Creates the record and scripted bots. The outcomes in `deploy` and `looks` are used one by one; the last one is
@@ -84,7 +85,7 @@ export function world({
 }
 export const ask = (handle: WorkflowHandle, command: InterviewCommand, cause?: string) =>
   handle.executeUpdate(interviewUpdates[command], {
-    args: [{ actor: 'usr_1', ...(cause === undefined ? {} : { cause }) }],
+    args: [{ actor: 'usr_1', ...defined({ cause }) }],
   });
 export const moves = (history: readonly Move[]) =>
   history.map(({ from, to, operation, actor, cause }) => [from, to, operation, actor, ...(cause ? [cause] : [])]);

@@ -11,6 +11,7 @@ import { maxPageLinks } from './limits.ts';
 import { mainBlocks } from './main.ts';
 import { parseDirectives, type Directives } from './robots.ts';
 import { parseTree, type Tree } from './tree.ts';
+import { defined } from '../../../../models/rules/base/defined.ts';
 
 export type PageInput = {
   /** The page's URL after redirects. Relative URLs are resolved against it. */
@@ -154,9 +155,7 @@ export function readPage(bytes: Buffer, { url, contentType, robotsTag = '' }: Pa
   const textLength = blocks.list.reduce((sum, block) => sum + lengthOf(block), 0);
   return {
     title,
-    ...(language === undefined ? {} : { language }),
-    ...(canonical === undefined ? {} : { canonical }),
-    ...(refresh === undefined ? {} : { refresh }),
+    ...defined({ language, canonical, refresh }),
     noindex,
     nofollow,
     links: nofollow ? [] : linksOf(tree, base),
