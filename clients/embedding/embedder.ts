@@ -33,7 +33,7 @@ export type EmbedOptions = {
   models?: readonly ModelName[];
   /** When the signal fires, texts that have not been started are dropped. */
   signal?: AbortSignal | undefined;
-  /** Texts of patient calls wait until there are no others. */
+  /** Whether these texts have low priority: they wait until no other texts are waiting. */
   patient?: boolean;
 };
 

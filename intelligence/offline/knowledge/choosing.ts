@@ -15,7 +15,10 @@ export const maxQuotes = 4;
 const maxSentences = 3;
 /** The most characters of quoted prose; a sentence that would exceed this is left out. */
 const maxProseLength = 700;
-/** The most characters of an introduced list. A list is quoted whole, because steps without the last one mislead. */
+/**
+ * The most characters of a list together with the sentence that introduces it. A list is quoted whole, because steps
+ * without the last one mislead.
+ */
 const maxListLength = 2_000;
 /** A list up to this size is quoted whole, even when the question is about only some of its items. */
 const shortList = { items: 8, characters: 700 } as const;
