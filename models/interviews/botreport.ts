@@ -37,7 +37,7 @@ export type BotReport = RecordOf<typeof BotReportModel>;
 /** Null when it was stored before. */
 export async function storeReport(report: BotReport): Promise<BotReport | null> {
   try {
-    await collectionOf(BotReportModel).insertOne(defined(report) as BotReport);
+    await collectionOf(BotReportModel).insertOne(defined(report));
     return report;
   } catch (error) {
     if (isDuplicate(error)) return null;

@@ -108,7 +108,7 @@ const standing = (orgId: string, interviewId: string) => ({
 export const roleKey = (title: string): string => title.trim().toLowerCase().replaceAll(/\s+/gu, ' ');
 
 export async function createInterview(interview: Interview): Promise<Interview> {
-  await collectionOf(InterviewModel).insertOne(defined(interview) as Interview);
+  await collectionOf(InterviewModel).insertOne(defined(interview));
   return interview;
 }
 

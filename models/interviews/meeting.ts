@@ -68,7 +68,7 @@ const standing = (owner: string, meetingId: string) => ({
 });
 
 export async function createMeeting(meeting: Meeting): Promise<Meeting> {
-  await collectionOf(MeetingModel).insertOne(defined(meeting) as Meeting);
+  await collectionOf(MeetingModel).insertOne(defined(meeting));
   return meeting;
 }
 

@@ -42,14 +42,13 @@ export async function unstored(stream: string, said: readonly Said[]): Promise<S
 export async function storeSegments(stream: string, said: readonly Said[]): Promise<void> {
   if (said.length === 0) return;
   const batch = newId('segment');
-  const segments = said.map(
-    (one, index) =>
-      defined({
-        ...one,
-        _id: idOf(stream, one.id),
-        stream,
-        place: `${batch}:${String(index).padStart(5, '0')}`,
-      }) as Segment,
+  const segments = said.map((one, index) =>
+    defined({
+      ...one,
+      _id: idOf(stream, one.id),
+      stream,
+      place: `${batch}:${String(index).padStart(5, '0')}`,
+    }),
   );
   try {
     await collectionOf(SegmentModel).insertMany(segments, { ordered: false });
