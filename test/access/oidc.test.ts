@@ -212,7 +212,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     expect((await signIn(squatter)).body.code).toBe('FEDERATED_LOGIN_FAILED');
   });
 
-  it('a federated sign-in marks the account’s address as proven once the provider verifies it, but not through another address', async () => {
+  it('a federated sign-in marks the account’s address as proven only when the provider has verified that same address', async () => {
     const org = await api.newOrg();
     const person = newPerson({ email_verified: false });
     const added = (email: string) =>

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { MongoClient, Db } from 'mongodb';
 import { openClient } from '../kit/database.ts';
 import { WebSocket } from 'ws';
@@ -900,6 +901,8 @@ describe('a process whose change stream breaks', () => {
             type: 'reply_chunk',
             body: { message_id: 'm', body: String(written[i]) },
           });
+          // Between frames a change stream waits in MongoDB, where it can be killed; without a pause it hardly ever waits.
+          await sleep(5);
         }
       }),
     );

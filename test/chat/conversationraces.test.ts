@@ -124,7 +124,7 @@ describe('two members who act at the same time', () => {
     for (const [status, expected] of ends) expect(status).toBe(expected);
   });
 
-  it('both succeed when they assign, and one of the two assignees remains', async () => {
+  it('two concurrent assignments of a conversation both succeed, and one of the two assignees remains', async () => {
     const convId = await begin();
     await Promise.all(['usr_a', 'usr_b'].map((assignTo) => act(convId, 'assign', { assignTo })));
     const { assigned_to, version } = await read(convId);

@@ -159,7 +159,7 @@ describe('a customer of test mode', () => {
 });
 
 describe('a customer of live mode', () => {
-  it('a customer of live mode has no expiring records of a conversation, apart from frames that are useless afterwards', async () => {
+  it('in live mode no record of a customer’s conversation expires, except frames that only show an answer while it is written', async () => {
     const { convId, customerId } = await newCustomer('live');
     for (const [name, filter] of [
       ['conversations', { _id: convId }],

@@ -158,7 +158,7 @@ describe('when a worker dies while a tool’s question is open', () => {
     await removeDataDir(env);
   });
 
-  it('another worker continues with the answer, and the tool receives it once', async () => {
+  it('when a worker dies, another one continues with the customer’s answer, and the tool receives that answer once', async () => {
     const here = apiAt(own.url);
     const shop = await openShop(here, [{ tool: asking, ...terms }]);
     const first = await startProcess('workers/main.ts', env);

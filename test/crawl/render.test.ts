@@ -344,7 +344,7 @@ describe('a misbehaving page', () => {
     expect(await textOf(made, `${shop.url}/app`)).toBe('Text from a script');
   });
 
-  it('a misbehaving page fails with the reason of the caller’s abort signal', async () => {
+  it('rendering a page that never finishes fails with the caller’s abort reason when the caller aborts', async () => {
     const shop = await site({ '/': () => undefined, '/app': app, '/data': data });
     const made = renderer([shop]);
     const stop = new AbortController();

@@ -114,7 +114,7 @@ describe('a page that needs JavaScript', () => {
     expect(entries.map(({ source_url }: { source_url: string }) => source_url)).toContain(`${site.url}/new`);
   });
 
-  it('a page that needs JavaScript is rendered again when its browser dies, as are the next pages', async () => {
+  it('when a browser dies, its page is rendered again in a new browser, and the pages after it are rendered too', async () => {
     const env = systemEnv('scripted', { FLEETS: 'crawl' });
     const running: Running[] = [];
     try {

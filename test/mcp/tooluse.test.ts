@@ -33,7 +33,7 @@ async function begun(become: (callId: string) => Promise<unknown>, patience: { p
   return { callId, state: await callState(orgId, callId) };
 }
 
-it('a turn waits for a call that ends at once', async () => {
+it('the agent’s turn waits for a short tool call and gets its result', async () => {
   const ended = { outcome: 'ok', ended_at: now } as const;
   expect((await begun((id) => moveCall(orgId, id, 'drop', ended), long)).state).toBe('ended');
 });

@@ -129,7 +129,7 @@ describe('a follow-up message', () => {
 });
 
 describe('the questions of a message', () => {
-  it('a sentence that joins two questions is split, and only specific parts are kept', () => {
+  it('a sentence that joins two questions is searched whole and in its two parts', () => {
     const [{ readings }] = readByWords('How do I freeze my card, and what does a new card by post cost?').askings;
     expect(readings.map(({ questions }) => questions)).toEqual([
       [

@@ -77,7 +77,7 @@ describe('matcher', () => {
     expect(seen('a discard, 149 and 490')).toEqual(new Set());
   });
 
-  it('the matcher finds nothing without stems and takes regular expression characters literally', () => {
+  it('the matcher finds nothing for an empty list of stems, and takes regular expression characters literally', () => {
     expect(matcher([])('anything')).toEqual(new Set());
     expect(matcher(['.*', '('])('anything (')).toEqual(new Set());
   });

@@ -18,7 +18,7 @@ describe('differing', () => {
     expect(differing(facts, undefined, now)).toEqual({ news: facts, held: false });
   });
 
-  it('only a changed field is sent, even while an earlier value of it is in flight', () => {
+  it('a field is sent again when it differs from its value that is still being sent', () => {
     const known = { ...facts, sending: { title: 'Call the bank' } };
     expect(differing({ ...facts, title: 'Write to the bank' }, known, now)).toEqual({
       news: { title: 'Write to the bank' },

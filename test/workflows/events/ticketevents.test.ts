@@ -191,7 +191,7 @@ describe('ticketEvents', () => {
     expect(tries).toBe(2);
   });
 
-  it('the ticket events workflow makes another attempt when an operator requests it during the first planning and attempt', async () => {
+  it('an operator’s retry that arrives while the ticket events workflow still plans or makes its first attempt leads to another attempt', async () => {
     const [planning, told, tried] = [gate(), gate(), gate()];
     let plans = 0;
     await tell(
