@@ -1,7 +1,7 @@
 /**
- * Deliveries: one record for each event and destination, with its attempts. Deliveries of one line are sent in order, by the
- * workflow that carries the line (workflows/events/ticketevents.ts, workflows/events/sendline.ts). An attempt is claimed and settled by
- * compare-and-set, so it may run again at any point.
+ * Deliveries: one record per event and destination, with its attempts. Deliveries of one line are sent in order by one
+ * workflow (workflows/events/ticketevents.ts or workflows/events/sendline.ts). Attempts are claimed and settled by
+ * compare-and-set, so that they can be retried at any point.
  */
 import { randomUUID } from 'node:crypto';
 import type mongoose from 'mongoose';
@@ -27,7 +27,7 @@ import type { Work } from '../rules/base/work.ts';
 import { sendLineWork } from '../rules/events/work.ts';
 import { defined } from '../rules/base/defined.ts';
 
-/** What a delivery is made for. */
+/** The objects that a delivery is about. */
 export type Subject = { conv_id?: string; ticket_id?: string; seq?: number; customer_id?: string; task_id?: string };
 
 const attempt = embedded({
@@ -35,7 +35,7 @@ const attempt = embedded({
   status_code: optional(number),
   duration_ms: number,
   error: optional(string),
-  /** How the reply's body begins. */
+  /** The beginning of the response's body. */
   response_head: optional(string),
 });
 export type Attempt = ValueOf<typeof attempt>;
@@ -50,30 +50,30 @@ export const DeliveryModel = defineModel(
     kind: oneOf(deliveryKinds),
     event_id: string,
     event_type: string,
-    /** Where the event goes: `webhook`, `slack`, `email:<convId>`. One event goes to one lane once. */
+    /** Names the destination: `webhook`, `slack`, `email:<convId>`. An event has at most one delivery per lane. */
     lane: string,
-    /** Deliveries of one line are sent one after the other, in the order of `subject.seq`, then of their ids. */
+    /** Deliveries of one line are sent one after the other, ordered by `subject.seq`, then by id. */
     line: string,
-    /** The line it was made for; a redelivery has a line of its own. */
+    /** The original line. `line` differs from it after a redelivery, which gets a line of its own. */
     home: string,
-    /** Shown to members, without secrets. */
+    /** The destination's name for members, without secrets. */
     destination: string,
     subject: mixed<Subject>(),
-    /** Whom and what it tells about, and goes with. */
+    /** The ids of the records that the delivery is about. The delivery is erased together with any of them. */
     about: aboutField,
-    /** What the sender of this kind needs to make the request again, byte for byte. */
+    /** The stored content from which the sender builds the same request, byte for byte, for every attempt. */
     payload: mixed<unknown>(),
     status: oneOf(deliveryStatuses),
-    /** Failed attempts since it was made, or asked for again. */
+    /** The number of failed attempts since the delivery was created or redelivered. */
     tries: number,
     attempts: list(attempt),
     next_attempt_at: optional(date),
-    /** The attempt that is under way; one that died leaves it. */
+    /** The claim of the attempt in flight. It remains when the attempt's process dies. */
     claim: optional(mixed<{ id: string; at: Date }>()),
     request: optional(mixed<OutgoingRequest>()),
-    /** Why it was not delivered, as far as that is known. */
+    /** Why the delivery was not made, if that is known. */
     error: optional(string),
-    /** What the receiver made: an issue, a message. */
+    /** The object that the receiver created, such as an issue or a message. */
     result: optional(mixed<{ id?: string; url?: string }>()),
     created_at: date,
     delivered_at: optional(date),
@@ -97,18 +97,23 @@ const dayMs = 86_400_000;
 const expiry = (now: Date): Date => new Date(now.getTime() + deliveryDays * dayMs);
 
 /**
- * A delivery before it is stored. `about`: the ids of the meetings, tasks, customers, documents and interviews that it tells
- * about.
+ * A delivery before it is stored. `about`: the ids of the meetings, tasks, customers, documents and interviews that the
+ * delivery is about.
  */
 export type NewDelivery = Pick<
   Delivery,
   'org_id' | 'mode' | 'kind' | 'event_id' | 'event_type' | 'lane' | 'destination' | 'subject' | 'about' | 'payload'
 > & {
-  /** Deliveries of the same line are sent in order; without one, at once and beside all others. */
+  /**
+   * Deliveries of one line are sent in order. A delivery without a line is sent at once, in parallel with all others.
+   */
   line?: string;
 };
 
-/** The records of new deliveries, whose ids are in this order. `claimed`: whoever stores it makes the first attempt at once. */
+/**
+ * Builds the records of new deliveries; their ids sort in the given order. `claimed`: true when the caller makes the
+ * first attempt right after storing the record.
+ */
 export function deliveryRecords(
   fresh: readonly NewDelivery[],
   now: Date,
@@ -134,7 +139,10 @@ export function deliveryRecords(
   });
 }
 
-/** Has a delivery's workflow look at it: the ticket's, where it is one of a ticket's own line. */
+/**
+ * The workflow that sends a delivery: the ticket's workflow for a line of the ticket, otherwise a workflow for the
+ * line.
+ */
 function carrierOf(
   { org_id, line, home, subject }: Pick<Delivery, 'org_id' | 'line' | 'home' | 'subject'>,
   { now }: { now: boolean },
@@ -146,9 +154,9 @@ function carrierOf(
 }
 
 /**
- * Stores a delivery that belongs to no ticket's line, with the intent to send it, which the caller starts (`WorkerDeps.start`
- * or `startSaved`) or leaves to the sweeper. `created` is false when this event was given to this lane before; then
- * `delivery` is that one, and `intents` are those that it still has.
+ * Stores a delivery outside tickets' lines, with the intent to send it. The caller starts the intent
+ * (`WorkerDeps.start` or `startSaved`), or else the sweeper does. When the lane already has a delivery of this event,
+ * `created` is false, `delivery` is the existing one, and `intents` are its open intents.
  */
 export async function createDelivery(
   fresh: NewDelivery,
@@ -162,22 +170,22 @@ export async function createDelivery(
   } catch (error) {
     if (!isDuplicate(error)) throw error;
     const standing = await deliveries().findOne({ event_id: fresh.event_id, lane: fresh.lane });
-    // It was removed meanwhile, with its customer.
+    // The existing delivery was erased meanwhile, together with its customer.
     if (!standing) return { delivery: record, created: false, intents: [] };
     return { delivery: standing, created: false, intents: standing.pending ?? [] };
   }
 }
 
 /**
- * Stores what an execution of a task would have sent, which nothing sends. Twice is the same as once: `event_id` and `lane`
- * are the execution's.
+ * Stores what the execution of a task would have sent; it is never sent. Idempotent by `event_id` and `lane`, which
+ * belong to the execution.
  */
 export async function storeSuppressed(fresh: NewDelivery, request: OutgoingRequest, now: Date): Promise<void> {
   const { next_attempt_at: _, ...record } = deliveryRecords([fresh], now)[0]!;
   await insertDeliveries([{ ...record, status: 'suppressed', request }]);
 }
 
-/** Stores those whose event was not given to their lane before; tells which ones they were. */
+/** Stores the deliveries whose lane does not have their event yet. Returns a predicate that is true for those. */
 export async function insertDeliveries(records: readonly Delivery[]): Promise<(delivery: Delivery) => boolean> {
   if (records.length === 0) return () => false;
   try {
@@ -196,7 +204,7 @@ export async function insertDeliveries(records: readonly Delivery[]): Promise<(d
 
 const inOrder = { 'subject.seq': 1, _id: 1 } as const;
 
-/** What is still to be sent of a line, in order; `limit` of them at most. */
+/** The unsent deliveries of a line, in order, at most `limit`. */
 export async function outstandingOf(orgId: string, line: string, limit: number): Promise<Delivery[]> {
   return deliveries()
     .find({ org_id: orgId, line, status: { $in: [...outstanding] } })
@@ -205,12 +213,12 @@ export async function outstandingOf(orgId: string, line: string, limit: number):
     .toArray();
 }
 
-/** What is still to be sent of a ticket's lines, in the order of its events. */
+/** The unsent deliveries of all lines of a ticket, in the order of its events. */
 export async function outstandingOfTicket(orgId: string, ticketId: string): Promise<Delivery[]> {
   return deliveries()
     .find({
       org_id: orgId,
-      // All lines that begin with the ticket's id.
+      // Matches all lines that begin with the ticket's id and a colon.
       line: { $gte: `${ticketId}:`, $lt: `${ticketId};` },
       status: { $in: [...outstanding] },
     })
@@ -218,10 +226,10 @@ export async function outstandingOfTicket(orgId: string, ticketId: string): Prom
     .toArray();
 }
 
-/** What an attempt that was begun and never ended is shown as. */
+/** The error that is shown for an attempt that began and never ended. */
 const interrupted = 'This attempt was interrupted; whether the receiver got it is not known.';
 
-/** Takes the right to make the next attempt; null when another attempt has begun or the delivery is settled. */
+/** Claims the next attempt; null when another attempt has begun or the delivery is settled. */
 export async function claimDelivery(delivery: Delivery, now: Date): Promise<Delivery | null> {
   const { _id, org_id, claim: before } = delivery;
   const died: Attempt[] = before
@@ -237,22 +245,22 @@ export async function claimDelivery(delivery: Delivery, now: Date): Promise<Deli
   );
 }
 
-/** What an attempt brought. Without `attempt` none was made. */
+/** The result of an attempt. `attempt` is absent when no attempt was made. */
 export type Settling = {
   status: DeliveryStatus;
   attempt?: Attempt;
   next_attempt_at?: Date | undefined;
   request?: OutgoingRequest | undefined;
   result?: Delivery['result'];
-  /** Why no attempt was made, or what the attempt failed with. */
+  /** Why no attempt was made, or the error of the attempt. */
   error?: string;
-  /** What is to be started when this is written down; the caller starts it. */
+  /** Intents that are stored together with the result; the caller starts them. */
   intents?: readonly Intent[];
 };
 
 /**
- * Writes down what the claimed attempt brought. One that another attempt has overtaken only counts when it was delivered,
- * which stays true. Returns whether it was written.
+ * Stores the result of the claimed attempt; returns whether it was stored. When another attempt has taken the claim
+ * meanwhile, only a success is stored, because the receiver has the delivery then.
  */
 export async function settleDelivery(delivery: Delivery, settling: Settling, now: Date): Promise<boolean> {
   const { _id, org_id, claim } = delivery;
@@ -291,8 +299,8 @@ export async function settleDelivery(delivery: Delivery, settling: Settling, now
 }
 
 /**
- * Has a delivery made now: one that waits gets its next attempt, one that is settled begins anew on a line of its own, beside
- * others. Null when there is none. The caller starts the last of its intents.
+ * Redelivers at once. An unsent delivery gets its next attempt now. A settled delivery restarts on a line of its own,
+ * in parallel with others. Null when the delivery does not exist. The caller starts the last of the returned intents.
  */
 export async function redeliver(orgId: string, deliveryId: string, now: Date): Promise<Delivery | null> {
   for (;;) {
@@ -316,8 +324,8 @@ export async function redeliver(orgId: string, deliveryId: string, now: Date): P
 }
 
 /**
- * Has everything sent again that failed of what was made since then, each in its ticket's order; returns how many these are.
- * `due` is when the sweeper may start it, and tells what was recovered now: `listRecovered`.
+ * Resets all failed deliveries that were created since `since`, so that they are sent again in their tickets' order;
+ * returns their number. `due`: when the sweeper may start them. It also identifies this recovery for `listRecovered`.
  */
 export async function recoverDeliveries(
   orgId: string,
@@ -371,7 +379,7 @@ export async function recoverDeliveries(
   return modifiedCount;
 }
 
-/** What was recovered with this time and is not started yet, some of it: each with the intent to start it. */
+/** Some recovered deliveries that are not started yet, each with its intent. `due` identifies the recovery. */
 export async function listRecovered(orgId: string, due: Date, limit: number): Promise<Due[]> {
   const found = await deliveries()
     .find({ org_id: orgId, 'pending.next_at': due }, { projection: { org_id: 1, mode: 1, pending: 1 } })
@@ -380,7 +388,7 @@ export async function listRecovered(orgId: string, due: Date, limit: number): Pr
   return found.flatMap((record) => (record.pending ?? []).slice(0, 1).map((intent) => ({ record, intent })));
 }
 
-/** Notes that what carries these was started. */
+/** Removes the intents of recovered deliveries whose workflows were started. */
 export async function settleRecovered(ids: readonly string[], due: Date): Promise<void> {
   await deliveries().updateMany({ _id: { $in: [...ids] } }, { $pull: { pending: { next_at: due } } });
 }
@@ -396,7 +404,7 @@ export type DeliveryFilter = {
   eventType?: string | undefined;
 };
 
-/** The newest first, from before `after` on. */
+/** Lists deliveries, newest first. `after`: the last id of the previous page. */
 export async function listDeliveries(
   orgId: string,
   { modes: seen, status, kind, eventType }: DeliveryFilter,
@@ -414,7 +422,7 @@ export async function listDeliveries(
     .toArray();
 }
 
-/** How those of these events stand that go to this destination. */
+/** The statuses of the deliveries of the given events to one destination. */
 export async function statusesOf(eventIds: readonly string[], destination: string): Promise<DeliveryStatus[]> {
   const found = await deliveries()
     .find({ event_id: { $in: [...eventIds] }, destination }, { projection: { status: 1 } })

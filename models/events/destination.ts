@@ -1,7 +1,7 @@
 /**
- * How an organization's destinations take what is sent to them: one record for each mode and kind, from the first attempt
- * on. It says whom failures are counted against and since when, who answers too slowly to be sent to beside others, and what
- * was disabled. It speaks about settings as they were saved: saved again, a destination begins anew.
+ * The state of an organization's delivery destinations: one record per mode and kind, created by the first attempt. It
+ * holds the time since which all attempts fail, whether the destination is slow, and whether it is disabled. A record
+ * applies to one version of the saved settings; saving the settings resets the state.
  */
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { boolean, date, number, oneOf, optional, string } from '../rules/base/fields.ts';
@@ -18,12 +18,12 @@ const DestinationModel = defineModel(
     org_id: string,
     mode: oneOf(modes),
     kind: oneOf(deliveryKinds),
-    /** `outbox_version` of the support configuration that this is about. */
+    /** The `outbox_version` of the support configuration to which this state applies. */
     version: number,
     status: oneOf(destinationStatuses),
-    /** Whether the last attempt ran into its time limit. */
+    /** True when the last attempt timed out. */
     slow: boolean,
-    /** The first of the failures since the last success. */
+    /** The time of the first failure since the last success. */
     failing_since: optional(date),
     last_error: optional(string),
     disabled_at: optional(date),
@@ -39,7 +39,7 @@ export type DestinationRef = { org_id: string; mode: Mode; kind: DeliveryKind; v
 export const destinationId = ({ org_id, mode, kind }: Omit<DestinationRef, 'version'>): string =>
   `${org_id}:${mode}:${kind}`;
 
-/** Those of this mode that were sent to with the settings of this version. */
+/** The states of the destinations of a mode, by kind, for one version of the settings. */
 export async function findDestinations(
   orgId: string,
   mode: Mode,
@@ -52,7 +52,7 @@ export async function findDestinations(
   return new Map(found.map((destination) => [destination.kind, destination]));
 }
 
-/** What was sent to of an organization with the settings of this version. */
+/** The states of an organization's destinations in the given modes, for one version of the settings. */
 export async function listDestinations(orgId: string, seen: readonly Mode[], version: number): Promise<Destination[]> {
   return destinations()
     .find({ org_id: orgId, mode: { $in: [...seen] }, version })
@@ -68,7 +68,7 @@ const fresh = ({ org_id, mode, kind, version }: DestinationRef, now: Date) => ({
   updated_at: now,
 });
 
-/** A success ends every failure, but not a disabling. */
+/** Notes a successful attempt. It clears the failures, but a disabled destination stays disabled. */
 export async function noteSuccess(ref: DestinationRef, now: Date): Promise<void> {
   const disabled = { $and: [{ $eq: ['$version', ref.version] }, { $eq: ['$status', 'disabled'] }] };
   await destinations().updateOne(
@@ -81,7 +81,7 @@ export async function noteSuccess(ref: DestinationRef, now: Date): Promise<void>
   );
 }
 
-/** Notes a failure; returns since when there were only failures. */
+/** Notes a failed attempt. Returns the time since which all attempts have failed. */
 export async function noteFailure(
   ref: DestinationRef,
   { error, timedOut }: { error: string; timedOut: boolean },
@@ -93,7 +93,7 @@ export async function noteFailure(
   const noted = await destinations().findOneAndUpdate(
     { _id: destinationId(ref) },
     [
-      // Both look at the version that was there before.
+      // This stage must run first, because it reads the stored version, which the next stage overwrites.
       { $set: { failing_since: since, status: { $cond: [disabled, 'disabled', 'failing'] } } },
       { $set: { ...fresh(ref, now), slow: timedOut, last_error: { $literal: error } } },
     ],
@@ -102,7 +102,7 @@ export async function noteFailure(
   return noted?.failing_since ?? now;
 }
 
-/** Sends nothing more there until its settings are saved again. */
+/** Disables the destination until its settings are saved again. */
 export async function disableDestination(ref: DestinationRef, error: string, now: Date): Promise<void> {
   await destinations().updateOne(
     { _id: destinationId(ref) },
@@ -114,7 +114,7 @@ export async function disableDestination(ref: DestinationRef, error: string, now
   );
 }
 
-/** Takes up sending again, as after an integration was connected again. */
+/** Deletes the destination's state, so that deliveries resume, for example after an integration is connected again. */
 export async function enableDestination(orgId: string, kind: DeliveryKind): Promise<void> {
   await destinations().deleteMany({ _id: { $in: modes.map((mode) => destinationId({ org_id: orgId, mode, kind })) } });
 }

@@ -1,7 +1,7 @@
 /**
- * What arrived from other services, verified: one record for each delivery, stored with the intent to process it. A repeat
- * is recognised by its keys. A record is claimed and settled by compare-and-set, so that an attempt that was believed dead
- * settles nothing.
+ * Verified webhooks and mails from other services: one record per delivery, stored together with the intent to process
+ * it. Repeated deliveries are recognized by their keys. An attempt claims and settles a record by compare-and-set, so
+ * that an attempt that has lost its claim cannot settle the record.
  */
 import { mongo } from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
@@ -26,31 +26,34 @@ export const InboundModel = defineModel(
     _id: string,
     provider: oneOf(inboundProviders),
     /**
-     * What a repeat shares with it, each with the sender's name in front: the provider's id of the delivery, a hash of what
-     * was signed.
+     * Idempotency keys, such as the provider's delivery id and a hash of the signed content. Each starts with the
+     * sender's name. A delivery that shares a key with a stored record is a repeat.
      */
     keys: list(string),
-    /** Empty when it belongs to no organization that is connected; then nobody is shown it. */
+    /** Empty when no connected organization owns the record; then it is shown to nobody. */
     org_id: text,
     mode: oneOf(modes),
-    /** Those of one lane are processed in the order in which they arrived: an issue, a thread. */
+    /** Names an issue or a thread, for example. Records of one lane are processed in the order of their arrival. */
     lane: string,
-    /** What it is, in the provider's words: `Issue.update`, `app_mention`. */
+    /** The event type in the provider's terms, such as `Issue.update` or `app_mention`. */
     type: string,
-    /** As text, whatever is in it: JSON may nest deeper than MongoDB stores. Empty once it is processed or ignored. */
+    /**
+     * The payload as text, because JSON may be nested deeper than MongoDB allows. Cleared once the record is processed
+     * or ignored.
+     */
     body: text,
     status: oneOf(inboundStatuses),
-    /** Why it was ignored, or the last failure. */
+    /** Why the record was ignored, or the error of the last failed attempt. */
     reason: optional(string),
-    /** What it changed, as one sentence. */
+    /** What processing the record changed, as one sentence. */
     outcome: optional(string),
-    /** Those that ended. */
+    /** The number of finished attempts. */
     attempts: number,
-    /** The attempt that may settle it. */
+    /** The id of the attempt that holds the claim; only this attempt may settle the record. */
     attempt: optional(string),
-    /** Set after a failure: when it is tried again. */
+    /** When the next attempt is due, after a failed one. */
     next_at: optional(date),
-    /** Once it is known: whose data it holds. */
+    /** The ids of the customers and tasks whose data the record contains, once they are known. */
     about: aboutField,
     received_at: date,
     settled_at: optional(date),
@@ -70,8 +73,8 @@ export const InboundModel = defineModel(
 export type Inbound = RecordOf<typeof InboundModel>;
 
 /**
- * Stores what arrived; false when it was there before. What arrives while a write is under way is written together, and each
- * caller waits for its own record.
+ * Stores a record; false when a record with the same idempotency key exists. Records that arrive during a write are
+ * batched into the next write. Each caller waits for the result of its own record.
  */
 export const storeInbound: (inbound: Inbound) => Promise<boolean> = grouped(insertAll, { atOnce: 2, max: 200 });
 
@@ -80,7 +83,7 @@ async function insertAll(records: readonly Inbound[]): Promise<(boolean | Error)
     await collectionOf(InboundModel).insertMany([...records], { ordered: false });
     return records.map(() => true);
   } catch (error) {
-    // Without a majority nothing counts as stored.
+    // Without acknowledgement by a majority of the replica set, no record counts as stored.
     if (!(error instanceof mongo.MongoBulkWriteError) || error.result.getWriteConcernError()) throw error;
     const refused = new Map([error.writeErrors].flat().map((one) => [one.index, one]));
     return records.map((_, at) => {
@@ -91,7 +94,7 @@ async function insertAll(records: readonly Inbound[]): Promise<(boolean | Error)
   }
 }
 
-/** Notes that the workflow was told of those that it has not settled since. */
+/** Clears the intents of unprocessed records, because the workflow has been signalled about them. */
 export async function settleArrivals(ids: readonly string[]): Promise<void> {
   await collectionOf(InboundModel).updateMany(
     { _id: { $in: [...ids] }, status: 'stored' },
@@ -100,8 +103,8 @@ export async function settleArrivals(ids: readonly string[]): Promise<void> {
 }
 
 /**
- * What is still to be processed and waits for no time, the oldest first; lanes whose first record waits, and those in
- * `without`, are left out.
+ * The records that are due for processing, oldest first. Excluded are the lanes in `without` and lanes that are blocked
+ * by a failed record whose retry is not due yet.
  */
 export async function listStored(
   orgId: string,
@@ -115,10 +118,10 @@ export async function listStored(
     .toArray();
 }
 
-/** As the index of those that failed and are tried again holds them. */
+/** The filter must match the partial index on `next_at`. */
 const retried = (orgId: string) => ({ org_id: orgId, status: 'stored' as const });
 
-/** When the next of those that failed is tried again; undefined when none waits. */
+/** The time of the next retry of a failed record; undefined when no retry is scheduled. */
 export async function nextAttemptAt(orgId: string): Promise<Date | undefined> {
   const [next] = await collectionOf(InboundModel)
     .find({ ...retried(orgId), next_at: { $exists: true } }, { projection: { next_at: 1 } })
@@ -129,8 +132,8 @@ export async function nextAttemptAt(orgId: string): Promise<Date | undefined> {
 }
 
 /**
- * Takes the right to settle these from the attempts that had it when they were read, and gives the ids of those that it
- * took; the others have another attempt since.
+ * Claims records for the attempt `next`, by compare-and-set on the attempt that held each record when it was read.
+ * Returns the ids of the claimed records. The others were claimed by another attempt meanwhile.
  */
 export async function claimInbound(
   read: readonly Pick<Inbound, '_id' | 'attempt'>[],
@@ -154,12 +157,12 @@ export async function claimInbound(
   return new Set(modifiedCount === ids.length ? ids : await claimedOf(ids, next));
 }
 
-/** Those of these that are this attempt's. */
+/** The ids of the given records that the attempt holds. */
 export async function claimedOf(ids: readonly string[], attempt: string): Promise<string[]> {
   return collectionOf(InboundModel).distinct('_id', { _id: { $in: [...ids] }, attempt });
 }
 
-/** How an attempt ended. `again`: it failed, and is made again then. */
+/** The result of an attempt. `again`: the attempt failed, and the retry is due at that time. */
 export type Settled =
   | { status: 'processed'; outcome: string }
   | { status: 'ignored' | 'failed'; reason: string }
@@ -168,8 +171,8 @@ export type Settled =
 type Settlement = { id: string; attempt: string; settled: Settled; now: Date };
 
 /**
- * Writes down how an attempt ended; false when another attempt has taken the right to. Those that end while a write is under
- * way are written together.
+ * Stores the result of an attempt; false when another attempt has claimed the record. Results that arrive during a
+ * write are batched into the next write.
  */
 export const settleInbound: (settlement: Settlement) => Promise<boolean> = grouped(settleAll, { atOnce: 2, max: 200 });
 
@@ -181,7 +184,7 @@ async function settleAll(settlements: readonly Settlement[]): Promise<boolean[]>
     { ordered: false },
   );
   if (matchedCount === settlements.length) return settlements.map(() => true);
-  // Only who has the right to settle a record ends it, so its attempt tells whether this one did.
+  // Only the holder of the claim can settle a record, so `attempt` shows whether this settlement was applied.
   const ids = settlements.map(({ id }) => id);
   const now = await collectionOf(InboundModel)
     .find({ _id: { $in: ids } }, { projection: { attempt: 1 } })
@@ -194,7 +197,8 @@ const changeBy = (settled: Settled, now: Date) =>
   'again' in settled
     ? { $set: { next_at: settled.again, reason: settled.reason }, $inc: { attempts: 1 } }
     : {
-        // What is done with is not kept: it may hold what people wrote to each other.
+        // The body of a settled record is cleared, because it may contain private messages. A failed record keeps its
+        // body.
         $set: { ...settled, settled_at: now, ...(settled.status === 'failed' ? {} : { body: '' }) },
         $unset: {
           next_at: '' as const,
@@ -204,7 +208,7 @@ const changeBy = (settled: Settled, now: Date) =>
         $inc: { attempts: 1 },
       };
 
-/** Notes whose data a record holds, so that it goes with the customer or the task. */
+/** Notes whose data a record contains, so that the record is erased together with that customer or task. */
 export async function noteAbout(id: string, about: readonly string[]): Promise<void> {
   await collectionOf(InboundModel).updateOne({ _id: id }, { $addToSet: { about: { $each: [...about] } } });
 }
@@ -215,7 +219,7 @@ export type InboundFilter = {
   status?: InboundStatus | undefined;
 };
 
-/** The newest first; `before` is the last id of the page before. Bodies are not read. */
+/** Lists records, newest first, without their bodies. `before`: the last id of the previous page. */
 export async function listInbound(
   orgId: string,
   { modes: seen, provider, status }: InboundFilter,

@@ -1,6 +1,6 @@
 /**
- * What of ours stands behind a thing of another service: a ticket behind an issue, a ticket behind a thread. By it an event
- * of that service finds its way back. Unique by what it stands for there.
+ * Links from objects of other services to tickets and tasks, for example from an issue or a thread to its ticket. An
+ * incoming event finds its ticket or task by the link. An external object has at most one link.
  */
 import { isDuplicate } from '../base/connect.ts';
 import { aboutField, aboutIndex } from '../base/copies.ts';
@@ -22,22 +22,22 @@ export const LinkModel = defineModel(
     org_id: string,
     mode: oneOf(modes),
     provider: oneOf(integrationProviders),
-    /** The issue's id; `<team>:<channel>:<ts>` of a thread. */
+    /** The issue's id, or `<team>:<channel>:<ts>` for a Slack thread. */
     external: string,
     kind: oneOf(linkKinds),
-    /** The ticket's or the task's id. */
+    /** The id of the linked ticket or task. */
     subject_id: string,
-    /** Of a ticket. */
+    /** The ticket's conversation; absent for a task. */
     conv_id: optional(string),
     customer_id: optional(string),
-    /** The task or the ticket, and the customer. */
+    /** The ids of the linked ticket or task and of the customer. The link is erased together with any of them. */
     about: aboutField,
-    /** The state it was last known to be in there, by the provider's id of it. */
+    /** The provider's id of the issue's last known workflow state. */
     state_id: optional(string),
-    /** The time of the last change that an event told of: an event of an earlier one tells nothing new. */
+    /** The time of the newest change that an event reported. Events about older changes are ignored. */
     seen_at: optional(date),
     removed_at: optional(date),
-    /** Of a task's issue: what it was last known to say (models/rules/tasks/issues.ts). */
+    /** The last known content of a task's issue (models/rules/tasks/issues.ts). */
     known: optional(mixed<Record<string, unknown>>()),
     created_at: date,
   },
@@ -53,7 +53,7 @@ export async function findLink(provider: IntegrationProvider, external: string):
   return readLink(idOf(provider, external));
 }
 
-/** What stands for this ticket or task at the provider, the newest. */
+/** The newest link of a ticket or task at one provider. */
 export async function findLinkOf(
   orgId: string,
   provider: IntegrationProvider,
@@ -67,7 +67,7 @@ export async function findLinkOf(
   return newest ?? null;
 }
 
-/** All that stands for this task at any provider, without what was removed there. */
+/** The links of a task or ticket at all providers, without those whose external object was removed. */
 export async function listLinksOf(orgId: string, subjectId: string, options: Partial<Together> = {}): Promise<Link[]> {
   const query = {
     org_id: orgId,
@@ -78,7 +78,7 @@ export async function listLinksOf(orgId: string, subjectId: string, options: Par
   return collectionOf(LinkModel).find(query, options).toArray();
 }
 
-/** Stores a link unless it is there, and gives its id; the first one stays. */
+/** Stores a link and returns its id. An existing link with the same id is kept unchanged. */
 export async function createLink(link: Omit<Link, '_id' | 'about'>): Promise<string> {
   const _id = idOf(link.provider, link.external);
   try {
@@ -93,12 +93,12 @@ export async function createLink(link: Omit<Link, '_id' | 'about'>): Promise<str
   return _id;
 }
 
-/** Of something that was never made there. */
+/** Deletes the link of an external object that was never created. */
 export async function removeLink(id: string): Promise<void> {
   await collectionOf(LinkModel).deleteOne({ _id: id });
 }
 
-/** Notes what the provider said of it, never back in time. */
+/** Notes the state that the provider reported. `seen_at` never moves back to an earlier time. */
 export async function noteState(
   id: string,
   { stateId, seenAt }: { stateId?: string | undefined; seenAt?: Date | undefined },
@@ -113,7 +113,7 @@ export async function noteState(
   );
 }
 
-/** Notes what an issue says now, as far as that is told. */
+/** Notes the current content of an issue. Fields that are absent from `known` keep their stored values. */
 export async function noteIssue(id: string, known: Record<string, unknown>): Promise<void> {
   const set = Object.fromEntries(Object.entries(known).map(([name, value]) => [`known.${name}`, value]));
   await collectionOf(LinkModel).updateOne({ _id: id }, { $set: set });

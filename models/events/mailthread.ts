@@ -1,6 +1,6 @@
 /**
- * Mail threads: the mails of a conversation, which hang together by their ids, and the id in its reply address. A thread outlives
- * its conversation, so that an answer that comes late still finds the customer.
+ * Mail threads: the message ids of a conversation's mails, and the id in its reply address. A thread is kept longer
+ * than its conversation, so that a late reply still finds the customer.
  */
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
@@ -10,46 +10,49 @@ import { modes } from '../rules/access/keys.ts';
 import { keptUntil } from '../rules/chat/retention.ts';
 import type { OutgoingMail } from '../rules/events/mailout.ts';
 
-/** A mail that is being handed to its delivery. */
+/** A mail that is written, and whose delivery is not stored yet. */
 export type Outgoing = {
-  /** The id of the last message in it. */
+  /** The id of the last chat message that the mail contains. */
   event_id: string;
   message_ids: string[];
   mail: OutgoingMail;
-  /** Whose server sends it. */
+  /** Whose mail server sends the mail. */
   via: 'deployment' | 'organization';
-  /** Of the agent alone. */
+  /** True when the mail contains only messages of the agent. */
   automatic: boolean;
 };
 
-/** A reply address is good for this long after the end of its conversation. */
+/** A reply address stays valid for this many days after the conversation ends. */
 export const outlivesDays = 90;
-/** A program that answers to something older names newer ones beside it. */
+/**
+ * The maximum number of stored message ids. The oldest can be dropped, because mail programs also name newer ones in
+ * `References`.
+ */
 const maxMailIds = 100;
 
 export const MailThreadModel = defineModel(
   'MailThread',
   'mail_threads',
   {
-    /** The id in its reply address, 32 hexadecimal digits. */
+    /** The id in the thread's reply address, 32 hexadecimal digits. */
     _id: string,
     org_id: string,
     mode: oneOf(modes),
     conv_id: string,
     customer_id: string,
-    /** Of the first mail that came in. */
+    /** The subject of the first mail from the customer. */
     subject: optional(string),
-    /** Ids of its mails, both ways: the first and the newest ones. */
+    /** The newest `Message-ID`s of the thread, incoming and outgoing. */
     mail_ids: list(string),
-    /** Of the customer's newest mail. */
+    /** The `Message-ID` of the customer's newest mail. */
     answered_id: optional(string),
-    /** How many mails were made. */
+    /** The number of mails that were written to the customer. */
     mails: number,
     outgoing: optional(mixed<Outgoing>()),
-    /** When mails of the agent alone were made, the newest ones. */
+    /** When the newest mails that contain only the agent's messages were written. */
     automatic_at: list(date),
     created_at: date,
-    /** Of test mode. */
+    /** Set in test mode only. */
     expires_at: optional(date),
   },
   [
@@ -65,7 +68,7 @@ const threads = () => collectionOf(MailThreadModel);
 
 export type ThreadOf = Pick<MailThread, 'org_id' | 'mode' | 'conv_id' | 'customer_id'>;
 
-/** The thread of a conversation, begun now when there is none. */
+/** Returns the thread of a conversation; creates the thread when the conversation has none. */
 export async function provideThread({ org_id, mode, conv_id, customer_id }: ThreadOf, now: Date): Promise<MailThread> {
   const fresh = {
     _id: newTokenId(),
@@ -86,7 +89,7 @@ export async function provideThread({ org_id, mode, conv_id, customer_id }: Thre
   try {
     return (await write())!;
   } catch (error) {
-    // Another process made it at once.
+    // Another process created the thread at the same time.
     if (!isDuplicate(error)) throw error;
     return (await write())!;
   }
@@ -100,7 +103,7 @@ export async function findThreadOf(convId: string): Promise<MailThread | null> {
   return threads().findOne({ conv_id: convId });
 }
 
-/** The thread of the first of these mails that is known. */
+/** The thread of the first given mail that belongs to a known thread. */
 export async function findThreadOfMails(mailIds: readonly string[]): Promise<MailThread | null> {
   if (mailIds.length === 0) return null;
   const found = await threads()
@@ -112,8 +115,8 @@ export async function findThreadOfMails(mailIds: readonly string[]): Promise<Mai
 }
 
 /**
- * Takes the thread for a mail that was written when it had `mails`; false when another mail was made, or is being handed over,
- * since: the messages in this one may be in that one.
+ * Reserves the thread for a new mail (optimistic locking). `mails` is the count of mails when the new one was written.
+ * Returns false when another mail has been written or is in flight since, because both could contain the same messages.
  */
 export async function takeOutgoing({ _id }: MailThread, mails: number, outgoing: Outgoing): Promise<boolean> {
   const { modifiedCount } = await threads().updateOne(
@@ -123,7 +126,7 @@ export async function takeOutgoing({ _id }: MailThread, mails: number, outgoing:
   return modifiedCount === 1;
 }
 
-/** A mail was handed to its delivery, and its messages are noted as told. */
+/** Counts a mail as sent. Call this after its delivery is stored and its messages are marked as mailed. */
 export async function settleOutgoing(
   { _id }: MailThread,
   { event_id, mail, automatic }: Outgoing,
@@ -142,7 +145,7 @@ export async function settleOutgoing(
   );
 }
 
-/** Notes a mail of the customer. Safe to repeat. */
+/** Adds a mail from the customer to the thread. Idempotent. */
 export async function noteIncoming(
   { _id }: MailThread,
   { message_id, subject }: { message_id: string; subject: string },

@@ -1,6 +1,6 @@
 /**
- * Where an organization is told about its tasks and meetings: a webhook of Slack and mails, and of which events. The address of
- * the webhook is its password, so it is sealed.
+ * The settings of an organization's notifications about tasks and meetings: a Slack webhook, mails, and the selected
+ * events. The webhook's URL works like a password, so it is stored encrypted.
  */
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { boolean, date, list, nullable, oneOf, string } from '../rules/base/fields.ts';
@@ -11,7 +11,7 @@ import { notifyEvents } from '../rules/events/announcement.ts';
 const OrgWebhookModel = defineModel('OrgWebhook', 'org_webhooks', {
   /** The organization's id. */
   _id: string,
-  /** Sealed; null: none. */
+  /** Encrypted; null when there is no webhook. */
   slack_webhook_url: nullable(string),
   email_notifications: boolean,
   notify_on: list(oneOf(notifyEvents)),
@@ -19,7 +19,7 @@ const OrgWebhookModel = defineModel('OrgWebhook', 'org_webhooks', {
 });
 export type OrgWebhook = RecordOf<typeof OrgWebhookModel>;
 
-/** Of the address of an organization's webhook of Slack. */
+/** The place of the encrypted URL, which its encryption is bound to. */
 export const slackWebhookPlace = (orgId: string): Place => ({ field: 'org_webhooks.slack_webhook_url', record: orgId });
 
 export const orgWebhookSeals = sealedRecords(OrgWebhookModel, ({ _id, slack_webhook_url: sealed }) => [
@@ -28,14 +28,14 @@ export const orgWebhookSeals = sealedRecords(OrgWebhookModel, ({ _id, slack_webh
 
 export type OrgWebhookSettings = Pick<OrgWebhook, 'slack_webhook_url' | 'email_notifications' | 'notify_on'>;
 
-/** Before anything was saved: nowhere to tell it, but all of it. */
+/** The default settings: all events are selected, but no channel is. */
 const initial = { slack_webhook_url: null, email_notifications: false, notify_on: [...notifyEvents] };
 
 export async function findOrgWebhook(orgId: string): Promise<OrgWebhookSettings> {
   return (await collectionOf(OrgWebhookModel).findOne({ _id: orgId })) ?? initial;
 }
 
-/** Stores what is given; the rest stays. */
+/** Stores the given settings; the others are unchanged. */
 export async function saveOrgWebhook(
   orgId: string,
   given: Partial<OrgWebhookSettings>,

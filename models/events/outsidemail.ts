@@ -1,6 +1,6 @@
 /**
- * Mails to people outside: who wants none, and how many have left today. Addresses stand here as keyed hashes, which outlive what
- * was sent and say nothing of anybody.
+ * Limits for mails to outsiders: unsubscribed addresses, and counts per day. Addresses are stored as keyed hashes. The
+ * hashes are kept longer than the mails and do not reveal the addresses.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { takeDaily } from '../chat/allowance.ts';
@@ -9,9 +9,9 @@ import { date, string } from '../rules/base/fields.ts';
 import type { SecretBox } from '../base/secretbox.ts';
 import { outsideToOnePerDay, type ObjectionScope, type OutsideRefusal } from '../rules/events/outsidemail.ts';
 
-/** It has no end: whoever objected must not be asked again and again. */
+/** Unsubscribed addresses. They never expire, so that nobody has to unsubscribe twice. */
 const ObjectionModel = defineModel('MailObjection', 'mail_objections', {
-  /** `<organization, or *>:<hash of the address>`. */
+  /** `<organization id, or *>:<hash of the address>`. */
   _id: string,
   created_at: date,
 });
@@ -20,19 +20,22 @@ const everybody = '*';
 type Keys = Pick<SecretBox, 'macs'>;
 const macsOf = ({ macs }: Keys, text: string): string[] =>
   macs('mails to people outside', text).map((mac) => mac.toString('base64url').slice(0, 22));
-/** By each secret key, the newest first: who objected before a change of the key is known again. */
+/**
+ * The hashes of an address with each secret key, newest key first, so that addresses stay unsubscribed after a key
+ * rotation.
+ */
 const hashesOf = (keys: Keys, address: string): string[] => macsOf(keys, `address\0${address.toLowerCase()}`);
 const hashOf = (keys: Keys, address: string): string => hashesOf(keys, address)[0]!;
 const signaturesOf = (keys: Keys, orgId: string, hash: string): string[] =>
   macsOf(keys, `objection\0${orgId}\0${hash}`);
 
-/** Stands in the mail to this address; whoever has it may object for the address, and to nothing else. */
+/** The token in a mail's unsubscribe link. It allows its bearer to unsubscribe this one address, and nothing else. */
 export function objectionToken(keys: Keys, orgId: string, address: string): string {
   const hash = hashOf(keys, address);
   return `${orgId}.${hash}.${signaturesOf(keys, orgId, hash)[0]!}`;
 }
 
-/** Stops further mails to the address of a token. False when the token is not one of ours. */
+/** Unsubscribes the address in a token. Returns false for a token with an invalid signature. */
 export async function objectToMails(keys: Keys, token: string, scope: ObjectionScope, now: Date): Promise<boolean> {
   const [orgId = '', hash = '', signature = ''] = token.split('.');
   const given = Buffer.from(signature);
@@ -49,7 +52,7 @@ export async function objectToMails(keys: Keys, token: string, scope: ObjectionS
   return true;
 }
 
-/** Whether this address wants no mails of this organization, or of anybody. */
+/** Whether the address has unsubscribed from this organization or from all organizations. */
 export async function hasObjected(keys: Keys, orgId: string, address: string): Promise<boolean> {
   const hashes = hashesOf(keys, address);
   const found = await collectionOf(ObjectionModel).findOne({
@@ -61,15 +64,16 @@ export async function hasObjected(keys: Keys, orgId: string, address: string): P
 export type OutsideMail = {
   orgId: string;
   address: string;
-  /** Who has it sent. */
+  /** The account on whose behalf the mail is sent. */
   account: string;
-  /** The same in each attempt to send the same mail, which is counted once. */
+  /** The idempotency key: all attempts to send one mail share it, so that the mail is counted once. */
   use: string;
 };
 
 /**
- * Counts a mail before it leaves; the refusal when it must not. `perDay` of the organization and of the account is undefined where
- * the organization's own server, which it logs in to, bears the mail: only its receiver is protected then.
+ * Counts a mail before it is sent; returns the reason when it must not be sent. `perDay`: the daily limits of
+ * organization and account. It is undefined when the organization's own server sends the mail; then only the limit of
+ * the receiving address applies.
  */
 export async function admitOutsideMail(
   { orgId, address, account, use }: OutsideMail,

@@ -1,28 +1,28 @@
 /**
- * Tokens of reply addresses: the id of a mail thread, which names conversation and customer, and a signature. A token that was
- * not signed here is refused without asking the database.
+ * Tokens of reply addresses: the id of a mail thread and a signature. A token with an invalid signature is rejected
+ * without a database query.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { SecretBox } from '../base/secretbox.ts';
 import { fromBase32, maxTokenLength, toBase32 } from '../rules/events/replyaddress.ts';
 
 const idBytes = 16;
-/** 80 bits: a guess has to be sent as a mail, and its sender has to be the customer anyway. */
+/** 80 bits are enough: each guess costs one mail, and the sender must also be the customer. */
 const signatureBytes = 10;
 
-/** A new thread's id: 32 hexadecimal digits. */
+/** The id of a new thread: 32 hexadecimal digits. */
 export const newTokenId = (): string => randomBytes(idBytes).toString('hex');
 
 type Keys = Pick<SecretBox, 'mac' | 'macs'>;
 const purpose = 'reply addresses';
 
-/** The token of this id, 42 characters. */
+/** The signed token of a thread id, 42 characters. */
 export function tokenOf(keys: Keys, id: string): string {
   const bytes = Buffer.from(id, 'hex');
   return toBase32(Buffer.concat([bytes, signatureIn(keys.mac(purpose, id))]));
 }
 
-/** The id in a token that was signed with one of these keys, whatever its case; undefined for any other text. */
+/** The thread id in a token, in upper or lower case; undefined when none of the keys has signed the token. */
 export function readToken(keys: Keys, token: string): string | undefined {
   const bytes = token.length <= maxTokenLength ? fromBase32(token) : undefined;
   if (bytes?.length !== idBytes + signatureBytes) return undefined;

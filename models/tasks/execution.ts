@@ -1,6 +1,6 @@
 /**
- * Executions in the records of tasks. That one begins and ends is a change like any other (`changeTask`); its steps are
- * claimed and settled here, each by one write that compares what it knew, so that attempts may run again at any point.
+ * Executions, stored in the tasks' records. `changeTask` stores their beginning and end. Steps are claimed and settled
+ * here by compare-and-set, so that attempts can be retried at any point.
  */
 import type { Intent } from '../base/pending.ts';
 import { collectionOf } from '../base/define.ts';
@@ -17,9 +17,9 @@ import { changeTask, TaskModel, type Cause, type Changed, type ExternalLink, typ
 import { defined } from '../rules/base/defined.ts';
 
 /**
- * Begins an execution, and leaves the intent to start it. `broken` is the one before, where nothing carries it any more. Null
- * when there is no such task.
- * @throws Problem CONFLICT while one runs, and for a task that is cancelled.
+ * Begins an execution and stores the intent to start its workflow. `broken`: the id of an earlier execution whose
+ * workflow no longer exists. Null when there is no such task.
+ * @throws Problem CONFLICT while another execution is running, and for a cancelled task.
  */
 export async function beginExecution(
   orgId: string,
@@ -56,7 +56,7 @@ const standing = ({ orgId, taskId, executionId }: Omit<StepRef, 'integration'>) 
   execution_id: executionId,
 });
 
-/** Takes the right to make the next attempt; null when another attempt has begun, or the step is settled, or the task gone. */
+/** Claims the next attempt; null when another attempt has begun, the step is settled, or the task is removed. */
 export async function claimStep(ref: StepRef, step: Step, now: Date): Promise<Task | null> {
   const { integration, trying_at: before } = step;
   return collectionOf(TaskModel).findOneAndUpdate(
@@ -72,7 +72,7 @@ export async function claimStep(ref: StepRef, step: Step, now: Date): Promise<Ta
   );
 }
 
-/** Notes where the step goes, before anything is sent there. */
+/** Stores the step's destination before anything is sent to it. */
 export async function noteTarget({ orgId, taskId, integration }: StepRef, target: string): Promise<void> {
   await collectionOf(TaskModel).updateOne(
     { _id: taskId, org_id: orgId, 'steps.integration': integration },
@@ -80,7 +80,7 @@ export async function noteTarget({ orgId, taskId, integration }: StepRef, target
   );
 }
 
-/** How an attempt ended. `again`: another one follows. */
+/** The result of an attempt. `again`: a retry follows. */
 export type StepEnd =
   | { status: 'succeeded'; url?: string; link?: ExternalLink }
   | { status: 'failed' | 'skipped'; error: string }
@@ -88,8 +88,8 @@ export type StepEnd =
   | { again: true; error: string };
 
 /**
- * Writes down how the attempt ended that began then. One that another attempt has overtaken only counts when it succeeded,
- * which stays true, even when its execution is over.
+ * Stores the result of the attempt that began at `began`. When another attempt has taken over, only a success is
+ * stored, even after the end of the execution, because the service has the object then.
  */
 export async function settleStep(ref: StepRef, began: Date, end: StepEnd, now: Date): Promise<void> {
   const { orgId, taskId, integration } = ref;
@@ -125,7 +125,10 @@ export async function settleStep(ref: StepRef, began: Date, end: StepEnd, now: D
   );
 }
 
-/** Ends an execution whose steps are all settled. What is to follow is left in the record, and given to be started at once. */
+/**
+ * Ends an execution whose steps are all settled. Follow-up intents are stored in the task and returned, so that the
+ * caller can start them at once.
+ */
 export async function endExecution(
   { orgId, taskId, executionId }: Omit<StepRef, 'integration'>,
   now: Date,

@@ -1,6 +1,6 @@
 /**
- * The tasks of meetings: which were extracted from which transcript, each once, and their removal with the meeting. A task is
- * recognized by the sentence it was extracted from.
+ * Tasks that are extracted from meetings. Each task is extracted once; it is identified by the sentence that it came
+ * from. Deleting a meeting removes its extracted tasks.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -18,7 +18,7 @@ import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { number, oneOf, string } from '../rules/base/fields.ts';
 
-/** That a transcript was read for an organization. */
+/** Records that an organization's tasks were extracted from a transcript. */
 const ExtractionModel = defineModel(
   'Extraction',
   'task_extractions',
@@ -26,7 +26,7 @@ const ExtractionModel = defineModel(
     /** `<meeting>:<organization>` */
     _id: string,
     session_id: string,
-    /** The version of the transcript. */
+    /** The transcript's version. */
     version: number,
     generated_by: oneOf(['extractive', 'model']),
   },
@@ -40,7 +40,7 @@ export async function findExtraction(sessionId: string, orgId: string): Promise<
   return collectionOf(ExtractionModel).findOne({ _id: idOf(sessionId, orgId) });
 }
 
-/** Says that a transcript was read, once its tasks are stored. */
+/** Notes that a transcript's tasks were extracted. Call this after they are stored. */
 export async function noteExtraction(
   sessionId: string,
   orgId: string,
@@ -50,13 +50,16 @@ export async function noteExtraction(
   await collectionOf(ExtractionModel).updateOne({ _id: idOf(sessionId, orgId) }, { $set: noted }, { upsert: true });
 }
 
-/** Recognizes a task by where it was said; `nth`: of several in one place. */
+/**
+ * The idempotency key of an extracted task. `place`: where in the transcript it was said; `nth`: its number among tasks
+ * of the same place.
+ */
 export const sourceKey = (sessionId: string, orgId: string, place: string, nth: number): string =>
   createHash('sha256')
     .update(JSON.stringify([sessionId, orgId, place, nth]))
     .digest('hex');
 
-/** Undefined when it was extracted before, also when it was removed since. */
+/** Stores an extracted task; undefined when it was extracted before, even when it has been removed since. */
 export async function createExtracted(
   task: NewTask & { session_id: string; source_key: string },
   cause: Cause,
@@ -69,7 +72,7 @@ export async function createExtracted(
   }
 }
 
-/** What was extracted from a meeting for an organization and was not removed, in the order in which it was said. */
+/** The tasks that were extracted from a meeting for an organization and not removed, in the order of the transcript. */
 export async function listExtracted(sessionId: string, orgId: string): Promise<Task[]> {
   return collectionOf(TaskModel)
     .find({ session_id: sessionId, org_id: orgId, source_key: { $exists: true }, status: { $exists: true } })
@@ -78,8 +81,9 @@ export async function listExtracted(sessionId: string, orgId: string): Promise<T
 }
 
 /**
- * Of a meeting that is deleted: removes the tasks that were extracted from it, in every organization, and that they were; those
- * that people wrote stay, without their link. `told`: of each one that was changed. Safe to repeat.
+ * Call this when a meeting is deleted. Removes the extracted tasks of all organizations and the extraction records.
+ * Tasks that people wrote are kept, without their link to the meeting. `told` is called for each changed task.
+ * Idempotent.
  */
 export async function removeTasksOf(
   sessionId: string,

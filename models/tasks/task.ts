@@ -1,8 +1,8 @@
 /**
- * Tasks of an organization. Every change goes through `changeTask`, which stores it at once with its history, what happened
- * and the intents for what is to follow. A task that was removed has no status, is found by nobody, and keeps nothing
- * that anybody wrote. Its record is dropped a day later; that of one that was extracted stays as long as its meeting, so that
- * it is not extracted again.
+ * Tasks of organizations. Every change goes through `changeTask`, which stores the change, its history entry, its
+ * events and the intents for follow-up work in one write. A removed task is a tombstone: it has no status, cannot be
+ * found, and contains no text by people. The tombstone expires after a day. For an extracted task it lasts as long as
+ * the meeting, so that the task is not extracted again.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { eraseCopies } from '../base/copies.ts';
@@ -28,7 +28,7 @@ import {
 import { workOfMove } from '../rules/tasks/work.ts';
 import { defined } from '../rules/base/defined.ts';
 
-/** Something made of the task elsewhere. */
+/** An object in another service that was created from the task. */
 export type ExternalLink = { provider: string; id: string; url: string };
 
 /** Who or what makes a change, and when. */
@@ -37,7 +37,7 @@ export type Cause = {
   /** The member's user id, where a member makes it. */
   actor?: string;
   now: Date;
-  /** Why, as a sentence for members. */
+  /** The reason, as a sentence for members. */
   note?: string;
 };
 
@@ -51,7 +51,7 @@ export type TaskChanged = {
   note?: string;
 };
 
-/** What happened to a task, kept until it has been announced. */
+/** An event of a task, stored until it is announced. */
 export type TaskEvent = {
   event_id: string;
   type: TaskEventType;
@@ -59,11 +59,11 @@ export type TaskEvent = {
   source: TaskSource;
   actor?: string;
   note?: string;
-  /** The assignee after it. */
+  /** The assignee after the change. */
   assigned_to?: string;
 };
 
-/** The record of a removed task stays this long, for what still runs and asks for it. */
+/** The retention period of a removed task's record, in ms: running workflows may still ask for it. */
 export const removedKeptMs = 86_400_000;
 
 export const TaskModel = defineModel(
@@ -77,25 +77,25 @@ export const TaskModel = defineModel(
     created_at: date,
     updated_at: date,
     completed_at: optional(date),
-    /** What was said, word for word, where the task comes from a transcript. */
+    /** The verbatim quotation, for a task that was extracted from a transcript. */
     source_quote: optional(string),
-    /** Recognizes what was extracted before, within its organization. */
+    /** The idempotency key of an extracted task, unique within its organization. */
     source_key: optional(string),
     review_status: oneOf(reviewStatuses),
     execution_status: oneOf(executionStatuses),
-    /** Of the execution that runs, or ran last. */
+    /** The running or latest execution. */
     execution_id: optional(string),
     executed_at: optional(date),
     steps: optional(list(mixed<Step>())),
     external_links: list(mixed<ExternalLink>()),
-    /** Grows with every change. */
+    /** Incremented by every change (optimistic locking). */
     rev: number,
-    /** The last changes, the oldest first. */
+    /** The latest changes, oldest first. */
     history: list(mixed<TaskChanged>()),
-    /** What is still to be announced, the oldest first. */
+    /** Events that are not announced yet, oldest first. */
     unannounced: list(mixed<TaskEvent>()),
     removed_at: optional(date),
-    /** When the record of a removed task is dropped; without it, with its meeting. */
+    /** When the record of a removed task expires. Without it, the record is deleted with the task's meeting. */
     expires_at: optional(date),
     pending: pendingField,
     ...taskDetails,
@@ -118,10 +118,10 @@ export type Task = RecordOf<typeof TaskModel>;
 
 const standing = (orgId: string, taskId: string) => ({ _id: taskId, org_id: orgId, status: { $exists: true } });
 
-/** A task, and what its change leaves to be started at once (`startSaved`); the sweeper starts it otherwise. */
+/** A task, and the intents of its change. The caller starts them at once (`startSaved`), or else the sweeper does. */
 export type Changed = { task: Task; events: TaskEvent[]; intents: Intent[] };
 
-/** Without what `createTask` gives it. */
+/** The fields of a new task that the caller provides. */
 export type NewTask = Omit<
   Task,
   | '_id'
@@ -137,7 +137,7 @@ export type NewTask = Omit<
   | 'pending'
 >;
 
-/** Stores a new task. Throws a duplicate error when it was extracted before. */
+/** Stores a new task. Throws a duplicate key error when the task was extracted before. */
 export async function createTask(given: NewTask, cause: Cause): Promise<Changed> {
   const { now } = cause;
   const facts = {
@@ -167,7 +167,7 @@ export async function findTask(orgId: string, taskId: string): Promise<Task | nu
   return collectionOf(TaskModel).findOne(standing(orgId, taskId));
 }
 
-/** A task with what stands for it elsewhere, as both were at one moment. */
+/** A task with its links to other services, read as one snapshot. */
 export async function findTaskWithLinks(orgId: string, taskId: string): Promise<{ task: Task; links: Link[] } | null> {
   return readTogether(async (options) => {
     const task = await collectionOf(TaskModel).findOne(standing(orgId, taskId), options);
@@ -184,11 +184,12 @@ export type TaskFilter = {
 const matching = (orgIds: readonly string[], { status, assignedTo, sessionId }: TaskFilter) => ({
   org_id: { $in: [...orgIds] },
   ...defined({ assigned_to: assignedTo, session_id: sessionId }),
-  // Named one by one, MongoDB merges their stretches of the index and need not sort; a removed task has none.
+  // Statuses are listed, because MongoDB then merges their sorted index ranges instead of sorting. This also excludes
+  // removed tasks, which have no status.
   status: { $in: status === undefined ? [...taskStatuses] : [status] },
 });
 
-/** Those of these organizations, the newest first, after the one with this id. */
+/** Lists the tasks of the organizations, newest first. `after`: the last id of the previous page. */
 export async function listTasks(
   orgIds: readonly string[],
   filter: TaskFilter,
@@ -206,8 +207,8 @@ export async function listTasks(
 }
 
 /**
- * How many the filter lets through, each status by itself: of equal values MongoDB counts the entries of an index, a third of
- * the time that it takes to read them.
+ * The number of tasks that match the filter. Each status is counted separately, because MongoDB counts index entries of
+ * equal values in a third of the time that it takes to read them.
  */
 export async function countTasks(orgId: string, filter: TaskFilter): Promise<number> {
   const counts = await Promise.all(
@@ -220,12 +221,12 @@ export async function countTasks(orgId: string, filter: TaskFilter): Promise<num
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** How many tasks of these organizations are linked to a meeting. */
+/** The number of tasks in these organizations that are linked to the meeting. */
 export async function countLinked(orgIds: readonly string[], sessionId: string): Promise<number> {
   return collectionOf(TaskModel).countDocuments(matching(orgIds, { sessionId }));
 }
 
-/** What may be changed; null removes a field. */
+/** The changeable fields; null removes a field. */
 export type TaskChange = {
   [
     F in
@@ -240,8 +241,9 @@ export type TaskChange = {
 };
 
 /**
- * Changes a task. `change` is told the task as it stands and says what is to be different, or undefined for nothing; what
- * it throws refuses the change. It is asked again when somebody else was faster. Null when there is no such task.
+ * Changes a task by optimistic locking. `change` gets the current task and returns the new values, or undefined for no
+ * change; an error that it throws aborts. After a concurrent change it is called again. Null when there is no such
+ * task.
  */
 export async function changeTask(
   orgId: string,
@@ -280,7 +282,7 @@ export async function changeTask(
   }
 }
 
-/** Removes a task at once with all that it says, and the copies of it. Null when there is none. */
+/** Removes a task's content and the copies of it at once. Null when there is no such task. */
 export async function removeTask(orgId: string, taskId: string, cause: Cause): Promise<Changed | null> {
   const { now } = cause;
   const found = await findTask(orgId, taskId);
@@ -318,7 +320,7 @@ export async function removeTask(orgId: string, taskId: string, cause: Cause): P
   return { task, events: [], intents };
 }
 
-/** Says that these events were announced. */
+/** Removes announced events from the task. */
 export async function settleEvents(orgId: string, taskId: string, eventIds: readonly string[]): Promise<void> {
   await collectionOf(TaskModel).updateOne(
     { _id: taskId, org_id: orgId },
@@ -326,7 +328,7 @@ export async function settleEvents(orgId: string, taskId: string, eventIds: read
   );
 }
 
-/** Those of the fields that would differ; undefined is left out, null stands for none. */
+/** The fields whose values change. Undefined means unchanged; null means removed. */
 function differing(before: Task, asked: TaskChange): TaskChange {
   return Object.fromEntries(
     Object.entries(asked).filter(
@@ -335,7 +337,7 @@ function differing(before: Task, asked: TaskChange): TaskChange {
   );
 }
 
-/** The task after a change, with what follows of itself: when it was completed, and that a review no longer holds. */
+/** The task after a change, including derived fields: the time of completion, and the reset of an outdated review. */
 function completed(before: Task, asked: TaskChange, now: Date) {
   const fields: Record<string, unknown> = { ...asked };
   if (asked.status && asked.status !== before.status) {

@@ -5,8 +5,8 @@ import { collectionOf } from '../base/define.ts';
 import { openStatuses } from '../rules/tasks/task.ts';
 
 /**
- * Gives up the open tasks of somebody who is no longer a member; what they have finished stays theirs. `told`: of each one that
- * was changed. Safe to repeat.
+ * Unassigns the open tasks of a user who is no longer a member. Finished tasks keep their assignee. `told` is called
+ * for each changed task. Idempotent.
  */
 export async function unassignTasks(
   orgId: string,
