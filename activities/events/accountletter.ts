@@ -1,6 +1,7 @@
 /**
- * Writes the mails about accounts, when they are sent: who they are for, their words, and the link with its token, whose hash
- * is stored right before. Here it shows whether there is such an account, where nobody who asked can see it.
+ * Writes account mails at the time of sending: the receiver, the text, and the link with its token, whose hash is
+ * stored just before. Whether the account exists is checked only here, so that the person who requested the mail cannot
+ * find out.
  */
 import type { MailVia } from '../../providers/mail/settings.ts';
 import { findInvitation } from '../../models/access/invitation.ts';
@@ -20,21 +21,26 @@ import { mayAdd } from '../../models/rules/access/roles.ts';
 import { DeliveryRefused } from '../../models/rules/events/delivery.ts';
 import { nameOf, type Mailbox } from '../../models/rules/access/mailbox.ts';
 
-/** A mail before it has a link. `prepare` makes the link good; false when it is not to be sent any more. */
+/**
+ * A mail without its link. `prepare` makes the link valid; it returns false when the mail must not be sent any more.
+ */
 export type Letter = {
   to: Mailbox;
   about: AccountMail;
   prepare(): Promise<boolean>;
-  /** What its link carries, sent by this server; empty in a mail without a link. */
+  /** The token in the link of a mail that the given server sends; empty for a mail without a link. */
   token(via: MailVia): string;
-  /** Of a mail to somebody outside: whose it is, and who has it sent. */
+  /**
+   * For a mail to an outsider: the organization, the reason, the account that sends it, and the idempotency key for the
+   * limits.
+   */
   outside?: { organization: string; why: 'invitation'; account: string; use: string };
 };
 
 const nothing = () => Promise.resolve(true);
 const noToken = () => '';
 
-/** Null when there is nobody to send it to. @throws DeliveryRefused when it comes too late. */
+/** Null when nobody is to get the mail. @throws DeliveryRefused when the invitation or the link has expired. */
 export async function letterOf(
   delivery: Pick<Delivery, '_id' | 'org_id' | 'created_at'>,
   letter: AccountLetter,
@@ -63,7 +69,8 @@ export async function letterOf(
       role: invitation.role,
     } as const;
     const { _id, hash, link_hash, invited_by } = invitation;
-    // An organization reads what its own server sends, so that link must not prove somebody else's address.
+    // An organization can read the mails of its own mail server. The token of such a mail must therefore not prove the
+    // address.
     const token = (via: MailVia): string =>
       via === 'organization'
         ? storedProofToken(secrets, 'invitation_link', _id, link_hash)
@@ -80,7 +87,7 @@ export async function letterOf(
   if (expires_at <= now) throw new DeliveryRefused('Its link would be over by now.', { permanent: true });
   if (letter.kind === 'email_change') {
     const other = await findUserByEmail(letter.email);
-    // Somebody else's address is told nothing, and whoever asked learns nothing.
+    // When the address belongs to another account, no mail is sent, and the requester gets no hint of that.
     if (other && other._id !== account._id) return null;
   }
   const kind: ProofKind = letter.kind;
@@ -93,7 +100,10 @@ export async function letterOf(
   };
 }
 
-/** Subject and text with the link, or with what is to stand for it. `via`: whose server sends it. */
+/**
+ * Subject and text of a mail with its link. `hidden`: a placeholder that replaces the token. `via`: the server that
+ * sends it.
+ */
 export function wordsOf(
   { about, token }: Letter,
   { publicUrl, via, hidden }: { publicUrl: string; via: MailVia; hidden?: string },

@@ -1,6 +1,7 @@
 /**
- * One attempt at a delivery: sent, written down, and counted for or against its destination. It may run again at any point:
- * the receiver then gets the same `webhook-id` again, and of two attempts only the later one is written down.
+ * Makes one attempt at a delivery: sends it, stores the result, and updates the destination's state. An attempt can be
+ * repeated at any point. The receiver then gets the same `webhook-id` again, and only the later attempt's result is
+ * stored.
  */
 import type { Logger } from 'pino';
 import { senders as allSenders } from './senders/index.ts';
@@ -42,22 +43,25 @@ export type AttemptDeps = SenderDeps &
     log: Logger;
   };
 
-/** What is known of where it goes. `standing` is missing until something was sent there. */
+/** The destination of a delivery. `standing`: its stored state; undefined before the first attempt. */
 export type Whereto = { ref: DestinationRef; standing: Destination | undefined };
 
 /**
- * `retrying`: another attempt follows after `waitMs`. `status`: what the receiver answered; `slow`: that attempt must not hold up
- * others.
+ * The result of an attempt. `retrying`: a retry follows after `waitMs`. `status`: the HTTP status of the response.
+ * `slow`: true when retries must not hold up other deliveries.
  */
 export type Tried =
   | { kind: 'settled' | 'failed' }
   | { kind: 'retrying'; tries: number; waitMs: number; slow: boolean; status: number | undefined };
 
-/** What the log says of a delivery. */
+/** The fields of a delivery that are logged. */
 const logged = ({ _id, org_id, kind }: Delivery) => ({ org_id, delivery_id: _id, kind });
 const cut = (text: string | undefined) => text?.slice(0, maxResponseHead);
 
-/** What a kind of destination gets, and what is saved again to send to it anew. */
+/**
+ * The words for a disabled destination: the deliveries that it no longer gets, and the settings that must be saved
+ * again to enable it.
+ */
 const aboutOf = (kind: DeliveryKind) =>
   kind === 'notification'
     ? { sent: 'Notifications', saved: 'slack_webhook_url', where: 'the webhooks of the organization' }
@@ -69,13 +73,13 @@ const disabledMessage = (kind: DeliveryKind): string =>
 export function createAttempts(deps: AttemptDeps) {
   const { senders = allSenders, random = Math.random, start, clock, log } = deps;
 
-  /** Makes the attempt that was claimed. @throws what is an outage of ours. */
+  /** Makes the claimed attempt. @throws An outage of this system, such as of MongoDB; the activity is then retried. */
   async function make(delivery: Delivery, whereto: Whereto, signal: AbortSignal): Promise<Tried> {
     const sender = senders[delivery.kind];
     if (!sender) return giveUp(delivery, 'Nothing in this system sends deliveries of this kind.');
     if (await isKeptBack(sender, delivery, delivery.mode, deps)) return suppress(delivery, sender);
     if (whereto.standing?.status === 'disabled' && !hasOwnReceiver(delivery))
-      // Of the destination the members know.
+      // Members were notified when the destination was disabled, so this failure is not reported again.
       return giveUp(delivery, disabledMessage(delivery.kind), { told: true });
     const at = clock();
     const began = performance.now();
@@ -104,7 +108,7 @@ export function createAttempts(deps: AttemptDeps) {
     const request = refusal.request && stored(refusal.request);
     const brought = { attempt: { ...attemptOf(at, duration, refusal), error }, request };
     if (next) await settleDelivery(delivery, { status: 'retrying', next_attempt_at: next, ...brought }, now);
-    // The members are told below that the whole destination takes nothing any more.
+    // When the whole destination is disabled, members are notified of that below, not of this delivery.
     else await settleFailed(delivery, brought, now, { told: broken && !hasOwnReceiver(delivery) });
     const { org_id, _id, kind, mode } = delivery;
     log.info({ org_id, delivery_id: _id, kind, mode, tries, reason: error }, 'delivery failed');
@@ -116,7 +120,9 @@ export function createAttempts(deps: AttemptDeps) {
     return { kind: 'retrying', tries, waitMs, slow: timedOut, status: refusal.status_code };
   }
 
-  /** The members are told first: a process that dies in between tells them no second time. */
+  /**
+   * Disables a destination. Members are notified first: a retry after a crash in between does not notify them twice.
+   */
   async function disable(
     { destination }: Delivery,
     ref: DestinationRef,
@@ -138,7 +144,7 @@ export function createAttempts(deps: AttemptDeps) {
     log.warn({ org_id, mode, kind, reason: error }, 'destination disabled');
   }
 
-  /** Test mode: what would be sent is stored, and nothing leaves. */
+  /** Stores the request instead of sending it, in test mode. */
   async function suppress(delivery: Delivery, sender: DeliverySender): Promise<Tried> {
     const request = await attempted(() => sender.preview(delivery, deps), logged(delivery), deps);
     if (request instanceof DeliveryRefused) return giveUp(delivery, request.message);
@@ -146,13 +152,16 @@ export function createAttempts(deps: AttemptDeps) {
     return { kind: 'settled' };
   }
 
-  /** Ends a delivery without an attempt. */
+  /** Fails a delivery without an attempt. `told`: true when members have been notified already. */
   async function giveUp(delivery: Delivery, error: string, { told = false } = {}): Promise<Tried> {
     await settleFailed(delivery, { error }, clock(), { told });
     return { kind: 'failed' };
   }
 
-  /** Writes down that a delivery was given up, and has the members told of it. `told`: they know already. */
+  /**
+   * Stores that a delivery has failed for good, and has members notified. `told`: true when they have been notified
+   * already.
+   */
   async function settleFailed(
     delivery: Delivery,
     brought: Omit<Settling, 'status' | 'intents'>,
@@ -160,7 +169,7 @@ export function createAttempts(deps: AttemptDeps) {
     { told }: { told: boolean },
   ): Promise<void> {
     const { _id, org_id, event_type } = delivery;
-    // Whoever tries a destination sees what becomes of it.
+    // A member who sends a test event sees its result, so nobody else is notified.
     const quiet = told || event_type === testEventType;
     const intents = quiet ? [] : [intentFor(noticesWork(org_id, { deliveryId: _id }), now)];
     if (await settleDelivery(delivery, { status: 'failed', ...brought, intents }, now))

@@ -1,7 +1,7 @@
 /**
- * The activities of deliveries: they plan what a ticket's events are sent as, and send what is outstanding of a line, one
- * after the other. What comes next is in MongoDB, so each may run again at any point. Workflows and their histories see ids,
- * numbers and times: where it goes and what the receiver said may hold addresses of people, and is read by the delivery's id.
+ * The activities of deliveries: they plan the deliveries of a ticket's events, and send the unsent deliveries of a line
+ * in order. All progress is stored in MongoDB, so each activity can be retried at any point. Workflow histories only
+ * contain ids, numbers and times, because destinations and responses may contain personal addresses.
  */
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { createAttempts, type AttemptDeps, type Whereto } from './attempt.ts';
@@ -25,7 +25,10 @@ import { outstanding, type DeliveryKind } from '../../models/rules/events/delive
 import { retryWaits } from '../../models/rules/events/schedule.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
-/** What operators see of a line that waits. `attempts`: how many are made at most; `status`: what the receiver answered last. */
+/**
+ * The state of a waiting line, as operators see it in Temporal. `attempts`: the maximum number. `status`: the HTTP
+ * status of the latest response.
+ */
 export type Shown = {
   deliveryId: string;
   kind: DeliveryKind;
@@ -37,8 +40,9 @@ export type Shown = {
 };
 
 /**
- * What is left of a line. `more`: an activity has to go on at once. `waiting`: nothing is due before `waitMs`. `slow`: it is
- * to go on where nothing else waits for it. `failed`: the delivery that was given up last.
+ * The remaining work of a line. `more`: another activity must continue at once. `waiting`: nothing is due before
+ * `waitMs`. `slow`: the line must continue on the queue of slow destinations. `failed`: the id of the delivery that
+ * failed last.
  */
 export type LineLeft =
   | { kind: 'done'; failed?: string }
@@ -46,32 +50,35 @@ export type LineLeft =
   | { kind: 'waiting'; waitMs: number; slow: boolean; shown?: Shown };
 
 export type TicketRef = { orgId: string; convId: string; ticketId: string };
-/** `carried`: lines of the ticket that the workflow is at already. */
+/** `carried`: the lines of the ticket that the workflow is already sending. */
 export type EventsRef = TicketRef & { carried: string[] };
-/** The lines with something outstanding. */
+/** The lines with unsent deliveries. */
 export type EventsOutcome = { lines: { line: string; left: Exclude<LineLeft, { kind: 'done' }> }[]; failed?: string };
 export type LineRef = { orgId: string; line: string };
 
 export type DeliveryActivities = ReturnType<typeof createDeliveryActivities>;
 
-/** Attempts at one destination under way in one process; more are sent from the queue of slow ones. */
+/**
+ * The maximum number of attempts in flight to one destination per process. Further ones go to the queue of slow
+ * destinations.
+ */
 export const inFlightPerDestination = 8;
-/** Deliveries of a line that one query reads. */
+/** The maximum number of deliveries of a line that one query reads. */
 const batch = 50;
-/** An activity works on a line for this long, in ms; then the next one goes on, on any worker. */
+/** The time after which an activity hands its line over to the next one, which may run on any worker, in ms. */
 const worksForMs = 30_000;
-/** Clocks differ a little: an attempt this early is on time, in ms. */
+/** The tolerance for clock differences, in ms: an attempt that is early by this much is made. */
 const earlyMs = 1_000;
-/** After an attempt of somebody else was met, in ms. */
+/** The wait, in ms, when another attempt holds the claim. */
 const againMs = 5_000;
 
-/** `slow`: for destinations that do not answer in time, or have as many attempts under way as they may. */
+/** `slow`: true on the queue for destinations that time out or have reached their limit of attempts in flight. */
 export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { slow?: boolean } = {}) {
   const { clock, senders = allSenders } = deps;
   const { make } = createAttempts(deps);
   const gate = createGate(slow ? Number.POSITIVE_INFINITY : inFlightPerDestination);
 
-  /** What is known of the destinations of an organization and mode. */
+  /** Reads the states of the organization's destinations in a mode. */
   async function destinationsOf(orgId: string, mode: Delivery['mode'], version: number) {
     const known = await findDestinations(orgId, mode, version);
     return (kind: DeliveryKind): Whereto => ({
@@ -80,7 +87,7 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
     });
   }
 
-  /** Sends these in order until one has to wait. One that has a claim was claimed by the caller (`claimed`). */
+  /** Sends the deliveries in order until one has to wait. `claimed`: a delivery that the caller has claimed already. */
   async function sendInOrder(
     deliveries: readonly Delivery[],
     known: Whereto,
@@ -107,7 +114,7 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
         const tried = await make(own, whereto, signal);
         if (tried.kind === 'failed') {
           failed = own._id;
-          // It may have been disabled by this.
+          // The failure may have disabled the destination.
           const { org_id, mode, version, kind } = whereto.ref;
           whereto = (await destinationsOf(org_id, mode, version))(kind);
         }
@@ -129,8 +136,8 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
 
   return {
     /**
-     * Plans the events of a ticket that were not planned before, and makes the first attempts at once where the destination
-     * answers well; other lines are left to activities of their own, so that a bad destination holds up no other.
+     * Plans the unplanned events of a ticket. For destinations that respond well, the first attempts are made at once.
+     * The other lines are left to separate activities, so that a bad destination holds up no other.
      */
     async sendEvents({ orgId, convId, ticketId, carried }: EventsRef): Promise<EventsOutcome> {
       return withHeartbeat(async (signal) => {
@@ -158,7 +165,8 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
         const isNew = await insertDeliveries(records);
         const last = unplanned.at(-1);
         const planned = last && settlePlanned(orgId, convId, last.seq);
-        // What was stored by an attempt at this activity that died, and what is not due or not ours to send now.
+        // The remaining lines: those stored by an earlier attempt of this activity that died, and those that must not
+        // be sent here now.
         const others = new Set(before.map(({ line }) => line));
         const sent = [...Map.groupBy(records, ({ line }) => line)].map(async ([line, own]) => {
           const [first] = own;
@@ -180,7 +188,7 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
       });
     },
 
-    /** Sends what is outstanding of a line until something has to wait. */
+    /** Sends the unsent deliveries of a line until one has to wait. */
     async sendSome({ orgId, line }: LineRef): Promise<LineLeft> {
       return withHeartbeat(async (signal) => {
         const deliveries = await outstandingOf(orgId, line, batch);
@@ -188,7 +196,7 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
         if (!first) return { kind: 'done' };
         const { outbox_version } = await findSupportConfig(orgId);
         const whereto = (await destinationsOf(orgId, first.mode, outbox_version))(first.kind);
-        // What does not answer in time waits where only its like do.
+        // Lines of slow destinations wait on a queue of their own.
         if (!slow && whereto.standing?.slow) return { kind: 'more', slow: true };
         const left = await sendInOrder(deliveries, whereto, signal);
         return left.kind === 'done' && deliveries.length === batch ? { kind: 'more', slow } : left;

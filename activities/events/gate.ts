@@ -1,6 +1,6 @@
-/** Bounds how many attempts of one destination are under way in this process. */
+/** Limits the attempts in flight to one destination, within this process. */
 
-/** `enter` returns the function that leaves again, or null when there is no room. */
+/** `enter` returns the function that frees the place again, or null when the limit is reached. */
 export function createGate(most: number): { enter(destination: string): (() => void) | null } {
   const inside = new Map<string, number>();
   return {

@@ -1,6 +1,6 @@
 /**
- * Tells a customer by mail what was said while nobody was there to read it: one mail with all of it. The mail is written once and
- * kept with its thread until its delivery is stored, so that however often this runs, each message is in one mail.
+ * Mails a customer the messages that were written while the customer was away: one mail for all of them. The mail is
+ * stored with its thread until its delivery is stored, so that each message is in exactly one mail, even after retries.
  */
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -53,13 +53,16 @@ export type MailReplyDeps = MailDeps &
 type Ref = { orgId: string; convId: string };
 export type MailReplyActivities = ReturnType<typeof createMailReplyActivities>;
 
-/** Messages that the language is told from. */
+/** The number of recent messages from which the mail's language is detected. */
 const readForLanguage = 10;
 
 export function createMailReplyActivities(deps: MailReplyDeps) {
   const { clock, start, log } = deps;
 
-  /** What the customer has not been told yet; what it has seen in the chat is noted as told. */
+  /**
+   * The messages that the customer has neither seen nor been mailed. Messages that the customer saw in the chat are
+   * marked as mailed.
+   */
   async function untold(conversation: Conversation): Promise<Message[]> {
     const { _id: convId, org_id: orgId, customer_id: customerId } = conversation;
     const messages = await listUnmailed(orgId, convId);
@@ -75,7 +78,7 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
     return messages.filter(({ at }) => at.getTime() > there);
   }
 
-  /** The mail that tells these messages. */
+  /** Writes one mail with the given messages. */
   async function write(
     conversation: Conversation,
     customer: Readonly<Customer>,
@@ -129,7 +132,7 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
     };
   }
 
-  /** Hands the mail to its delivery; each step may have been done before. */
+  /** Stores the delivery of a mail. Idempotent, because a retry may repeat every step. */
   async function handOver(conversation: Conversation, thread: MailThread, outgoing: Outgoing): Promise<void> {
     const { _id: convId, org_id: orgId, mode, customer_id } = conversation;
     const lane = `email:${convId}`;
@@ -170,7 +173,7 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
     }
     const { mode, customer_id } = conversation;
     for (;;) {
-      // A process that died may have written a mail and not handed it over.
+      // A process that died may have written a mail without storing its delivery.
       const begun = await findThreadOf(convId);
       if (begun?.outgoing) {
         await handOver(conversation, begun, begun.outgoing);
@@ -182,13 +185,16 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
       const waitMs = messages.every(({ role }) => role === 'ai') ? automaticWaitMs(thread.automatic_at, clock()) : 0;
       if (waitMs > 0) return { waitMs };
       const outgoing = await write(conversation, customer, to, thread, messages);
-      // Otherwise somebody else told some of these meanwhile.
+      // When the thread cannot be reserved, a concurrent run has mailed some of these messages, so the loop starts
+      // again.
       if (await takeOutgoing(thread, begun?.mails ?? 0, outgoing)) await handOver(conversation, thread, outgoing);
     }
   }
 
   return {
-    /** Mails what the customer was not told; `waitMs`: the agent's mails to it have to wait so long. */
+    /**
+     * Mails the messages that the customer has not seen. `waitMs`: the wait that the limit of automatic mails requires.
+     */
     mailUnsent: (ref: Ref) => withHeartbeat(() => mail(ref)),
   };
 }

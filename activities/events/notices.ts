@@ -1,7 +1,7 @@
 /**
- * Tells members that a customer waits, that a call of a tool waits for one of them, or that a delivery was given up: by
- * notifications, and in Slack and by mail as the organization chose. What is to be told is read from the records. Deliveries
- * are known by occasion and receiver, notifications by occasion and user, so each step may run again at any point.
+ * Notifies members of waiting customers, tool calls that need approval, and failed deliveries: by in-app notifications,
+ * and by Slack and mail as the organization has configured. The texts are built from the stored records. Deliveries are
+ * deduplicated by occasion and receiver, notifications by occasion and user, so every step can be retried.
  */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
@@ -37,19 +37,19 @@ export type NoticeDeps = Starter & { clock: () => Date; log: Logger };
 export type NoticeActivities = ReturnType<typeof createNoticeActivities>;
 
 type Told = {
-  /** The occasion. */
+  /** The id of the occasion; used as idempotency key. */
   key: string;
   kind: SupportNotice;
   mode: Mode;
   said: Said;
   subject: NoticeSubject;
-  /** Whose erasure takes it away. */
+  /** The ids of the records with which the notice is erased. */
   about: string[];
-  /** User ids. */
+  /** The user ids of the members to notify. */
   to: readonly string[];
-  /** What is gathered is also told to those who have not read the last one. */
+  /** True when members who have not read the previous notice of the same group are notified again. */
   again?: boolean;
-  /** Told in the list alone. */
+  /** True for in-app notifications only, without Slack and mail. */
   inside?: boolean;
 };
 
@@ -60,10 +60,10 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
     if (again && gathered !== undefined) await gatherAnew(org._id, told.to, { gathered, key });
     const { title, lines } = said;
     const now = clock();
-    // A conversation of test mode is forgotten, and what was told of it with it.
+    // A notice about a conversation in test mode expires like the conversation.
     const kept = conv_id === undefined ? {} : keptUntil(mode, now);
     await notify(org._id, told.to, { key, kind, title, body: lines.join('\n'), about, ...subject, ...kept }, now);
-    // What leaves follows the notifications, of which each member has one an occasion.
+    // Slack and mail only follow for members who got a notification. Each member gets one per occasion.
     const to = await toldOf(org._id, told.to, key);
     if (to.length === 0) return;
     const settings = await findOrgWebhook(org._id);
@@ -98,7 +98,7 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
     const topic = aboutConversation(conv_id);
     const everybody = membersOf(org);
     const has = to !== undefined && everybody.includes(to) ? [to] : [];
-    // Whoever had it may have left meanwhile; then its customer waits for anybody.
+    // The assignee may have left the organization meanwhile; then all members are notified.
     const left = occasion.kind === 'customer_replied' && has.length === 0;
     const kind = left ? 'conversation_escalated' : occasion.kind;
     const words = {
@@ -115,7 +115,7 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
       subject: {
         topic,
         conv_id,
-        // Of a customer who writes on and on.
+        // Several messages of one customer are grouped into one notice.
         gathered: occasion.kind === 'customer_replied' ? `customer_replied:${topic}` : undefined,
       },
       about: [customer_id],
@@ -134,7 +134,7 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
 
   async function tellOfApproval(orgId: string, callId: string): Promise<void> {
     const [call, org] = await Promise.all([findToolCall(orgId, callId), findOrganization(orgId)]);
-    // Somebody has decided before anybody was told.
+    // The call was already decided, so nobody is notified.
     if (!org || call?.state !== 'waiting' || call.awaited !== 'member') return;
     const { conv_id, customer_id, mode, tool_name } = call;
     await tell(org, {
@@ -144,14 +144,13 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
       said: approvalWords(org.name, titleOf(tool_name), conv_id, callId),
       subject: { topic: aboutConversation(conv_id), conv_id, approval_id: callId },
       about: [customer_id],
-      // Every member may decide.
       to: membersOf(org),
     });
   }
 
   async function tellOfDelivery(orgId: string, deliveryId: string): Promise<void> {
     const [delivery, org] = await Promise.all([findDelivery(orgId, deliveryId), findOrganization(orgId)]);
-    // It may have been sent again meanwhile.
+    // The delivery may have been redelivered meanwhile.
     if (!org || delivery?.status !== 'failed') return;
     const { subject, mode, kind, about } = delivery;
     const { conv_id, task_id } = subject;
@@ -163,7 +162,7 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
       subject: { gathered: unreached(delivery), delivery_id: deliveryId, conv_id, task_id },
       about,
       to: membersOf(org),
-      // What could not be told outside is not told outside.
+      // A failed notification is only reported in the app, because reporting it by Slack or mail could fail again.
       inside: kind === 'notification',
     });
   }

@@ -1,6 +1,6 @@
 /**
- * What a ticket's events are sent as: one delivery for each event and each destination that the organization has selected
- * when the event is planned. The body is written here, once.
+ * Plans the deliveries of a ticket's events: one delivery per event and per destination that the organization has
+ * selected at that time. The body is written here, once, so that all attempts send the same.
  */
 import type { DeliverySender, SenderDeps, TicketNews } from '../../providers/base/sender.ts';
 import type { Conversation, Ticket, TicketEvent } from '../../models/chat/conversation.ts';
@@ -11,14 +11,14 @@ import { ticketLine, type DeliveryKind } from '../../models/rules/events/deliver
 import { descriptionOf, eventBody, type EventData } from '../../models/rules/events/ticketevent.ts';
 
 export type Senders = Readonly<Partial<Record<DeliveryKind, DeliverySender>>>;
-/** What is known when events are planned. */
+/** The data that the planning needs. */
 export type Known = {
   conversation: Conversation & { ticket: Ticket };
   supportConfig: SupportConfig;
   customer: Readonly<Customer> | null;
 };
 
-/** The deliveries of these events, in their order. */
+/** Composes the deliveries of the given events, in the order of the events. */
 export async function composeEvents(
   events: readonly TicketEvent[],
   known: Known,

@@ -1,12 +1,15 @@
 /**
- * What every attempt at sending has in common, be it of a delivery (attempt.ts) or of a step of a task (activities/tasks/execution.ts):
- * whether anything leaves, what is kept of a request, and what a failure is.
+ * Shared by attempts at deliveries (attempt.ts) and at steps of tasks (activities/tasks/execution.ts): whether anything
+ * is sent, how requests are stored, and how errors are classified.
  */
 import type { Sender, SenderDeps } from '../../providers/base/sender.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 import { DeliveryRefused, maskHeaders, type OutgoingRequest } from '../../models/rules/events/delivery.ts';
 
-/** Whether nothing leaves, and what would is stored: in test mode, and where nothing can send it. */
+/**
+ * Whether the request is only stored instead of sent: in test mode, and when no server is configured that could send
+ * it.
+ */
 export const isKeptBack = async <What>(
   sender: Sender<What>,
   what: What,
@@ -14,18 +17,19 @@ export const isKeptBack = async <What>(
   deps: SenderDeps,
 ): Promise<boolean> => mode === 'test' || ((await sender.unsendable?.(what, deps)) ?? false);
 
-/** A request as it is stored, without secrets. */
+/** A request in its stored form, without secrets. */
 export const stored = (request: OutgoingRequest): OutgoingRequest => ({
   ...request,
   headers: maskHeaders(request.headers),
 });
 
-/** Failures of the database are not the receiver's: the activity fails, and is repeated. */
+/** Database errors are not the receiver's failures: they fail the activity, which Temporal then retries. */
 const isOutage = (error: unknown): boolean => error instanceof Error && error.name.startsWith('Mongo');
 
 /**
- * What the attempt brings, or why it was refused. A fault of ours is shown without its words, which nobody chose for members.
- * `about`: what the log says of it. @throws what is an outage of ours.
+ * Runs an attempt; returns its result, or the refusal. An unexpected error is stored without its message, which was not
+ * written for members. `about`: fields for the log.
+ * @throws A database error.
  */
 export async function attempted<T>(
   attempt: () => Promise<T>,

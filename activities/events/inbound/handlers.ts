@@ -1,4 +1,4 @@
-/** What the providers' events do, by provider: the one place where a handler is added. */
+/** The handlers of inbound records, by provider. A new provider's handler is registered here. */
 import type { Logger } from 'pino';
 import type { InboundHandler } from '../../../providers/base/handled.ts';
 import { handleEmail, type EmailDeps } from '../../../providers/mail/receive.ts';

@@ -1,7 +1,7 @@
 /**
- * Processes what arrived for an organization: lanes beside each other, and in each lane one record after the other. Every
- * step may run again at any point: a record is claimed and settled by compare-and-set, and handlers are idempotent by its
- * id.
+ * Processes the inbound records of an organization: lanes in parallel, and the records of one lane in sequence. Every
+ * step can be retried at any point: records are claimed and settled by compare-and-set, and handlers are idempotent by
+ * the record's id.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,41 +23,49 @@ import { inboundAttemptMs, inboundWaitMs } from '../../../models/rules/events/in
 type Ref = { orgId: string };
 export type InboundActivities = ReturnType<typeof createInboundActivities>;
 
-/** Records that are taken at once, and handlers that run beside each other. */
+/** The maximum number of records that one query claims, and of handlers that run in parallel. */
 const batch = 200;
 const handlersAtOnce = 10;
 /**
- * After a look that took as many, the next one waits until so long after it began, in ms: what arrives in a burst is taken
- * many at a time, which costs less, and leaves more of the machine to the requests that bring it.
+ * Throttling: after a query that claimed at least `busyFrom` records, the next query starts no sooner than `paceMs`
+ * after it, in ms. Larger batches cost less, which leaves capacity for the requests that bring the records.
  */
 const busyFrom = 10;
 const paceMs = 100;
-/** How long after a look the next one follows while a handler is still at work, in ms: other lanes do not wait for it. */
+/**
+ * While handlers are running, the next query follows after this time, in ms, so that other lanes need not wait for
+ * them.
+ */
 const besideMs = 250;
-/** An organization may be busy for hours: the activity ends after this time, in ms, and its workflow runs the next one. */
+/**
+ * The activity ends after this time, in ms, so that no single run lasts for hours; its workflow then runs the next one.
+ */
 const shiftMs = 60_000;
-/** For so long a claim is relied on without a look whether it stands, in ms; a worker is believed dead after 5 s. */
+/** A claim younger than this, in ms, is trusted without a query. A worker counts as dead only after 5 s. */
 const reliedMs = 2_000;
-/** Shown to members. */
+/** The maximum length of a reason or outcome, in characters; members see it. */
 const maxReasonLength = 500;
 
 /** A record, and the attempt that claimed it. */
 type Claimed = { inbound: Inbound; attempt: string; at: number };
 
-/** One run of the activity: what it runs at once, the lanes that are at work, and why it ends: MongoDB is away. */
+/**
+ * The state of one run of the activity: its lanes in progress, and the error that ends it, such as an outage of
+ * MongoDB.
+ */
 type Run = { signal: AbortSignal; limit: LimitFunction; lanes: Map<string, Promise<void>>; failure?: Error };
 
-/** Nothing new is begun after it; what is at work ends first. */
+/** Ends the run after an error: no new record is begun, and records in progress are finished first. */
 function failed(run: Run, error: unknown): 0 {
   run.failure ??= error as Error;
   return 0;
 }
 
-/** `by` lets a test bring handlers of its own. */
+/** `by` lets tests replace the handlers. */
 export function createInboundActivities(deps: InboundDeps, by: Handlers = handlers) {
   const { clock, log } = deps;
 
-  /** Whether the next record of its lane may follow. */
+  /** Processes one record. Returns whether the next record of its lane may follow. */
   async function processOne({ inbound, attempt, at }: Claimed, run: Run): Promise<boolean> {
     const { signal } = run;
     const settled = await run.limit(async () => {
@@ -65,7 +73,7 @@ export function createInboundActivities(deps: InboundDeps, by: Handlers = handle
       const stands = performance.now() - at < reliedMs || (await claimedOf([inbound._id], attempt)).length > 0;
       return stands ? settledBy(inbound, signal) : undefined;
     });
-    // A worker that stops leaves the record to the next attempt.
+    // When the worker shuts down, the record is left to the next attempt.
     signal.throwIfAborted();
     if (!settled) return false;
     const about = { org_id: inbound.org_id, inbound_id: inbound._id, provider: inbound.provider, type: inbound.type };
@@ -93,12 +101,15 @@ export function createInboundActivities(deps: InboundDeps, by: Handlers = handle
     }
   }
 
-  /** One after the other: the next one's handler begins once the one before is settled. */
+  /** Processes the records of a lane in sequence, until a record has to be retried or the run fails. */
   async function processLane(records: readonly Claimed[], run: Run): Promise<void> {
     for (const record of records) if (run.failure || !(await processOne(record, run))) return;
   }
 
-  /** Takes what is stored and begins with it, without the lanes that are at work. How many it took. */
+  /**
+   * Claims stored records outside the lanes in progress, and begins to process them. Returns the number of records that
+   * the query found.
+   */
   async function look(orgId: string, run: Run): Promise<number> {
     const stored = await listStored(orgId, { now: clock(), limit: batch, without: [...run.lanes.keys()] });
     if (stored.length === 0) return 0;
@@ -106,7 +117,7 @@ export function createInboundActivities(deps: InboundDeps, by: Handlers = handle
     const at = performance.now();
     const claimed = await claimInbound(stored, attempt);
     for (const [lane, records] of Map.groupBy(stored, (inbound) => inbound.lane)) {
-      // What another attempt has taken since holds back what comes after it.
+      // A record that another attempt has claimed blocks the later records of its lane.
       const taken = records.findIndex(({ _id }) => !claimed.has(_id));
       const own = (taken === -1 ? records : records.slice(0, taken)).map((inbound) => ({ inbound, attempt, at }));
       const work = processLane(own, run)
@@ -141,10 +152,10 @@ export function createInboundActivities(deps: InboundDeps, by: Handlers = handle
   }
 
   return {
-    /** Until nothing is left but what failed; `againInMs` is when that is to be tried again. */
+    /** Processes records until none is due. `againInMs`: when the next retry is due. */
     processInbound: (ref: Ref) => withHeartbeat((signal) => process(ref, signal)),
   };
 }
 
-/** So that a clock that is a little behind does not make it spin. */
+/** The minimum wait in ms; without it, a clock that is slightly behind would cause a busy loop. */
 const minWaitMs = 100;

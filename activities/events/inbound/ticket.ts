@@ -1,4 +1,4 @@
-/** What events of other services do to tickets, in the same acts as members do. */
+/** Applies events of other services to tickets, by the same operations that members use. */
 import type { Handled, Starter } from '../../../providers/base/handled.ts';
 import { findOrganization } from '../../../models/access/organization.ts';
 import { intentFor, settleIntent } from '../../../models/base/pending.ts';
@@ -14,12 +14,12 @@ import type { IssuePort } from '../../../providers/linear/receive.ts';
 
 type TicketDeps = Starter & { clock: () => Date };
 
-/** Messages that are looked at to tell the customer's language. */
+/** The number of recent messages from which the customer's language is detected. */
 const rememberedMessages = 20;
 
 /**
- * Resolves the conversation of a linked ticket, once, and tells the customer so: a status alone says little, and nothing at
- * all to who has left. `key` is the same whenever this is done for the same event.
+ * Resolves the conversation of a linked ticket, and sends the customer a message about it, because customers who have
+ * left the chat do not see a status. `key`: the idempotency key of the event.
  */
 async function resolveTicket(
   { org_id: orgId, conv_id: convId }: Pick<Link, 'org_id' | 'conv_id'>,
@@ -49,7 +49,7 @@ async function resolveTicket(
     await start(ConversationModel, resolved, [intent, ...eventIntents(resolved)]);
     return { outcome: resolvedOutcome };
   } catch (error) {
-    // A member was faster, or the ticket was taken up too often.
+    // A member resolved the conversation first, or the ticket has reached its maximum number of events.
     if (error instanceof Problem && error.code === 'CONFLICT') return { ignored: error.message };
     throw error;
   }
@@ -57,7 +57,7 @@ async function resolveTicket(
 
 const resolvedOutcome = 'The ticket was resolved, and the customer was told.';
 
-/** What a move of a ticket's issue in Linear does to the ticket. */
+/** Applies a status change of a ticket's Linear issue to the ticket. */
 export const ticketIssuePort: IssuePort = {
   async moved(link, state, _event, inbound, deps) {
     if (state.type !== 'completed' && state.type !== 'canceled')

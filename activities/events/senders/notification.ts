@@ -1,7 +1,7 @@
 /**
- * Tells members what concerns them: by mail, through the organization's own server or the deployment's and in the name that goes
- * with it at the moment of the attempt, and by the organization's webhook of Slack; and candidates by mail. What is stored of it holds no token and no
- * address that is a password.
+ * Sends notifications: mails to members and candidates, and messages to the organization's Slack webhook. Mails go
+ * through the organization's own server or the deployment's, with the sender address that belongs to the server at that
+ * time. The stored request contains no token and no secret URL.
  */
 import { requestOfMail, sendByMail } from '../../../providers/mail/send.ts';
 import type { DeliverySender, SenderDeps } from '../../../providers/base/sender.ts';
@@ -17,7 +17,10 @@ import { automaticHeaders, type OutgoingMail } from '../../../models/rules/event
 import { hiddenLink, type NotificationPayload } from '../../../models/rules/events/notification.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
 
-/** A mail, as it is sent and as it may be shown, and whose server it was written for. `prepare`: see accountletter.ts. */
+/**
+ * A mail in the form for sending and in the form for members, and the server that it was written for. `prepare`: see
+ * accountletter.ts.
+ */
 type Written = {
   mail: OutgoingMail;
   shown: OutgoingMail;
@@ -35,7 +38,7 @@ const letterIn = (
   { secrets, clock }: SenderDeps,
 ): Promise<Letter | null> => letterOf(delivery, account, { secrets, now: clock() });
 
-/** Null when there is nobody to write to. */
+/** Writes the mail of a delivery; null when nobody is to get it. */
 async function writtenOf(delivery: Delivery, payload: ByMail, deps: SenderDeps): Promise<Written | null> {
   const { _id, org_id, created_at } = delivery;
   const { from, via } = await senderOf(deps, org_id);
@@ -44,7 +47,7 @@ async function writtenOf(delivery: Delivery, payload: ByMail, deps: SenderDeps):
     to,
     ...words,
     date: created_at.toISOString(),
-    // The same in each attempt, so that a mail that comes twice is shown once.
+    // All attempts share this id, so that mail programs show a mail once even when it arrives twice.
     message_id: `<${_id}@${domainOf(from.address)}>`,
     references: [],
     headers: automaticHeaders(_id, false),
@@ -78,7 +81,7 @@ async function writtenOf(delivery: Delivery, payload: ByMail, deps: SenderDeps):
     ...sent,
     mail: inFrame(sent.mail, about, deps, { shown: false }),
     shown: inFrame(sent.shown, about, deps, { shown: true }),
-    // What the route counted when somebody was invited is counted under the same id.
+    // The route that created the invitation counted this mail with the same idempotency key.
     outside: { orgId: org_id, address: to.address, account: outside.account, use },
   };
 }
@@ -91,7 +94,7 @@ export const notification: DeliverySender = {
     if ((await routeOf(deps, delivery.org_id, via)) === undefined) return true;
     if ('mail' in payload) return false;
     if ('invitation' in payload) return !(await deps.invitations?.(delivery, deps));
-    // One that comes too late is refused by `send`.
+    // An expired mail counts as sendable here, because `send` refuses it and says why.
     const letter = await letterIn(delivery, payload, deps).catch((error: unknown) => {
       if (error instanceof DeliveryRefused) return undefined;
       throw error;
@@ -114,7 +117,7 @@ export const notification: DeliverySender = {
     const written = await writtenOf(delivery, payload, deps);
     if (!written) throw new DeliveryRefused('There is nobody to send it to.', { permanent: true });
     const request = requestOfMail(written.shown);
-    // Never by another server than the one it was written for, which could have been connected meanwhile.
+    // The mail must not go through another server, which may have been configured since the mail was written.
     const route = await routeOf(deps, delivery.org_id, written.via);
     if (written.outside && route) await admit(written.outside, route, request, deps);
     if (!(await written.prepare()))
