@@ -1,6 +1,7 @@
 /**
- * Tells what happened: the organization by Slack and mail as it chose, and those concerned by notifications. Deliveries are known
- * by event and receiver, notifications by event and user, so each step may run again at any point.
+ * Announces events of tasks and meetings: to the organization by Slack and mail as it has configured, and to the people
+ * concerned by in-app notifications. Deliveries are deduplicated by event and receiver, notifications by event and
+ * user, so every step can be retried.
  */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
@@ -83,7 +84,7 @@ export function createAnnounceActivities({ clock, start, log }: AnnounceDeps) {
   }
 
   return {
-    /** Tells what is still to be told of a task. */
+    /** Announces the unannounced events of a task. */
     announceTask: ({ orgId, taskId }: TaskRef) =>
       withHeartbeat(async () => {
         const [task, org] = await Promise.all([findTask(orgId, taskId), findOrganization(orgId)]);
@@ -94,7 +95,10 @@ export function createAnnounceActivities({ clock, start, log }: AnnounceDeps) {
         }
       }),
 
-    /** Tells of a meeting, which is its owner's: the organization is the one that the owner named, or only has. */
+    /**
+     * Announces an event of a meeting. The organization is the one that the meeting's owner chose, or else the owner's
+     * only one.
+     */
     announceMeeting: ({ owner, meetingId, event, version }: MeetingHappened) =>
       withHeartbeat(async () => {
         const meeting = await findMeeting(owner, meetingId);

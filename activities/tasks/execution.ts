@@ -1,7 +1,7 @@
 /**
- * The steps of executions: each activity makes one attempt at one step. What comes next is in MongoDB, so each may run again at
- * any point. Workflows and their histories see names of integrations, waits and numbers: what a service said may hold addresses
- * of people, and stands in the task's result.
+ * The steps of executions: each activity makes one attempt at one step. All progress is stored in MongoDB, so each
+ * activity can be retried at any point. Workflow histories only contain integration names, waits and numbers. The
+ * services' messages may contain personal addresses, so they are only stored in the task's result.
  */
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { toldOf } from './told.ts';
@@ -37,16 +37,16 @@ import { defined } from '../../models/rules/base/defined.ts';
 
 export type ExecutionDeps = SenderDeps & Starter & { random?: () => number };
 export type ExecutionRef = { orgId: string; taskId: string; executionId: string };
-/** `waiting`: another attempt follows after `waitMs`. `attempt` is for people. */
+/** `waiting`: a retry follows after `waitMs`. `attempt` and `attempts` are only displayed. */
 export type StepLeft =
   { kind: 'done'; failed?: true } | { kind: 'waiting'; waitMs: number; attempt: number; attempts: number };
 export type ExecutionActivities = ReturnType<typeof createExecutionActivities>;
 
 const senders: Readonly<Record<StepIntegration, StepSender>> = { linear, github, slack, email };
-/** The type of what an execution sends, among deliveries. */
+/** The event type of suppressed deliveries that executions store. */
 const executionEventType = 'task.executed';
 
-/** What a tracker made, which has an id and an address, stands for the task from now on. */
+/** The result of a successful step. An issue with id and URL is linked to the task. */
 const succeeded = (provider: StepIntegration, { result: { id, url } = {} }: Sent): StepEnd => ({
   status: 'succeeded',
   ...defined({ url }),
@@ -64,7 +64,7 @@ export function createExecutionActivities(deps: ExecutionDeps) {
     return { ref, task, step, told, email: address, organization: org.name, mode, again };
   }
 
-  /** What an attempt brought. @throws what is an outage of ours. */
+  /** Makes one attempt; returns its result or the refusal. @throws A database error; the activity is then retried. */
   async function attempt(call: StepCall, signal: AbortSignal): Promise<StepEnd | DeliveryRefused> {
     const { orgId: org_id, taskId: task_id, integration } = call.ref;
     const sender = senders[integration];
@@ -76,7 +76,7 @@ export function createExecutionActivities(deps: ExecutionDeps) {
     return end instanceof DeliveryRefused && end.refusal.nowhere ? { status: 'skipped', error: end.message } : end;
   }
 
-  /** Stores what would leave. */
+  /** Stores the request that would be sent, as a suppressed delivery. */
   async function suppress(call: StepCall, sender: StepSender): Promise<StepEnd> {
     const request = await sender.preview(call, deps);
     const { orgId: org_id, taskId: task_id, executionId: event_id, integration } = call.ref;
@@ -106,13 +106,13 @@ export function createExecutionActivities(deps: ExecutionDeps) {
     if (!step || before.execution_id !== executionId || step.status !== 'running') return { kind: 'done' };
     const attempts = maxTries(integration);
     if (step.trying_at) {
-      // The attempt of a worker that died may still arrive.
+      // The service may still process the request of an attempt whose worker died, so wait until that is settled.
       const waitMs = step.trying_at.getTime() + unsettledMs - clock().getTime();
       if (waitMs > 0) return { kind: 'waiting', waitMs, attempt: step.tries, attempts };
     }
     const began = clock();
     const task = await claimStep(ref, step, began);
-    // Somebody else was faster; what comes of it is seen the next time.
+    // Another attempt has claimed the step; its result is read in the next round.
     if (!task) return { kind: 'waiting', waitMs: 1_000, attempt: step.tries, attempts };
     const call = await callOf(ref, task, step.attempts > 0);
     if (!call) return { kind: 'done' };
@@ -132,7 +132,7 @@ export function createExecutionActivities(deps: ExecutionDeps) {
   }
 
   return {
-    /** The steps of an execution that are to be taken; none when it is over, or the task gone. */
+    /** The steps of an execution that are still to be done; empty when the execution is over or the task removed. */
     async listSteps({ orgId, taskId, executionId }: ExecutionRef): Promise<StepIntegration[]> {
       const task = await findTask(orgId, taskId);
       if (task?.execution_id !== executionId) return [];

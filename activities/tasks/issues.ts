@@ -1,6 +1,6 @@
 /**
- * Has the issues that stand for a task say what the task says. What an issue is known to say is kept with its link, so that only
- * what changed here is sent, and what came from there does not go back.
+ * Updates the issues of a task in other services after the task has changed. The last known content of an issue is
+ * stored with its link, so that only differences are sent, and changes that came from the issue are not sent back.
  */
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { toldOf } from './told.ts';
@@ -15,7 +15,10 @@ import { carryToLinear } from '../../providers/linear/task.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
 export type IssuesRef = { orgId: string; taskId: string };
-/** `again`: an issue could not be changed now. `error`: at which service; what it said stands in the log of the worker. */
+/**
+ * `again`: true when a retry is needed. `error`: the service that refused an update; its message is only in the
+ * worker's log.
+ */
 export type IssuesLeft = { again: boolean; error?: Link['provider']; retryAfterMs?: number };
 export type IssueActivities = ReturnType<typeof createIssueActivities>;
 
@@ -23,9 +26,10 @@ const carriers: Partial<Record<Link['provider'], Carry>> = { linear: carryToLine
 
 export function createIssueActivities(deps: IssueDeps) {
   async function carry({ orgId, taskId }: IssuesRef, signal: AbortSignal): Promise<IssuesLeft> {
-    // Read together: otherwise what an issue has just changed of the task looks like a change that the issue lacks.
+    // The task and its links are read as one snapshot. Otherwise a change that just came from an issue would look like
+    // one that the issue lacks.
     const [found, org] = await Promise.all([findTaskWithLinks(orgId, taskId), findOrganization(orgId)]);
-    // In test mode nothing leaves.
+    // Nothing is sent in test mode.
     if (!found || org?.environment !== 'production') return { again: false };
     const { task, links } = found;
     const { told } = await toldOf(task);
@@ -52,7 +56,7 @@ export function createIssueActivities(deps: IssueDeps) {
   }
 
   return {
-    /** Tells all issues of a task what changed since they were last told. */
+    /** Sends the changes of a task to all of its issues. */
     carryToIssues: (ref: IssuesRef) => withHeartbeat((signal) => carry(ref, signal)),
   };
 }

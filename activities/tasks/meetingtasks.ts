@@ -1,4 +1,4 @@
-/** The tasks of a meeting end with it. Every step may run again. */
+/** Removes the tasks of deleted meetings. Every step can be retried. */
 import type { MeetingTaskActivities } from '../interviews/meeting.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { removeTasksOf } from '../../models/tasks/extracted.ts';
@@ -13,7 +13,7 @@ export type MeetingTaskDeps = {
 
 export function createMeetingTaskActivities({ clock, start }: MeetingTaskDeps): MeetingTaskActivities {
   return {
-    /** Removes the tasks that are linked to a meeting, in every organization. */
+    /** Removes the tasks that were extracted from a meeting in all organizations, and unlinks the others. */
     async removeMeetingTasks({ meetingId }) {
       await withHeartbeat(() =>
         removeTasksOf(meetingId, { source: 'retention', now: clock() }, ({ task, intents }) =>

@@ -1,11 +1,11 @@
-/** A task as other services are told of it. */
+/** The data of a task that is sent to other services. */
 import { findUser } from '../../models/access/user.ts';
 import type { Task } from '../../models/tasks/task.ts';
 import { readAddress } from '../../models/rules/access/mailbox.ts';
 import type { TaskTold } from '../../models/rules/tasks/tasktext.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
-/** With the address of whoever is to do it. */
+/** Returns this data, and the assignee's mail address. */
 export async function toldOf(task: Task): Promise<{ told: TaskTold; email: string | undefined }> {
   const user = task.assigned_to === undefined ? null : await findUser(task.assigned_to);
   const { title, description, due_date, priority, source_quote, assignee_email } = task;

@@ -1,4 +1,4 @@
-/** The tasks of a member who left. Every step may run again. */
+/** Unassigns the tasks of members who left. Every step can be retried. */
 import type { Model } from 'mongoose';
 import type { DepartureActivities } from '../access/departure.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
@@ -17,7 +17,7 @@ export function createUnassigningActivities({
   start,
 }: UnassigningDeps): Pick<DepartureActivities, 'giveUpTasks'> {
   return {
-    /** Their open tasks are nobody's; the history of each says why. */
+    /** Unassigns the open tasks of a former member; each task's history states the reason. */
     async giveUpTasks({ orgId, userId }) {
       await withHeartbeat(async () => {
         const name = (await findUser(userId))?.name ?? 'The assignee';

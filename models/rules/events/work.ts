@@ -1,11 +1,11 @@
-/** What is started for deliveries, for what arrives, and to tell an organization what happened. Pure. */
+/** The workflows that send deliveries, process inbound records, and announce events. Pure. */
 import { workOf } from '../base/work.ts';
 import { tryNowSignal } from '../chat/work.ts';
 
-/** A delivery of the line was stored. */
+/** The signal that a delivery of the line was stored. */
 export const lineSignal = 'attend';
 
-/** Sends the deliveries of one line that belongs to no ticket; it begins when none is open. */
+/** Sends the deliveries of one line outside tickets. The signal starts the workflow when it is not running. */
 export const sendLineWork = (orgId: string, line: string, { now = false } = {}) =>
   workOf({
     workflow: 'sendLine',
@@ -15,10 +15,10 @@ export const sendLineWork = (orgId: string, line: string, { now = false } = {}) 
     signal: now ? tryNowSignal : lineSignal,
   });
 
-/** Something was stored. */
+/** The signal that an inbound record was stored. */
 export const arrivedSignal = 'arrived';
 
-/** Has the organization's workflow look at what has arrived; it begins when none is open. */
+/** Processes the inbound records of an organization. The signal starts the workflow when it is not running. */
 export const inboundWork = (orgId: string) =>
   workOf({
     workflow: 'inbound',
@@ -29,17 +29,20 @@ export const inboundWork = (orgId: string) =>
   });
 
 export type TaskRef = { orgId: string; taskId: string };
-/** `version` tells summaries of later transcripts apart. */
+/** `version`: the transcript's version, so that the summary of a later version is announced again. */
 export type MeetingHappened = {
   owner: string;
   meetingId: string;
   event: 'meeting_ended' | 'summary_ready';
   version: number;
 };
-/** Something more happened to the task. */
+/** The signal that another event of the task was stored. */
 export const happenedSignal = 'happened';
 
-/** Tells what is still to be told; one workflow a task, which looks again at each signal, and one for each event of a meeting. */
+/**
+ * Announces events. A task has one workflow, which reads the stored events again after each signal. Each event of a
+ * meeting has a workflow of its own.
+ */
 export const announceWork = (about: TaskRef | MeetingHappened) =>
   workOf({
     workflow: 'announce',

@@ -1,11 +1,11 @@
-/** What is started for tasks. What is slow there holds up nothing else, on a queue of its own. Pure. */
+/** The workflows of tasks. They have a queue of their own, so that slow services hold up nothing else. Pure. */
 import { workOf, type Work } from '../base/work.ts';
 import { announceWork } from '../events/work.ts';
 import type { TaskEventType } from './events.ts';
 import { concernsIssues } from './issues.ts';
 import type { TaskSource } from './task.ts';
 
-/** Carries out an execution; each has a workflow of its own. */
+/** Runs an execution of a task; each execution has a workflow of its own. */
 export const taskExecutionWork = (orgId: string, taskId: string, executionId: string) =>
   workOf({
     workflow: 'taskExecution',
@@ -14,10 +14,10 @@ export const taskExecutionWork = (orgId: string, taskId: string, executionId: st
     args: [{ orgId, taskId, executionId }],
   });
 
-/** A task with issues has changed. */
+/** The signal that a task with issues has changed. */
 export const taskChangedSignal = 'taskChanged';
 
-/** Has the issues of a task say what the task says. */
+/** Updates the issues of a task after the task has changed. */
 export const taskIssuesWork = (orgId: string, taskId: string) =>
   workOf({
     workflow: 'taskIssues',
@@ -27,33 +27,33 @@ export const taskIssuesWork = (orgId: string, taskId: string) =>
     signal: taskChangedSignal,
   });
 
-/** Removes what was made of a task that was removed. */
+/** Erases the copies of a removed task, such as notifications. */
 export const eraseTaskWork = (taskId: string) =>
   workOf({ workflow: 'eraseTask', id: `task:${taskId}:erase`, queue: 'tasks', args: [{ taskId }] });
 
-/** A change that was decided, before it is stored. */
+/** A change of a task that is decided but not stored yet. */
 export type TaskMove = {
   orgId: string;
   taskId: string;
   source: TaskSource;
-  /** What happened, in the order of the list of types. */
+  /** The events of the change, in the order of `taskEventTypes`. */
   events: readonly TaskEventType[];
-  /** The fields that people write and that differ. */
+  /** The changed fields, among those that people edit. */
   changed: readonly string[];
-  /** Whether the task was removed by this. */
+  /** Whether the change removes the task. */
   removed: boolean;
-  /** Whether issues of other services stand for the task. */
+  /** Whether the task has issues in other services. */
   linked: boolean;
-  /** The execution that begins with this. */
+  /** The id of the execution that the change begins. */
   execution?: string;
 };
 
 /**
- * The work that a change asks for. Its intents are stored by the write that makes the change, so none is lost; whoever made
- * the change starts them at once.
+ * The workflows that a change requires. Their intents are stored in the same write as the change, so that none is lost.
+ * The caller then starts them at once.
  */
 export function workOfMove({ orgId, taskId, execution, linked, changed, events, removed }: TaskMove): Work[] {
-  // What was changed while the issues were being made is not in them yet.
+  // The end of an execution counts, too: changes made while the issues were being created are not in the issues yet.
   const tellsIssues = linked && (concernsIssues(changed) || events.includes('task_executed'));
   return [
     ...(execution === undefined ? [] : [taskExecutionWork(orgId, taskId, execution)]),
