@@ -1,7 +1,7 @@
 /**
- * Save, then start: the only lines that start a workflow or change an open one. The record and its intent are one
- * write. The start that follows is best effort and takes under a second, because the sweeper repeats a start that
- * failed under the same workflow id.
+ * Save, then start: only this file starts workflows or sends updates to them. A record and its intent to start a
+ * workflow are stored in one write. The start that follows is best effort and limited to one second. The sweeper
+ * retries a failed start under the same workflow id.
  */
 import {
   isGrpcServiceError,
@@ -23,19 +23,19 @@ import type * as workflows from './index.ts';
 import { defined } from '../models/rules/base/defined.ts';
 
 const startDeadlineMs = 1_000;
-/** A worker answers in some 50 ms; one that is busy or being replaced answers within seconds. */
+/** A worker usually answers within 50 ms. A busy worker, or one that is being replaced, answers within seconds. */
 const commandDeadlineMs = 5_000;
 
 /**
- * How the API and the workers connect to Temporal. gRPC's own pause between two attempts to connect grows to 2 minutes,
- * so that after an outage of minutes everything would wait as long again. This pause is bounded instead.
+ * Connection settings of the API and the workers for Temporal. gRPC's default backoff between connection attempts grows
+ * to 2 minutes, which would prolong an outage. Here it is limited to 2 s.
  */
 export const connectionTo = (address: string): ConnectionOptions => ({
   address,
   channelArgs: {
     'grpc.initial_reconnect_backoff_ms': 100,
     'grpc.max_reconnect_backoff_ms': 2_000,
-    // A connection that went silent is given up after 17 s. Temporal refuses pings that come more often than every 10 s.
+    // A silent connection is closed after 17 s. Temporal rejects pings that are more frequent than every 10 s.
     'grpc.keepalive_time_ms': 12_000,
     'grpc.keepalive_timeout_ms': 5_000,
   },
@@ -44,8 +44,8 @@ export const connectionTo = (address: string): ConnectionOptions => ({
 export type Starter = {
   temporal: Client;
   /**
-   * A client on the connection of this process's own workers. With it the answer to a start holds the workflow's first task,
-   * where one of them has room for it, which saves Temporal handing that out.
+   * A client on the same connection as this process's workers. Starts through it are eager: when a local worker has
+   * capacity, Temporal returns the workflow's first task with the answer to the start, which saves a round trip.
    */
   near?: Client;
   clock: () => Date;
@@ -54,9 +54,9 @@ export type Starter = {
 };
 
 /**
- * Saves a record together with the intents to start workflows for it, one intent per workflow, then starts them. `save`
- * stores the intents in `pending` in the same write, and returns nothing when there turned out to be nothing to start.
- * Each start is independent: one that fails is left to the sweeper, and the caller is not told.
+ * Saves a record together with one intent per workflow, then starts the workflows. `save` stores the intents in
+ * `pending` in the same write, and returns null when there is nothing to start. Starts are independent. A failed start
+ * is retried by the sweeper, and the caller gets no error.
  */
 export async function launch<
   T extends Launchable,
@@ -75,7 +75,7 @@ export async function launch<
   return record;
 }
 
-/** Starts what was saved, all at once. A start that fails is left to the sweeper, and the caller is not told. */
+/** Starts saved intents in parallel. A failed start is retried by the sweeper, and the caller gets no error. */
 export async function startSaved<T extends Launchable>(
   ctx: Starter,
   model: Model<T>,
@@ -90,8 +90,8 @@ export async function startSaved<T extends Launchable>(
 }
 
 /**
- * Starts an intent under its own id and settles it. A workflow that has already started, or has already ended, counts
- * as success.
+ * Starts the workflow of an intent, then removes the intent from the record. A workflow that is already running or has
+ * ended counts as success.
  */
 export async function startIntent<T extends Launchable>(
   ctx: Starter,
@@ -104,7 +104,10 @@ export async function startIntent<T extends Launchable>(
   await settleIntent(model, record._id, intent);
 }
 
-/** Starts an intent as `startIntent` does; its caller settles it, of many records at once. */
+/**
+ * Starts the workflow of an intent like `startIntent`, but keeps the intent, so that callers can remove many intents at
+ * once.
+ */
 export async function startUnsettled(
   ctx: Starter,
   record: Launchable,
@@ -119,7 +122,8 @@ export async function startUnsettled(
       { key: searchAttributes.organization, value: record.org_id },
       { key: searchAttributes.mode, value: record.mode },
     ],
-    // A thousand files of one organization must not delay the single file of another.
+    // Temporal dispatches tasks fairly between organizations: a thousand files of one must not delay a single file of
+    // another.
     priority: { fairnessKey: record.org_id },
     ...defined({ workflowTaskTimeout: intent.task_timeout_ms }),
   };
@@ -141,13 +145,13 @@ export async function startUnsettled(
   }
 }
 
-/** How long a caller waits for what a workflow finds out, in ms. */
+/** How long a caller waits for a workflow's result, in ms. */
 const askDeadlineMs = 20_000;
 
 type Workflows = typeof workflows;
 type Outcome<Name extends keyof Workflows> = Awaited<ReturnType<Workflows[Name]>>;
 
-/** Runs a workflow for the caller who waits for its outcome. @throws Problem UNAVAILABLE when there is none in time. */
+/** Runs a workflow and returns its result. @throws Problem UNAVAILABLE when there is no result in time. */
 export async function ask<Name extends keyof Workflows>(
   ctx: Pick<Starter, 'temporal' | 'config'>,
   { workflow, id, queue, args }: Work<Name, Parameters<Workflows[Name]>>,
@@ -169,16 +173,16 @@ export async function ask<Name extends keyof Workflows>(
   }
 }
 
-/** gRPC status codes by which Temporal says that the request itself is wrong: repeating it never succeeds. */
+/** gRPC status codes for invalid requests to Temporal, which fail in the same way on every retry. */
 const refusals: readonly number[] = Object.values({ INVALID_ARGUMENT: 3, OUT_OF_RANGE: 11, UNIMPLEMENTED: 12 });
 
-/** Whether a start failed because Temporal is away, busy or being set up, so that the same start succeeds later. */
+/** Whether a start failed because Temporal is unreachable, overloaded or being set up, so that a retry can succeed. */
 export function isOutage(error: unknown): boolean {
   const cause = error instanceof Error && !isGrpcServiceError(error) ? error.cause : error;
   return isGrpcServiceError(cause) && !refusals.includes(cause.code);
 }
 
-/** Whether Temporal answers within a second. */
+/** Whether Temporal answers within one second. */
 export async function temporalAnswers({ temporal }: Pick<Starter, 'temporal'>): Promise<boolean> {
   const asked = temporal.withDeadline(Date.now() + startDeadlineMs, () => temporal.workflowService.getSystemInfo({}));
   return asked.then(
@@ -189,21 +193,20 @@ export async function temporalAnswers({ temporal }: Pick<Starter, 'temporal'>): 
 
 export type CommandOptions<A extends unknown[]> = {
   /**
-   * The same for calls that are to make one change: a workflow carries out one update of an id, and answers each call with what
-   * came of it. For what a caller may repeat it is made of the request's `commandId`, because a call that was not answered in time
-   * may have been carried out, or be carried out later.
+   * The idempotency key of the update. A workflow carries out each id once, and answers every call with that result.
+   * For requests that clients may retry, the key is derived from the request's `commandId`, because a call that timed
+   * out may have been carried out, or will be.
    */
   id: string;
   args: A;
-  /** How long the caller waits, in ms. What was accepted goes on after it. */
+  /** How long the caller waits, in ms. An accepted update continues after this time. */
   deadlineMs?: number;
 };
 
 /**
- * Changes the state of an open workflow, which owns that state: the workflow's own validator decides. Returns what the
- * workflow answers.
- * @throws Problem ILLEGAL_TRANSITION or CONFLICT, in the workflow's own words, when it refuses; CONFLICT when the
- * workflow has ended; UNAVAILABLE when it could not be asked in time.
+ * Sends an update to an open workflow, whose validator accepts or rejects it. Returns the workflow's answer.
+ * @throws Problem ILLEGAL_TRANSITION or CONFLICT, with the workflow's message, when it rejects the update; CONFLICT
+ * when the workflow has ended; UNAVAILABLE when it does not answer in time.
  */
 export async function command<R, A extends unknown[]>(
   ctx: Pick<Starter, 'temporal'>,
@@ -224,8 +227,8 @@ export async function command<R, A extends unknown[]>(
 }
 
 /**
- * What an update of this id has answered, also of a workflow that has ended since; undefined when the workflow knows none. One
- * that is being carried out is waited for.
+ * The answer of an earlier update with this id; undefined when the workflow does not know the id. Works for ended
+ * workflows. Waits for an update in flight.
  * @throws Problem as `command` does.
  */
 export async function earlierAnswer<R, A extends unknown[]>(
@@ -244,14 +247,14 @@ export async function earlierAnswer<R, A extends unknown[]>(
   }
 }
 
-/** What a caller is told about an update that failed. Only the message of a refusal is meant for callers. */
+/** The error for callers when an update failed. Only the message of a workflow's refusal is shown to callers. */
 function refused(cause: WorkflowUpdateFailedError): Problem {
   const said = readRefusal(cause.cause);
   if (!said?.transition) return new Problem('CONFLICT', { ...(said && { message: said.message }), cause });
   return illegalTransition(said.message, said.transition, cause);
 }
 
-/** What a caller is told who asks for what a state does not allow. */
+/** The error for an operation that the current state does not allow. */
 export function illegalTransition(message: string, { from, operation, allowed }: Transition, cause?: unknown): Problem {
   const possible = allowed.length > 0 ? allowed.join(', ') : 'nothing';
   const details = [
@@ -260,6 +263,6 @@ export function illegalTransition(message: string, { from, operation, allowed }:
   return new Problem('ILLEGAL_TRANSITION', { message, details, extra: { from, operation, allowed }, cause });
 }
 
-/** Whether `command` failed because the workflow does not exist or is no longer open. */
+/** Whether `command` failed because the workflow does not exist or has ended. */
 export const isGone = (error: unknown): boolean =>
   error instanceof Problem && error.cause instanceof WorkflowNotFoundError;

@@ -1,6 +1,6 @@
 /**
- * Tells an organization what happened to a task or a meeting. What is to be told, and whom, the activity reads; each delivery and
- * notification that it stores is stored once, and the deliveries are sent by workflows of their own.
+ * Announces events of a task or a meeting to an organization. The activity reads what to announce, and to whom.
+ * Deliveries and notifications are deduplicated, and other workflows send the deliveries.
  */
 import { continueAsNew, defineSignal, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
@@ -9,11 +9,11 @@ import { happenedSignal, type MeetingHappened, type TaskRef } from '../../models
 
 const { announceTask, announceMeeting } = proxyActivities<AnnounceActivities>({
   ...throughOutages,
-  // It reads and writes some records for each person concerned.
+  // The activity reads and writes a few records per person concerned.
   startToCloseTimeout: '1 minute',
 });
 
-/** Something more happened to the task. */
+/** The signal that another event of the task was stored. */
 export const happened = defineSignal(happenedSignal);
 
 export async function announce(ref: TaskRef | MeetingHappened): Promise<void> {
@@ -23,7 +23,7 @@ export async function announce(ref: TaskRef | MeetingHappened): Promise<void> {
   for (let seen = -1; seen !== signals;) {
     seen = signals;
     await announceTask(ref);
-    // Something may happen during each look, for days. The next run begins with a look of its own.
+    // Events may arrive during every round, for days. The next run reads all unannounced events first, so none is lost.
     if (signals !== seen && workflowInfo().continueAsNewSuggested) await continueAsNew<typeof announce>(ref);
   }
 }

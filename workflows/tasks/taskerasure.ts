@@ -1,15 +1,15 @@
-/** Removes what was made of a task that was removed: what its members were told, and the answers to requests about it. */
+/** Erases the copies of a removed task: notifications about the task, and stored responses to requests about it. */
 import { proxyActivities, sleep } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { CopyActivities } from '../../activities/base/copies.ts';
 
 const { eraseCopies } = proxyActivities<CopyActivities>({
   ...throughOutages,
-  // Some removals from MongoDB.
+  // The activity deletes from a few collections of MongoDB.
   startToCloseTimeout: '2 minutes',
 });
 
-/** Longer than a step of an execution may take that was under way (6 minutes), or a request. */
+/** Longer than any request or step of an execution (up to 6 minutes) that was in flight when the task was removed. */
 const untilQuiet = '10 minutes';
 
 export async function eraseTask({ taskId }: { taskId: string }): Promise<void> {

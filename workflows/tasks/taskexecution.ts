@@ -1,6 +1,6 @@
 /**
- * Executes a task: one step for each integration, beside each other, each with waits of its own between its attempts. What was
- * done is in MongoDB; the waits are timers here, which operators see with the number of attempts.
+ * Executes a task: one step per integration, in parallel, each with its own backoff. The results are stored in MongoDB.
+ * The waits are timers of this workflow, which operators see together with the number of attempts.
  */
 import { proxyActivities, setCurrentDetails, sleep, upsertSearchAttributes } from '@temporalio/workflow';
 import { searchAttributes } from '../attributes.ts';
@@ -10,12 +10,12 @@ import type { StepIntegration } from '../../models/rules/tasks/execution.ts';
 
 const { listSteps, endExecution } = proxyActivities<ExecutionActivities>({
   ...throughOutages,
-  // They read and write one record.
+  // The activities read and write one record each.
   startToCloseTimeout: '1 minute',
 });
 const { advanceStep } = proxyActivities<ExecutionActivities>({
   ...throughOutages,
-  // A look at what is there, at twenty pages of 15 s each at most, and then an attempt.
+  // An attempt first searches for an earlier result, in up to twenty pages of 15 s each, and then sends.
   startToCloseTimeout: '6 minutes',
 });
 
@@ -32,7 +32,7 @@ export async function taskExecution(ref: ExecutionRef): Promise<void> {
     const result = 'What the services said: `GET /v1/orgs/{orgId}/tasks/{taskId}/result`.';
     setCurrentDetails(['| integration | attempts made |', '| --- | --- |', ...table, '', result].join('\n'));
   };
-  /** Whether the step failed. */
+  /** Runs a step until it is settled. Returns whether it failed. */
   async function take(integration: StepIntegration): Promise<boolean> {
     for (;;) {
       const left = await advanceStep({ ...ref, integration });

@@ -1,6 +1,6 @@
 /**
- * Has the issues that stand for a task say what it says, at each change of the task. What is still to be told is in MongoDB; the
- * workflow only waits where a service does not take it, and ends when nothing is left.
+ * Updates the issues of a task after each change of the task. The state is stored in MongoDB. The workflow only waits
+ * between retries, and ends when all issues are up to date.
  */
 import {
   condition,
@@ -20,18 +20,19 @@ import { taskChangedSignal } from '../../models/rules/tasks/work.ts';
 
 const { carryToIssues } = proxyActivities<IssueActivities>({
   ...throughOutages,
-  // Three requests of 15 s to each of two services at most.
+  // At most three requests of 15 s to each of two services.
   startToCloseTimeout: '3 minutes',
 });
 
-/** The task has changed. */
+/** The signal that the task has changed. */
 export const taskChanged = defineSignal(taskChangedSignal);
 
 export async function taskIssues(ref: IssuesRef): Promise<void> {
   let news = 0;
   setHandler(taskChanged, () => void (news += 1));
   for (let tries = 0; ;) {
-    // A task may change during each attempt. With attempts behind it that failed, a run is bounded by their number.
+    // A task may change during every attempt, so the history is only bounded by `continueAsNew`. While attempts fail,
+    // the maximum number of retries bounds it.
     if (tries === 0 && workflowInfo().continueAsNewSuggested) await continueAsNew<typeof taskIssues>(ref);
     const seen = news;
     const { again, error, retryAfterMs } = await carryToIssues(ref);
