@@ -1,23 +1,23 @@
-/** What another service sent, once it is verified: what it is, and whose. Types only. */
+/** A verified webhook or mail from another service, with its owner. Types only. */
 import type { Mode } from '../../models/rules/access/keys.ts';
 import type { InboundProvider } from '../../models/rules/events/inbound.ts';
 
-/** Whose it is. `unknown`: nobody's who is connected; the sentence says why. */
+/** The owner of an arrival. `unknown`: no connected organization owns the arrival; the sentence says why. */
 export type Owner = { orgId: string; mode: Mode } | { unknown: string };
 
 export type Arrival = {
   provider: InboundProvider;
-  /** Who signed it. Deliveries of two senders are never repeats of each other. */
+  /** The signing sender. Deliveries of different senders are never repeats of each other. */
   sender: string;
-  /** What a repeat shares with it: the provider's id of the delivery, a hash of what was signed. */
+  /** Idempotency keys, such as the provider's delivery id and a hash of the signed content. Repeats share a key. */
   keys: readonly string[];
   owner: Owner;
-  /** Those of one lane are processed in the order of their arrival. */
+  /** Arrivals of one lane are processed in the order in which they arrived. */
   lane: string;
   type: string;
-  /** JSON. */
+  /** The payload as JSON text. */
   body: string;
 };
 
-/** An organization as the owner of what arrived, in the mode that it is in. */
+/** Returns the organization as an owner, with its current mode. */
 export type OwnedBy = (orgId: string) => Promise<Owner>;

@@ -1,10 +1,10 @@
-/** A connection whose credential the provider refuses: it is marked, and the members are told once. */
+/** Marks a connection as broken when the provider refuses its credential, and notifies the members once. */
 import type { Logger } from 'pino';
 import { notifyMembers } from '../../models/access/notification.ts';
 import { breakIntegration, type Integration } from '../../models/integrations/integration.ts';
 import { providerNames } from '../../models/rules/integrations/integration.ts';
 
-/** `reason`: the provider's own word. A refusal of a credential that was replaced meanwhile changes nothing. */
+/** `reason`: the provider's message. Nothing is marked when the refused credential has been replaced meanwhile. */
 export async function breakConnection(
   integration: Pick<Integration, '_id' | 'org_id' | 'provider' | 'generation'>,
   reason: string,
@@ -14,7 +14,8 @@ export async function breakConnection(
   const now = clock();
   const broke = await breakIntegration(integration, reason, now);
   if (broke) log.warn({ org_id: orgId, provider, reason }, 'a connection is broken');
-  // Also when it was marked before: whoever marked it may have died before telling. The key has each member told once.
+  // Notifies even when the connection was marked before, because a crash may have followed that mark. The idempotency
+  // key prevents a second notification.
   await notifyMembers(
     orgId,
     {

@@ -1,4 +1,4 @@
-/** What senders to connected services share: the connection of the moment, and what a refused credential means for it. */
+/** Shared by senders to connected services: reading the current connection, and reacting to a refused credential. */
 import type { SenderDeps } from './sender.ts';
 import { breakConnection } from './broken.ts';
 import type { ServiceError } from '../../clients/http/serviceerror.ts';
@@ -8,8 +8,9 @@ import { providerNames } from '../../models/rules/integrations/integration.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
 /**
- * The connection and its credentials. While it is broken nothing is tried there; connecting again mends what still waits.
- * @throws DeliveryRefused when there is none that works
+ * The connection with its credentials. A broken connection is not used; deliveries that wait for it succeed after it is
+ * connected again.
+ * @throws DeliveryRefused when there is no working connection.
  */
 export async function connection(
   orgId: string,
@@ -28,7 +29,7 @@ export async function connection(
   return { integration, credentials: credentialsOf({ ...integration, sealed }, secrets) };
 }
 
-/** What a sender throws for the failure. A credential that is refused breaks the connection. */
+/** Converts a service's error into a refusal of the delivery. A refused credential marks the connection as broken. */
 export async function refusal(
   error: ServiceError,
   integration: Integration,

@@ -1,4 +1,4 @@
-/** What a service is to the machinery that connects: how a credential is tried, and what is kept of it. */
+/** The interface for connecting a service: how a credential is tested, and what is stored for the connection. */
 import type { Logger } from 'pino';
 import { ServiceError } from '../../clients/http/serviceerror.ts';
 import type { Github } from '../github/client.ts';
@@ -20,7 +20,7 @@ export type ConnectorDeps = {
   log: Logger;
 };
 
-/** The service refused; the message has its own word. `unauthorized`: it does not take the credential. */
+/** The service refused the connection; the message contains its answer. `unauthorized`: the credential was refused. */
 export class ConnectionRefused extends Error {
   override readonly name = 'ConnectionRefused';
   readonly unauthorized: boolean;
@@ -31,7 +31,7 @@ export class ConnectionRefused extends Error {
   }
 }
 
-/** Asks the service; what it refuses, or will always refuse, is a refusal of the connection. @throws ConnectionRefused */
+/** Sends a request. Converts permanent errors and refused credentials. @throws ConnectionRefused */
 export async function refusing<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
@@ -42,18 +42,18 @@ export async function refusing<T>(ask: () => Promise<T>): Promise<T> {
 }
 
 export type Connector = {
-  /** Tries the credentials. @throws ConnectionRefused; anything else means that the service did not answer. */
+  /** Tests the credentials. @throws ConnectionRefused; any other error means that the service did not answer. */
   connect(
     candidate: Candidate & { sealed: string },
     standing: Integration | null,
     deps: ConnectorDeps,
     signal: AbortSignal,
   ): Promise<Connected>;
-  /** Tries what is stored; the sentence says what was found. */
+  /** Tests the stored credentials; returns a sentence about the result. */
   test(integration: Integration & { sealed: string }, deps: ConnectorDeps, signal: AbortSignal): Promise<string>;
   /**
-   * Gives the credential back where the service takes it. `keep` stores it anew when it had to be renewed for that. It throws only
-   * when the service could not be asked now.
+   * Revokes the credential, for services that support it. `keep` stores a credential that had to be renewed for that.
+   * Throws only when the service is temporarily unreachable.
    */
   release?(
     gone: { credentials: unknown; workspace: string | undefined },

@@ -1,4 +1,4 @@
-/** A task follows what happened to an issue that stands for it. */
+/** Applies changes of an issue to its task. */
 import type { Handled, Starter } from './handled.ts';
 import { noteIssue, type Link } from '../../models/events/link.ts';
 import { changeTask, findTask, TaskModel, type Task, type TaskChange } from '../../models/tasks/task.ts';
@@ -6,12 +6,13 @@ import type { IssueFacts } from '../../models/rules/tasks/issues.ts';
 import type { TaskSource } from '../../models/rules/tasks/task.ts';
 
 type Said = { source: TaskSource; note: string; outcome: string };
-/** `facts`: what the issue is known to say with this. */
+/** `facts`: the issue's content that becomes known by this change. */
 type Followed = { change: TaskChange; facts: Partial<IssueFacts> };
 
 /**
- * Changes the task. What the issue says is noted with the link before that, so that it does not go back, and once more
- * afterwards: an attempt that dies in between is made again, and must not take it for known.
+ * Changes the task. Before that, the issue's new content is noted with the link as `coming`, so that it is not sent
+ * back to the issue. Afterwards it is noted as known. A retry after a crash in between must not ignore the change as
+ * known already.
  */
 export async function follow(
   { _id, org_id, subject_id }: Link,

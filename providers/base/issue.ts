@@ -1,4 +1,4 @@
-/** How what a task says reaches an issue that stands for it. Types only. */
+/** The interface for sending a task's changes to its issue in another service. Types only. */
 import type { Starter } from './handled.ts';
 import type { SenderDeps } from './sender.ts';
 import type { Link } from '../../models/events/link.ts';
@@ -17,5 +17,8 @@ export type Carrying = {
   signal: AbortSignal;
 };
 
-/** Tells an issue what changed. Whether there is more to tell than could be told now. @throws DeliveryRefused */
+/**
+ * Sends a task's changes to its issue. Returns true when some changes are held back for a later call. @throws
+ * DeliveryRefused
+ */
 export type Carry = (carrying: Carrying) => Promise<boolean>;

@@ -1,6 +1,6 @@
 /**
- * How something is sent to a kind of destination: a delivery (activities/events/deliver.ts), or a step of a task (step.ts). Claims,
- * attempts, retries, disabling and test mode are not a sender's.
+ * The interface of senders to a kind of destination: of deliveries (activities/events/deliver.ts) and of steps of tasks
+ * (step.ts). Senders do not handle claims, retries, disabling and test mode.
  */
 import type { Logger } from 'pino';
 import type { MailSettings } from '../mail/settings.ts';
@@ -18,71 +18,75 @@ import type { OutgoingRequest, Sent } from '../../models/rules/events/delivery.t
 import type { Mailbox } from '../../models/rules/access/mailbox.ts';
 import type { OutgoingMail } from '../../models/rules/events/mailout.ts';
 
-/** A mail to a candidate about an interview's time. */
+/** A mail to a candidate about the time of an interview. */
 export type InvitationLetter = {
   to: Mailbox;
   organization: string;
-  /** Who has it sent. */
+  /** The account on whose behalf the mail is sent. */
   account: string;
-  /** Subject, text and calendar file. `shown`: as members see it, without the candidate's link. */
+  /**
+   * Returns subject, text and calendar file. `shown`: true for the form that members see, without the candidate's link.
+   */
   words(from: Mailbox, options: { shown: boolean }): Pick<OutgoingMail, 'subject' | 'text' | 'calendar'>;
 };
-/** Writes such a mail when it is sent; null when it says what does not hold any more, or nobody has to know it. */
+/** Writes such a mail at the time of sending; null when its content is outdated, or the candidate need not know it. */
 export type InvitationPort = (
   delivery: Delivery,
   deps: { secrets: SecretBox; publicUrl: string },
 ) => Promise<InvitationLetter | null>;
 
 export type SenderDeps = {
-  /** Without it there are no mails to candidates. */
+  /** Absent when this system sends no mails to candidates. */
   invitations?: InvitationPort;
-  /** For addresses that organizations gave: it checks each one when it connects. */
+  /** For URLs that organizations entered. It checks each target address when it connects. */
   http: Http;
   slack: Slack;
   slackApp: { clientId: string; clientSecret: string } | undefined;
   linear: Linear;
   github: Github;
   secrets: SecretBox;
-  /** Private hosts that requests may reach, also over plain http. */
+  /** Private hosts that requests may reach, also over plain HTTP. */
   egressAllow: readonly string[];
   mailer: Mailer;
   mail: MailSettings;
-  /** Where this system is reached from outside. */
+  /** The public URL of this system. */
   publicUrl: string;
   clock: () => Date;
   log: Logger;
 };
 
-/** An event that is being planned. `customer` is missing once it was erased. */
+/** A ticket event that is being planned. `customer` is null when the customer was erased. */
 export type TicketNews = {
   event: TicketEvent;
-  /** As the event left it. */
+  /** The ticket as it was after the event. */
   ticket: Ticket;
   conversation: Conversation;
   customer: Readonly<Customer> | null;
   supportConfig: SupportConfig;
-  /** The event's body as webhooks get it; it is written once. */
+  /** The event's JSON body as webhooks get it; written once. */
   body: string;
 };
 
-/** A ticket's event as one destination gets it. */
+/** A ticket event, prepared for one destination. */
 export type Composed = {
-  /** Shown to members, without secrets. */
+  /** The destination's name for members, without secrets. */
   destination: string;
-  /** Stored; all that `send` needs to make the same request again. */
+  /** The stored content from which `send` builds the same request for every attempt. */
   payload: unknown;
 };
 
 export type Sender<What> = {
-  /** Whether nothing could send it, as without a mail server: it is treated as in test mode. */
+  /** True when no server is configured that could send it. The request is then stored instead, as in test mode. */
   unsendable?(what: What, deps: SenderDeps): Promise<boolean>;
-  /** @throws DeliveryRefused when the receiver did not take it. */
+  /** @throws DeliveryRefused when the receiver did not accept the request. */
   send(what: What, deps: SenderDeps, signal: AbortSignal): Promise<Sent>;
-  /** The request that `send` would make now; in test mode it is stored instead of being sent. @throws DeliveryRefused */
+  /**
+   * The request that `send` would make now. In test mode the request is stored instead of sent. @throws DeliveryRefused
+   */
   preview(what: What, deps: SenderDeps): Promise<OutgoingRequest>;
 };
 
 export type DeliverySender = Sender<Delivery> & {
-  /** Null: there is nowhere to send it. A sender without this sends no ticket's events. */
+  /** Null when there is no destination. Senders without `compose` get no ticket events. */
   compose?(news: TicketNews, deps: SenderDeps): Promise<Composed | null>;
 };

@@ -1,12 +1,12 @@
-/** What the verifiers of signed requests share: HMACs, compared in constant time. */
+/** Shared by the verification of signed requests: HMACs, compared in constant time. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** A request as it came. */
+/** A request as it was received. */
 export type SignedRequest = {
   headers: IncomingHttpHeaders;
-  /** The bytes as they were sent. */
+  /** The unparsed bytes, because the signature covers them. */
   body: Buffer;
   now: Date;
 };
@@ -26,20 +26,23 @@ export function sha256(...parts: readonly Part[]): string {
   return hash.digest('hex');
 }
 
-/** Says what is wrong to who may set it right, and nothing about the secret. */
+/**
+ * The error for an invalid signature. `message` helps the sender to correct the request, and must not reveal the
+ * secret.
+ */
 export const unsigned = (message: string): Problem => new Problem('UNAUTHENTICATED', { message });
 
-/** An object's member, whatever the value is. */
+/** A property of a value; undefined when the value is not an object. */
 export const member = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
-/** The same as text; undefined when it is none, or too long to be an id. */
+/** The same for a text; undefined when it is not a text, empty, or too long for an id. */
 export function textMember(value: unknown, name: string): string | undefined {
   const found = member(value, name);
   return typeof found === 'string' && found !== '' && found.length <= maxIdLength ? found : undefined;
 }
 const maxIdLength = 200;
 
-/** The JSON in a body; undefined when there is none. */
+/** Parses a JSON body; undefined for invalid JSON. */
 export function jsonIn(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes).toString('utf8'));
@@ -48,6 +51,6 @@ export function jsonIn(bytes: Uint8Array): unknown {
   }
 }
 
-/** The type of media alone: a parameter such as `charset` may follow it. */
+/** Whether the body is a form. Parameters of the media type, such as `charset`, are ignored. */
 export const isForm = (headers: IncomingHttpHeaders): boolean =>
   (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase() === 'application/x-www-form-urlencoded';

@@ -1,4 +1,4 @@
-/** A step of a task's execution, as the senders of the connected services get it. Types only. */
+/** The interface for executing a step of a task in a connected service. Types only. */
 import type { Sender } from './sender.ts';
 import type { Task } from '../../models/tasks/task.ts';
 import type { StepRef } from '../../models/tasks/execution.ts';
@@ -11,15 +11,15 @@ export type StepCall = {
   task: Task;
   step: Step;
   told: TaskTold;
-  /** The address of whoever is to do it. */
+  /** The assignee's mail address. */
   email: string | undefined;
   organization: string;
   mode: Mode;
-  /** Whether an earlier attempt may have arrived. */
+  /** True when an earlier attempt may have succeeded without an answer. */
   again: boolean;
 };
 
 export type StepSender = Sender<StepCall> & {
-  /** Where it goes, as members see it. */
+  /** The destination's name for members. */
   destination(call: StepCall): Promise<string>;
 };

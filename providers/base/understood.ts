@@ -1,11 +1,11 @@
 /**
- * Reads what a service sent, at the edge of each handler. A signature says who sent something, not that it has the form that is
- * documented. What has another form is ignored with the reason: to try it again would end the same way, and hold back what comes
- * after it.
+ * Validates payloads of other services at the start of each handler, because a signature proves the sender, not the
+ * form. A payload in an undocumented form is ignored with the reason: retries would fail in the same way and block the
+ * records behind it.
  */
 import type { z } from 'zod';
 
-/** The message is for members; it names the place and nothing of what stands there. */
+/** A payload in an undocumented form. The message for members names the field, but not its value. */
 export class NotUnderstood extends Error {
   override readonly name = 'NotUnderstood';
 }
@@ -23,7 +23,7 @@ export function understood<S extends z.ZodType>(form: S, sent: unknown): z.infer
 }
 const maxPlace = 100;
 
-/** The JSON in a stored text. @throws NotUnderstood */
+/** Parses a stored JSON text. @throws NotUnderstood */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,6 +1,6 @@
 /**
- * One task is one issue of GitHub. GitHub has no key for a new issue, so that an attempt after one that may have arrived looks
- * among the issues since then for the one that names the task.
+ * Creates a GitHub issue for a task. GitHub supports no idempotency key for new issues. After an attempt that may have
+ * succeeded, a retry therefore searches the newer issues for one that names the task.
  */
 import { connection, refusal } from '../base/connected.ts';
 import type { StepCall, StepSender } from '../base/step.ts';
@@ -13,7 +13,7 @@ import type { IssueFacts } from '../../models/rules/tasks/issues.ts';
 import { issueText, issueTitle, taskMark, type TaskTold } from '../../models/rules/tasks/tasktext.ts';
 import type { Task } from '../../models/tasks/task.ts';
 
-/** What the issue is to say. */
+/** The content that the issue must have. */
 export const githubFacts = (told: TaskTold, status: Task['status']): IssueFacts => ({
   title: issueTitle(told),
   text: issueText(told, { fields: true }),
@@ -25,7 +25,7 @@ const textOf = ({ told, task }: StepCall) => {
   return { title, body: text };
 };
 
-/** GitHub's clock and ours differ. */
+/** The tolerance for clock differences between GitHub and this system, in ms. */
 const clockGithubMs = 120_000;
 
 const repositoryOf = (integration: Integration | null): string => String(integration?.settings['repository']);

@@ -1,6 +1,7 @@
 /**
- * One ticket is one issue of Linear: its first event makes it, later ones comment and move it. The ids of issue and comment
- * are chosen here, from the ticket and the event, so that an attempt after one that may have arrived makes nothing twice.
+ * Sends ticket events to Linear. The first event of a ticket creates its issue; later events comment on it and change
+ * its state. The ids of issue and comments are derived from the ticket and the event, so that a retry creates nothing
+ * twice.
  */
 import { connection, refusal } from '../base/connected.ts';
 import type { DeliverySender, SenderDeps } from '../base/sender.ts';
@@ -14,12 +15,12 @@ import { issueComment, issueText } from '../../models/rules/events/tickettext.ts
 import { defined } from '../../models/rules/base/defined.ts';
 
 type Credentials = { api_key: string };
-/** What the event tells; written once, when it is planned. */
+/** The texts of an event, written when the event is planned. */
 type Payload = { title: string; description: string; comment: string };
 
 const issueIdOf = ({ subject }: Delivery): string => idFrom(`issue of ${subject.ticket_id}`);
 const commentIdOf = ({ event_id }: Delivery): string => idFrom(`comment on ${event_id}`);
-/** The event that makes the issue says all that its description says. */
+/** Whether the event creates the issue. Its description is then complete, so no comment is needed. */
 const isFirst = ({ event_type }: Delivery): boolean => event_type === 'ticket.created';
 
 const newIssue = (delivery: Delivery, { settings }: Integration, { title, description }: Payload) => ({
@@ -94,13 +95,13 @@ export const linear: DeliverySender = {
 
 type Call = { key: string; delivery: Delivery; integration: Integration; deps: SenderDeps; signal: AbortSignal };
 
-/** The ticket's issue; it is made when there is none. */
+/** Returns the ticket's issue; creates the issue when there is none. */
 async function provideIssue(call: Call, link: Link | null): Promise<{ issue: LinearIssue; linked: string }> {
   const { key, deps, signal } = call;
   if (link) {
     const issue = await found(deps.linear.issue(key, link.external, signal));
     if (issue) return { issue, linked: link._id };
-    // Without a state it was linked and never made: the attempt died in between.
+    // A link without a state belongs to an issue that was never created, because the attempt died in between.
     if (link.state_id !== undefined) {
       await noteRemoved(link._id, deps.clock());
       throw new DeliveryRefused('The issue of this ticket is gone.', { permanent: true });
@@ -150,7 +151,10 @@ async function comment({ key, delivery, deps, signal }: Call, issueId: string): 
   }
 }
 
-/** A resolved ticket finishes the issue; one that is escalated again opens a finished issue again. */
+/**
+ * Moves the issue: to a completed state when the ticket is resolved, and back to an open state when it is escalated
+ * again.
+ */
 async function move(
   { key, delivery, integration, deps, signal }: Call,
   issue: LinearIssue,
@@ -159,7 +163,8 @@ async function move(
   const resolved = delivery.event_type === 'ticket.resolved';
   const finished = ['completed', 'canceled', 'duplicate'].includes(issue.state.type);
   if (resolved === finished) {
-    // An attempt that had no answer may have moved it: what Linear tells of that, maybe late, is no news.
+    // An unanswered earlier attempt may have changed the state. Linear's event about that, which may arrive late, must
+    // be ignored.
     if (delivery.attempts.length > 0) await noteState(linked, { seenAt: new Date(issue.updatedAt) });
     return;
   }
@@ -167,7 +172,8 @@ async function move(
   const wanted = resolved ? ['completed'] : ['unstarted', 'backlog', 'triage', 'started'];
   const target = wanted.map((type) => states.find((state) => state.type === type)).find(Boolean);
   if (!target) return;
-  // Noted first: Linear tells of the move, maybe before it answers, and that must change nothing here.
+  // The state is noted first, because Linear's event about the change may arrive before the response and must be
+  // ignored.
   await noteState(linked, { stateId: target.id });
   const moved = await deps.linear.updateIssue(key, issue.id, { stateId: target.id }, signal);
   await noteState(linked, { seenAt: new Date(moved.updatedAt) });

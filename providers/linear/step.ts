@@ -1,4 +1,7 @@
-/** One task is one issue of Linear, whose id is made of the task's. */
+/**
+ * Creates a Linear issue for a task. The issue's id is derived from the task's id, so that a retry creates no second
+ * issue.
+ */
 import { connection, refusal } from '../base/connected.ts';
 import type { StepCall, StepSender } from '../base/step.ts';
 import type { LinearCredentials } from './connect.ts';
@@ -19,7 +22,7 @@ import type { Task } from '../../models/tasks/task.ts';
 
 const issueIdOf = (taskId: string): string => idFrom(`issue of ${taskId}`);
 
-/** What the issue is to say. */
+/** The content that the issue must have. */
 export const linearFacts = (told: TaskTold, status: Task['status']): Required<IssueFacts> => ({
   title: issueTitle(told),
   text: issueText(told, { fields: false }),
@@ -73,7 +76,7 @@ export const linear: StepSender = {
         signal,
       });
       const linked = await link(issue.id);
-      // A new issue is in the state that the team begins with, whatever the task's status is.
+      // A new issue has the team's initial state, whatever the task's status is.
       await noteIssue(linked, { ...linearFacts(told, 'pending') });
       await noteState(linked, { stateId: issue.state.id });
       return { result: { id: issue.identifier, url: issue.url } };

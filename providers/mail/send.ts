@@ -1,6 +1,6 @@
 /**
- * Sends mails to customers, by the organization's server or the deployment's. The mail was written before (activities/events/mailreply.ts) and is
- * sent as it is, so that every attempt has the same `Message-ID`.
+ * Sends mails to customers, by the organization's mail server or the deployment's. activities/events/mailreply.ts has
+ * written the mail. It is sent unchanged, so that all attempts share one `Message-ID`.
  */
 import type { DeliverySender, SenderDeps } from '../base/sender.ts';
 import { MailRefused } from './client.ts';
@@ -12,7 +12,7 @@ import { defined } from '../../models/rules/base/defined.ts';
 
 export type MailPayload = { mail: OutgoingMail; via: MailVia };
 
-/** A mail as members see it, with what its head says. */
+/** A mail with its headers, as members see it. */
 export function requestOfMail(mail: OutgoingMail): OutgoingRequest {
   const { from, to, reply_to, subject, text, date, message_id, in_reply_to, references, headers } = mail;
   const head = {
@@ -31,12 +31,12 @@ export function requestOfMail(mail: OutgoingMail): OutgoingRequest {
 
 type Way = {
   route: Awaited<ReturnType<typeof routeOf>>;
-  /** What is stored as the request of the attempt. */
+  /** The request that is stored with the attempt. */
   request: OutgoingRequest;
   signal: AbortSignal;
 };
 
-/** Hands a mail to its server. @throws DeliveryRefused */
+/** Sends a mail through its server. @throws DeliveryRefused */
 export async function sendByMail(mail: OutgoingMail, { route, request, signal }: Way, deps: SenderDeps): Promise<Sent> {
   if (!route) throw new DeliveryRefused('No mail server is configured.', { request, permanent: true });
   try {

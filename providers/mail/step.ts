@@ -1,4 +1,7 @@
-/** Mails a task to whoever is to do it, by the organization's server or the deployment's. Every attempt has one `Message-ID`. */
+/**
+ * Mails a task to its assignee, by the organization's mail server or the deployment's. All attempts share one
+ * `Message-ID`.
+ */
 import type { SenderDeps } from '../base/sender.ts';
 import type { StepCall, StepSender } from '../base/step.ts';
 import { requestOfMail, sendByMail } from './send.ts';
@@ -20,7 +23,7 @@ async function mailOf(
   const { subject, text } = taskMail(told, name === '' ? from.name || domainOf(from.address) : name);
   const mail: OutgoingMail = {
     from: from.name === '' ? { ...from, name } : from,
-    // Of somebody outside only the address is known.
+    // The name of an assignee outside the organization is unknown.
     to: { name: task.assignee_email === undefined ? nameOf(told.assignee ?? '') : '', address: email },
     subject,
     text,

@@ -1,7 +1,7 @@
 /**
- * Posts to Slack: a ticket's first event in the channel, its later ones in the thread below, and answers where they were asked
- * for. Slack has no key for a message, so an attempt after one that may have arrived looks for the message first, by what
- * marks it.
+ * Posts ticket events and answers to Slack: a ticket's first event to the channel, later events to its thread, and
+ * answers to the place of the question. Slack supports no idempotency key for messages. After an attempt that may have
+ * succeeded, a retry therefore first searches for the message by its metadata.
  */
 import { connection, refusal } from '../base/connected.ts';
 import type { DeliverySender, SenderDeps } from '../base/sender.ts';
@@ -19,19 +19,21 @@ import { slackTicketText } from '../../models/rules/events/tickettext.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
 type Payload =
-  /** Of a ticket's event: the channel is that of the moment, the thread that of the ticket. */
+  /**
+   * A ticket event. It goes to the ticket's thread, or to the channel that is configured at the time of the attempt.
+   */
   { ticket: true; text: string } | { channel: string; thread_ts?: string; text: string } | Response;
-/** `privately`: shown to the person alone who asked. */
+/** `privately`: true when only the person who asked sees the response. */
 type Response = { response_url: string; text: string; privately?: true };
 
 const markType = 'support_delivery';
-/** Marks the message as this event's, for whoever looks for it. */
+/** Adds the event's id to the message's metadata, so that a retry can find the message. */
 const marked = ({ event_id }: Delivery, post: Omit<SlackPost, 'metadata'>): SlackPost => ({
   ...post,
   metadata: { event_type: markType, event_payload: { event_id } },
 });
 
-/** The message of a delivery as it would be posted now. */
+/** The message of a delivery, with the currently configured channel. */
 async function postOf(delivery: Delivery, payload: Exclude<Payload, Response>): Promise<SlackPost> {
   const { org_id: orgId, subject } = delivery;
   if (!('ticket' in payload)) return marked(delivery, payload);
@@ -119,7 +121,7 @@ export const slack: DeliverySender = {
 const destinationOf = ({ settings }: Integration): string =>
   typeof settings['channel_name'] === 'string' ? `Slack #${settings['channel_name']}` : 'Slack';
 
-/** A ticket's first message is the head of its thread, by which replies find the ticket. */
+/** Links the ticket to the thread of its first message, so that replies in the thread find the ticket. */
 async function noteThread(
   { org_id, mode, subject }: Delivery,
   { channel, thread_ts }: SlackPost,

@@ -1,6 +1,6 @@
 /**
- * Tells the assignee of a task in Slack: whoever has the assignee's address in the workspace, directly; where nobody has it, or
- * the app may not write to people, in the channel that was chosen.
+ * Sends a task to its assignee in Slack: as a direct message to the Slack user with the assignee's address. The message
+ * goes to the configured channel when there is no such user, or the app may not send direct messages.
  */
 import { connection, refusal } from '../base/connected.ts';
 import type { SenderDeps } from '../base/sender.ts';
@@ -16,9 +16,9 @@ import { defined } from '../../models/rules/base/defined.ts';
 
 const markType = 'support_task';
 
-/** Where the message goes. `mention`: the assignee, in a channel that others read, too. */
+/** The destination of the message. `mention`: the assignee's Slack id, when the message goes to a channel. */
 type Target = { channel: string; mention?: string };
-/** As it is kept with the step: `<channel>` or `<channel>:<user>`. */
+/** Parses the form that is stored with the step: `<channel>` or `<channel>:<user>`. */
 const readTarget = (kept: string): Target => {
   const [channel = '', mention] = kept.split(':', 2);
   return { channel, ...defined({ mention }) };
@@ -41,7 +41,7 @@ const channelIn = ({ settings }: Integration, mention?: string): Target => {
   return { channel, ...defined({ mention }) };
 };
 
-/** What an app that was connected before it might write to people is refused with. */
+/** Error codes that mean that the app may not message this user directly, for example because of a missing scope. */
 const mayNot: ReadonlySet<string | undefined> = new Set([
   'missing_scope',
   'cannot_dm_bot',
@@ -74,7 +74,7 @@ export const slack: StepSender = {
 
   async preview(call, deps) {
     const channel = (await findIntegration(call.task.org_id, 'slack'))?.settings['channel_id'];
-    // Whom an address belongs to is asked of Slack only when something is sent.
+    // A preview does not look up the Slack user, because nothing may be sent to Slack in test mode.
     const to = call.email ?? (typeof channel === 'string' ? channel : undefined);
     if (to === undefined) throw nowhere('Nobody is assigned, and no channel of Slack is chosen.');
     return requestOf(postOf(call, { channel: to }), deps);

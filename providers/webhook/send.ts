@@ -1,6 +1,6 @@
 /**
- * Sends to the HTTPS endpoint that an organization configured, signed after Standard Webhooks. Address and secrets are those
- * of the moment of the attempt, so that correcting them also mends what is being retried; the body never changes.
+ * Sends events to an organization's HTTPS endpoint, signed according to Standard Webhooks. Each attempt uses the
+ * current URL and secrets, so that correcting them also fixes pending retries. The body never changes.
  */
 import { post } from './post.ts';
 import type { DeliverySender, SenderDeps } from '../base/sender.ts';
