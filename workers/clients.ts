@@ -1,4 +1,4 @@
-/** The clients by which a worker process reaches files, models and other services, made as the configuration says. */
+/** Creates the clients of a worker process for files, models and other services, from the configuration. */
 import { Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { embeddingMeter } from './metrics.ts';
@@ -26,8 +26,8 @@ import type { Config } from '../config.ts';
 import { defined } from '../models/rules/base/defined.ts';
 
 /**
- * `readers`: the programs that read files and pages, if they were built; `spares`: how many file readers are kept ready. `close`
- * ends what runs.
+ * `readers`: the bundled programs that read files and pages, if they were built. `spares`: how many file readers are
+ * kept ready. `close` stops running programs and closes connections.
  */
 export function openClients(
   config: Config,

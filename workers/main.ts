@@ -37,7 +37,7 @@ export type WorkerProcess = {
   /** Resolves when the workers stop; rejects when one fails. */ running: Promise<void>;
 };
 
-/** Starts the fleets in this process. `adapt` lets tests replace parts; `bundle`: a bundle that was built before. */
+/** Starts the fleets in this process. `adapt` lets tests replace dependencies. `bundle`: a prebuilt workflow bundle. */
 export async function startWorkers(
   config: Config,
   adapt: (deps: WorkerDeps) => WorkerDeps = (deps) => deps,
@@ -119,7 +119,7 @@ export async function startWorkers(
   };
 }
 
-/** Has Temporal's SDK log here, and show its metrics where the configuration says. */
+/** Sends the log of Temporal's SDK to this log, and exposes its metrics when they are configured. */
 function installRuntime(config: Config, log: Logger): void {
   Runtime.install({
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => log.warn({ ...meta, level_name: level }, message)),
@@ -142,7 +142,6 @@ function installRuntime(config: Config, log: Logger): void {
 
 type Parts = { connection: NativeConnection; deps: WorkerDeps; workflowBundle: WorkflowBundleOption; log: Logger };
 
-/** The worker of one fleet. */
 function createWorker(
   name: FleetName,
   config: Config,
@@ -183,7 +182,7 @@ async function embedWhatLacks(model: string, now: Date): Promise<void> {
   for (const owner of await listLackingOwners(model)) await wakeEmbedding(owner, now);
 }
 
-/** What activities are told of the configuration. */
+/** The settings from the configuration that activities need. */
 const settingsOf = (config: Config) => ({
   slackApp: config.slack.app,
   mail: { ...config.mail, outsidePerDay: config.rates.outside_mails.points },
