@@ -155,7 +155,7 @@ function createWorker(
     interceptors: { activity: [guardFailures(log)] },
     maxConcurrentActivityTaskExecutions: fleets[name].maxActivities,
     stickyQueueScheduleToStartTimeout: deadWorkerAfter,
-    // A cancellation arrives with the next heartbeat.
+    // An activity learns of its cancellation with its next heartbeat, so heartbeats must be frequent.
     maxHeartbeatThrottleInterval: '1 second',
     ...workflowOptions(fleets[name], workflowBundle),
     shutdownGraceTime: `${config.drainSeconds}s`,

@@ -31,17 +31,17 @@ import { defined } from '../rules/base/defined.ts';
 /** An object in another service that was created from the task. */
 export type ExternalLink = { provider: string; id: string; url: string };
 
-/** Who or what makes a change, and when. */
+/** The origin of a change: the source, the member, the time and the reason. */
 export type Cause = {
   source: TaskSource;
-  /** The member's user id, where a member makes it. */
+  /** The user id of the member who makes the change; absent when no member does. */
   actor?: string;
   now: Date;
   /** The reason, as a sentence for members. */
   note?: string;
 };
 
-/** One change, as a task's history shows it. */
+/** An entry in a task's history. */
 export type TaskChanged = {
   at: Date;
   source: TaskSource;
@@ -95,7 +95,7 @@ export const TaskModel = defineModel(
     /** Events that are not announced yet, oldest first. */
     unannounced: list(mixed<TaskEvent>()),
     removed_at: optional(date),
-    /** When the record of a removed task expires. Without it, the record is deleted with the task's meeting. */
+    /** When the tombstone of a removed task expires. An extracted task gets it only when its meeting is deleted. */
     expires_at: optional(date),
     pending: pendingField,
     ...taskDetails,

@@ -1,4 +1,4 @@
-/** The tasks of members who left. */
+/** Unassigns the tasks of members who left their organization. */
 import { changeTask, TaskModel, type Cause, type Changed } from './task.ts';
 import { isGone } from '../access/departure.ts';
 import { collectionOf } from '../base/define.ts';

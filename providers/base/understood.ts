@@ -10,7 +10,7 @@ export class NotUnderstood extends Error {
   override readonly name = 'NotUnderstood';
 }
 
-/** @throws NotUnderstood */
+/** Validates a payload and returns it typed. @throws NotUnderstood */
 export function understood<S extends z.ZodType>(form: S, sent: unknown): z.infer<S> {
   const read = form.safeParse(sent);
   if (read.success) return read.data;

@@ -46,7 +46,7 @@ const reliedMs = 2_000;
 /** The maximum length of a reason or outcome, in characters; members see it. */
 const maxReasonLength = 500;
 
-/** A record, and the attempt that claimed it. */
+/** A claimed record, the id of the attempt that claimed it, and the time of the claim by `performance.now()`. */
 type Claimed = { inbound: Inbound; attempt: string; at: number };
 
 /**

@@ -41,7 +41,10 @@ export type Concerned = { creator: string; assignee?: string | undefined };
 /** The organization's notification settings. */
 export type Chosen = { slack: boolean; email: boolean; notify_on: readonly NotifyEvent[] };
 
-/** Who is told of an event: whether Slack is, and the user ids that get a mail or a notification; each user once. */
+/**
+ * The receivers of an event: whether the Slack webhook gets it, and the user ids that get a mail or an in-app
+ * notification, without duplicates.
+ */
 export type Audience = { slack: boolean; mailed: string[]; notified: string[] };
 
 /**

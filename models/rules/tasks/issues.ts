@@ -112,7 +112,7 @@ export function noteOf(news: Partial<IssueFacts>, known: IssueKnown | undefined)
  */
 const knownThere = (known: IssueKnown | undefined): Partial<IssueFacts>[] => [known ?? {}, known?.sending ?? {}];
 
-/** The fields of a Linear issue that somebody changed. */
+/** The changed fields of a Linear issue, as an event reports them. */
 export type LinearDetails = { title?: string; priority?: number; dueDate?: string | null };
 type Written = Pick<TaskDetails, 'title' | 'priority' | 'due_date'>;
 
