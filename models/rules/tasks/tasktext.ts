@@ -24,7 +24,7 @@ const cut = (text: string, length: number): string => text.slice(0, length).repl
 /** The day of a due date, which is stored as a day or as a moment in UTC. */
 export const dueDay = (due: string | undefined): string | undefined => due?.slice(0, 10);
 
-/** The text by which a retry recognizes the issue or message that an earlier attempt created for the task. */
+/** The text by which a retry recognizes the issue that an earlier attempt created for the task. */
 export const taskMark = (taskId: string): string => `Task ${taskId}`;
 
 export const issueTitle = ({ title }: Pick<TaskTold, 'title'>): string => cut(oneLine(title), maxTitle);
