@@ -1,6 +1,7 @@
 /**
- * The intent to start a workflow, stored inside the record that it is for: one write stores both, so neither is lost.
- * workflows/start.ts starts it at once; workers/sweeper.ts starts the intents that were left.
+ * The intent to start a workflow, stored inside the record that needs the workflow. One write stores both, so neither
+ * is lost. workflows/start.ts starts the workflow at once; workers/sweeper.ts starts workflows whose intents were left
+ * over.
  */
 import { randomUUID } from 'node:crypto';
 import type { Model } from 'mongoose';
@@ -18,9 +19,9 @@ const intent = embedded({
   workflow_id: string,
   queue: string,
   args: list(mixed<unknown>()),
-  /** As in `Work`. */
+  /** The workflow task timeout, as in `Work`. */
   task_timeout_ms: optional(number),
-  /** When the sweeper may take it. Each sweeper that takes it moves this time forward. */
+  /** The time from which a sweeper may lease the intent. Each lease moves this time forward. */
   next_at: date,
   tries: number,
 });
@@ -30,11 +31,16 @@ export type Launchable = { _id: string; org_id: string; mode: string; pending?: 
 
 /** How long the process that saved the record has to start the workflow before the sweeper does, in ms. */
 export const sweepAfterMs = 5_000;
-/** A start takes a second at most; settling it takes as long as MongoDB needs. */
+/**
+ * How long a sweeper leases an intent, in ms. Starting the workflow takes at most 1 s; the rest is for MongoDB writes.
+ */
 const leaseMs = 5_000;
 const maxWaitMs = 5 * 60_000;
 
-/** The intent to start this work. Whoever stores it starts it at once, so the sweeper waits for `sweepAfterMs`. */
+/**
+ * The intent to start this work. The process that stores the intent starts the workflow at once, so the sweeper waits
+ * for `sweepAfterMs`.
+ */
 export function intentFor({ workflow, id, queue, args, signal, taskTimeoutMs }: Work, now: Date): Intent {
   const next_at = new Date(now.getTime() + sweepAfterMs);
   const signals = signal === undefined ? {} : { signal, key: randomUUID() };
@@ -42,7 +48,7 @@ export function intentFor({ workflow, id, queue, args, signal, taskTimeoutMs }: 
   return { workflow, workflow_id: id, queue, args, ...signals, ...timeout, next_at, tries: 0 };
 }
 
-/** The field of a record that starts workflows, and the index that finds the intents that were left. */
+/** The field that stores the intents of a record, and the index that finds intents that were not started. */
 export const pendingField = optional(list(intent));
 export const pendingIndex: IndexDefinition = {
   fields: { 'pending.next_at': 1 },
@@ -52,7 +58,7 @@ export const pendingIndex: IndexDefinition = {
 /** A record has one intent per workflow, except for signals, each of which has its own. */
 export const isSameIntent = (a: Intent, b: Intent): boolean => a.workflow_id === b.workflow_id && a.key === b.key;
 
-/** Removes a started intent; other intents of the record stay. */
+/** Removes an intent whose workflow was started. Other intents of the record stay. */
 export async function settleIntent<T extends Launchable>(
   model: Model<T>,
   id: string,
@@ -79,8 +85,8 @@ export async function listDueIntents<T extends Launchable>(model: Model<T>, now:
 }
 
 /**
- * Takes a due intent for 5 s, in which it must be started and settled, so that two sweepers never hold the same one.
- * Null when another sweeper was faster. An intent that is not settled by then is due again.
+ * Leases a due intent for 5 s, so that two sweepers never hold the same intent. Within this time the workflow must be
+ * started and the intent settled; otherwise the intent is due again. Returns null when another sweeper was faster.
  */
 export async function leaseIntent<T extends Launchable>(
   model: Model<T>,

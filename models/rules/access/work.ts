@@ -1,8 +1,11 @@
-/** What is started when a member leaves an organization. Pure. */
+/** The workflow that starts when a member leaves an organization. Pure. */
 import { workOf } from '../base/work.ts';
 import { defined } from '../base/defined.ts';
 
-/** Takes from a member what they were granted, and their tasks. `keepKeysFor`: the owner who takes over their keys. */
+/**
+ * Starts the workflow that revokes a departed member's grants and takes their tasks away. `keepKeysFor`: the owner who
+ * takes over the member's API keys.
+ */
 export const memberDepartedWork = (
   orgId: string,
   departureId: string,

@@ -1,9 +1,10 @@
 /**
- * How a workflow is started: its task queue, and the form of every start. Each workflow has one function that makes its start,
- * `<workflow>Work` in `models/rules/<slice>/work.ts`; the ids of workflows are made there and nowhere else. Pure.
+ * Describes how a workflow is started: its task queue, id, arguments and signal. Each workflow has one function that
+ * makes this description, `<workflow>Work` in `models/rules/<slice>/work.ts`. Workflow ids are made only in these
+ * functions. Pure.
  */
 
-/** One per worker fleet, so that each fleet is scaled separately. */
+/** The task queues. Each worker fleet has one queue, so that each fleet is scaled separately. */
 export const queues = {
   documents: 'documents',
   backlog: 'backlog',
@@ -13,7 +14,7 @@ export const queues = {
   conversations: 'conversations',
   tools: 'tools',
   deliveries: 'deliveries',
-  /** Where deliveries go that must not hold up others: see decision 95. */
+  /** The queue for slow deliveries, which must not delay other deliveries: see decision 95. */
   slowdeliveries: 'slowdeliveries',
   interviews: 'interviews',
   inbound: 'inbound',
@@ -22,27 +23,35 @@ export const queues = {
 } as const;
 export type Queue = keyof typeof queues;
 
-/** What starts a workflow, by the names that records and workflows share. */
+/** A description of a workflow start. Its names are shared by stored records and workflow code. */
 export type Work<Name extends string = string, Args extends unknown[] = unknown[], Signal extends string = string> = {
   workflow: Name;
-  /** `<noun>:<id>` or `<noun>:<id>:<generation>`, the same for the same work. */
+  /** The workflow id: `<noun>:<id>` or `<noun>:<id>:<generation>`. Equal work has equal ids, so it is deduplicated. */
   id: string;
   queue: Queue;
   args: Args;
   /**
-   * The signal to send to the workflow that is open under this id, or to a new one. Without it the workflow is started
-   * once.
+   * The signal to send to the open workflow with this id; when none is open, a new workflow is started and receives the
+   * signal. Without a signal the workflow is started once.
    */
   signal?: Signal | undefined;
-  /** How soon Temporal gives a task of the workflow to another worker when the first has died; by default 10 s. */
+  /**
+   * The workflow task timeout: after this time Temporal gives a task of a dead worker to another worker. Default: 10 s.
+   */
   taskTimeoutMs?: number;
 };
 
-/** Keeps the names and arguments in the type, so that the compiler holds them against the workflow: test/workflows/work.test.ts. */
+/**
+ * Keeps the literal names and argument types, so that the compiler compares them with the workflow function in
+ * test/workflows/work.test.ts.
+ */
 export const workOf = <Name extends string, Args extends [unknown?], Signal extends string = never>(
   work: Work<Name, Args, Signal>,
 ): Work<Name, Args, Signal> => work;
 
-/** The queue's name in the system of a workflow that runs on `own`: queues of one system share a prefix. */
+/**
+ * The full name of `queue` for a workflow whose `taskQueue` is a prefix followed by `own`. All queues of one deployment
+ * share this prefix.
+ */
 export const queueBeside = (taskQueue: string, own: Queue, queue: Queue): string =>
   taskQueue.endsWith(own) ? `${taskQueue.slice(0, -own.length)}${queue}` : taskQueue;

@@ -1,10 +1,10 @@
-/** What is started for conversations and their customers. Pure. */
+/** The workflows of conversations and their customers. Pure. */
 import { workOf } from '../base/work.ts';
 
-/** Something was stored: a message, a member's reply, a change of status. */
+/** The signal that a message, a member's reply or a status change was stored in the conversation. */
 export const attendSignal = 'attend';
 
-/** Has the conversation's workflow look at it; it begins when none is open. */
+/** Signals the conversation's workflow that the conversation has changed. Starts the workflow when none is open. */
 export const conversationWork = (orgId: string, convId: string) =>
   workOf({
     workflow: 'conversation',
@@ -14,12 +14,12 @@ export const conversationWork = (orgId: string, convId: string) =>
     signal: attendSignal,
   });
 
-/** An event of the ticket was stored. */
+/** The signal that an event of the ticket was stored. */
 export const ticketEventSignal = 'ticketEvent';
-/** A workflow that waits to send something again does so now. */
+/** The signal that makes a workflow in backoff retry its delivery at once. */
 export const tryNowSignal = 'tryNow';
 
-/** Has the events of a ticket sent that were not sent before; it begins when none is open. */
+/** Sends the unsent events of a ticket. Starts the workflow when none is open. `now`: skips the backoff of a retry. */
 export const ticketEventsWork = (orgId: string, convId: string, ticketId: string, { now = false } = {}) =>
   workOf({
     workflow: 'ticketEvents',
@@ -29,10 +29,10 @@ export const ticketEventsWork = (orgId: string, convId: string, ticketId: string
     signal: now ? tryNowSignal : ticketEventSignal,
   });
 
-/** Something was said to the customer. */
+/** The signal that a reply to the customer was stored. */
 export const repliedSignal = 'replied';
 
-/** A while after something was said to the customer, it is mailed to one who is not there. */
+/** Mails replies to a customer who is not online, some time after the replies were stored. */
 export const mailReplyWork = (orgId: string, convId: string) =>
   workOf({
     workflow: 'mailReply',
@@ -42,13 +42,18 @@ export const mailReplyWork = (orgId: string, convId: string) =>
     signal: repliedSignal,
   });
 
-/** What members are told of: a conversation, a call of a tool that waits for one of them, or a delivery that was given up. */
+/**
+ * The subject of a notification to members: a conversation, a tool call that waits for a decision by a member, or a
+ * delivery that has failed for good.
+ */
 export type NoticeAbout = { convId: string } | { callId: string } | { deliveryId: string };
 export type NoticeRef = { orgId: string } & NoticeAbout;
-/** Something more is to be told. */
+/** The signal that there is a new notification to send. */
 export const noticedSignal = 'noticed';
 
-/** Has members told what is still to be told; one workflow for each, which looks again at each signal. */
+/**
+ * Sends the pending notifications about one subject. Each subject has one workflow, which checks again at each signal.
+ */
 export const noticesWork = (orgId: string, about: NoticeAbout) =>
   workOf({
     workflow: 'notices',
@@ -58,7 +63,7 @@ export const noticesWork = (orgId: string, about: NoticeAbout) =>
     signal: noticedSignal,
   });
 
-/** Removes a customer with all that is held of it. */
+/** Removes a customer and all data about the customer. */
 export const eraseCustomerWork = (orgId: string, customerId: string) =>
   workOf({
     workflow: 'eraseCustomer',

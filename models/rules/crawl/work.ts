@@ -1,16 +1,15 @@
-/** What is started for crawls. Pure. */
+/** The workflows of crawls. Pure. */
 import { workOf } from '../base/work.ts';
 
 export const crawlSiteWorkflowId = (crawlId: string): string => `crawl:${crawlId}`;
 
-/** Crawls a site. */
 export const crawlSiteWork = (orgId: string, crawlId: string) =>
   workOf({ workflow: 'crawlSite', id: crawlSiteWorkflowId(crawlId), queue: 'crawl', args: [{ orgId, crawlId }] });
 
-/** The id of a site's Temporal Schedule, and what the ids of the workflows that it starts begin with. */
+/** The id of a site's Temporal Schedule. The ids of the workflows that the Schedule starts begin with this id. */
 export const recrawlScheduleId = (scheduleId: string): string => `recrawl:${scheduleId}`;
 
-/** What a site's Temporal Schedule starts. */
+/** The workflow that a site's Temporal Schedule starts. */
 export const recrawlSiteWork = (orgId: string, scheduleId: string) =>
   workOf({
     workflow: 'recrawlSite',
@@ -19,7 +18,10 @@ export const recrawlSiteWork = (orgId: string, scheduleId: string) =>
     args: [{ orgId, scheduleId }],
   });
 
-/** Makes the Temporal Schedule what the record says when it runs. `change`: each change has a workflow of its own. */
+/**
+ * Updates the Temporal Schedule to the state of the stored record at the time of the run. `change`: the id of the
+ * change; each change has its own workflow.
+ */
 export const arrangeRecrawlWork = (orgId: string, scheduleId: string, change: string) =>
   workOf({
     workflow: 'arrangeRecrawl',
@@ -28,7 +30,7 @@ export const arrangeRecrawlWork = (orgId: string, scheduleId: string, change: st
     args: [{ orgId, scheduleId }],
   });
 
-/** Removes what a request to prune found. */
+/** Removes the pages that a pruning request has found. */
 export const pruneKnowledgeWork = (orgId: string, pruningId: string) =>
   workOf({
     workflow: 'pruneKnowledge',

@@ -1,25 +1,26 @@
-/** The work of trying a connection, and of giving a credential back, by the names that records and workflows share. Pure. */
+/** The workflows that test a connection to a service and that revoke a credential. Pure. */
 import { workOf } from '../base/work.ts';
 import type { IntegrationProvider } from './integration.ts';
 
-/** `connect`: tries a candidate and stores it. `test`: tries what is stored. */
+/** A test of a connection. `connect`: tests new credentials and stores them. `test`: tests the stored credentials. */
 export type Trial = {
   orgId: string;
   provider: IntegrationProvider;
   what: 'connect' | 'test';
-  /** Where the credentials are, sealed, and where the outcome is stored: a workflow carries neither. */
+  /** The id of the record with the encrypted credentials and the result. The workflow's history contains neither. */
   candidateId: string;
 };
 
-/** `refused`: the service's own word. `unanswered`: the service could not be asked. */
+/**
+ * The result of a test. `refused`: the error message of the service. `unanswered`: the service could not be reached.
+ */
 export type Tried = { said: string } | { refused: string } | { unanswered: string };
 
-/** How it ended, as the workflow is told: what a service says may name people. */
+/** The result of a test without its text, for the workflow, because the text may contain names of people. */
 export type TrialEnd = 'said' | 'refused' | 'unanswered';
 export const endOf = (tried: Tried): TrialEnd =>
   'said' in tried ? 'said' : 'refused' in tried ? 'refused' : 'unanswered';
 
-/** Tries a connection. */
 export const tryIntegrationWork = (trial: Trial) =>
   workOf({
     workflow: 'tryIntegration',
@@ -28,14 +29,17 @@ export const tryIntegrationWork = (trial: Trial) =>
     args: [trial],
   });
 
-/** The services that take a credential back; of the others it is forgotten, and its owner ends it there. */
+/**
+ * The services whose API can revoke a credential. Credentials of other services are only deleted here, and their owner
+ * must revoke them at the service.
+ */
 export const givesBack: ReadonlySet<IntegrationProvider> = new Set(['slack']);
 
-/** For so long giving back is tried, in ms: longer than any outage of a service. */
+/** How long a revocation is retried, in ms: longer than any outage of a service. */
 export const releaseTriedForMs = 7 * 86_400_000;
 
 export type ReleaseRef = { orgId: string; releaseId: string };
-/** Has a credential given back. */
+/** Revokes a credential at its service. */
 export const releaseCredentialWork = (orgId: string, releaseId: string) =>
   workOf({
     workflow: 'releaseCredential',

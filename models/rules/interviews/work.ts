@@ -1,10 +1,10 @@
-/** What is started for meetings and interviews. Pure. */
+/** The workflows of meetings and interviews. Pure. */
 import { workOf } from '../base/work.ts';
 
-/** The owner deleted the meeting. */
+/** The signal that the owner has deleted the meeting. */
 export const removeMeetingSignal = 'remove';
 
-/** Keeps a meeting until its day. `removed`: until now. */
+/** Removes a meeting when its retention period ends. `removed`: signals the workflow to remove the meeting at once. */
 export const meetingWork = (
   { _id, org_id, expires_at }: { _id: string; org_id: string; expires_at: Date },
   { removed = false } = {},
@@ -18,11 +18,11 @@ export const meetingWork = (
   });
 
 export const interviewSignals = {
-  /** A member changed the configuration, and nobody waits for the workflow to read it. */
+  /** A member changed the configuration. The request does not wait for the workflow to read the change. */
   changed: 'changed',
-  /** The bot's service has sent news of it. */
+  /** The bot's service has reported an event of the bot. */
   reported: 'reported',
-  /** Somebody in the room agreed, refused or ended, and nobody has asked for the move: the room's record says what it is. */
+  /** A person in the room gave or refused consent, or ended the interview. The workflow reads the room's record. */
   room: 'room',
   /** A member deleted the interview. */
   remove: 'remove',
@@ -30,7 +30,7 @@ export const interviewSignals = {
 
 export const interviewWorkflowId = (interviewId: string): string => `interview:${interviewId}`;
 
-/** Has the workflow that owns an interview's state look at it. */
+/** Starts the workflow that owns an interview's state, or signals the open one. */
 export const interviewWork = (orgId: string, interviewId: string, signal?: keyof typeof interviewSignals) =>
   workOf({
     workflow: 'interview',

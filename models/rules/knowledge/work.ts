@@ -1,10 +1,10 @@
-/** What is started for documents and other sources, and for the stores that hold them. Pure. */
+/** The workflows of documents and other sources, and of the stores that contain them. Pure. */
 import type { Mode } from '../access/keys.ts';
 import { workOf } from '../base/work.ts';
 
 /**
- * Reads and indexes a document. `generation` increases each time the document is processed again. `crowded`: the organization has
- * others that are not processed yet, so this one waits in the backlog from the beginning.
+ * Reads and indexes a document. `generation` increases each time the document is processed again. `crowded`: the
+ * organization has other unprocessed documents, so this document starts in the backlog queue.
  */
 export const processDocumentWork = (orgId: string, docId: string, generation: number, { crowded = false } = {}) =>
   workOf({
@@ -17,7 +17,9 @@ export const processDocumentWork = (orgId: string, docId: string, generation: nu
 /** The kind of a source, as it appears in workflow ids that operators see. */
 export type SourceNoun = 'document' | 'page';
 
-/** Writes the tags of a source to the index. `change`: each change of tags has a workflow of its own. */
+/**
+ * Writes the tags of a source to the index. `change`: the id of the change; each change of tags has its own workflow.
+ */
 export const retagSourceWork = (noun: SourceNoun, orgId: string, sourceId: string, change: string) =>
   workOf({
     workflow: 'retagSource',
@@ -26,7 +28,7 @@ export const retagSourceWork = (noun: SourceNoun, orgId: string, sourceId: strin
     args: [{ orgId, sourceId }],
   });
 
-/** Removes what a deleted source has left. */
+/** Removes the remaining data of a deleted source. */
 export const eraseSourceWork = (noun: SourceNoun, orgId: string, sourceId: string) =>
   workOf({
     workflow: 'eraseSource',
@@ -35,14 +37,14 @@ export const eraseSourceWork = (noun: SourceNoun, orgId: string, sourceId: strin
     args: [{ orgId, sourceId }],
   });
 
-/** Takes what is in test mode over into live mode. */
+/** Copies an organization's test-mode sources to live mode. */
 export const copyTestToLiveWork = (orgId: string, copyId: string) =>
   workOf({ workflow: 'copyTestToLive', id: `live-copy:${copyId}`, queue: 'sources', args: [{ orgId, copyId }] });
 
-/** Sources were published. */
+/** The signal that sources were published and have passages to embed. */
 export const wakeSignal = 'wake';
 
-/** Embeds passages. One workflow per organization and mode, so that two never write vectors of the same passages. */
+/** Embeds passages. Each organization and mode has one workflow, so that no two workflows embed the same passages. */
 export const embedPassagesWork = (orgId: string, mode: Mode) =>
   workOf({
     workflow: 'embedPassages',
@@ -52,6 +54,6 @@ export const embedPassagesWork = (orgId: string, mode: Mode) =>
     signal: wakeSignal,
   });
 
-/** Keeps the stores tidy. The id is also that of the Temporal Schedule, and what the ids of its workflows begin with. */
+/** Maintains the stores. The id is also the id of the Temporal Schedule and the prefix of the ids of its workflows. */
 export const maintainStoresWork = () =>
   workOf({ workflow: 'maintainStores', id: 'maintain-stores', queue: 'maintenance', args: [] });

@@ -1,13 +1,13 @@
-/** What is started for tools. Pure. */
+/** The workflows of tools and tool servers (MCP). Pure. */
 import { workOf } from '../base/work.ts';
 
-/** Sent when somebody has decided about a call, or when its server was disconnected. */
+/** The signal that a member has approved or declined a tool call, or that its server was disconnected. */
 export const decidedSignal = 'decided';
 
-/** A customer waits for what the workflow's task does. */
+/** In ms. Shorter than the default, because a customer waits for the result of a tool call. */
 const taskTimeoutMs = 5_000;
 
-/** Carries out a call. `decided`: goes on with a call that waits; without it the call is begun. */
+/** Executes a tool call. `decided`: resumes a call that waits for a decision; otherwise the call starts. */
 export const toolCallWork = (orgId: string, callId: string, { decided = false } = {}) =>
   workOf({
     workflow: 'toolCall',
@@ -18,11 +18,11 @@ export const toolCallWork = (orgId: string, callId: string, { decided = false } 
     signal: decided ? decidedSignal : undefined,
   });
 
-/** Lists what a tool server offers. `request`: each has a workflow of its own. */
+/** Lists the tools of a tool server. `request`: the id of the request; each request has its own workflow. */
 export const discoverToolsWork = (orgId: string, request: string) =>
   workOf({ workflow: 'discoverTools', id: `discover:${orgId}:${request}`, queue: 'tools', args: [{ orgId }] });
 
-/** Begins to sign in to a tool server. `request`: each has a workflow of its own. */
+/** Starts the OAuth sign-in to a tool server. `request`: the id of the request; each request has its own workflow. */
 export const beginToolGrantWork = (orgId: string, grantId: string, request: string) =>
   workOf({
     workflow: 'beginToolGrant',
@@ -31,6 +31,6 @@ export const beginToolGrantWork = (orgId: string, grantId: string, request: stri
     args: [{ orgId, grantId }],
   });
 
-/** Ends the sign-in that a browser comes back from. */
+/** Completes the sign-in after the browser has been redirected back. */
 export const finishToolGrantWork = (orgId: string, grantId: string) =>
   workOf({ workflow: 'finishToolGrant', id: `tool-grant:${grantId}`, queue: 'tools', args: [{ orgId, grantId }] });
