@@ -1,6 +1,6 @@
 /**
- * Bots in calls, whatever service sends them: where one is, why it is not there, and what the services' own words mean.
- * Pure. The words of services are open sets: one that is unknown has a general meaning.
+ * The state of a bot in a call, the reason why a bot is not in the call, and the mapping from the status codes of the
+ * bot services. Services may add status codes at any time, so an unknown code has a general meaning. Pure.
  */
 
 const botPhases = ['scheduled', 'joining', 'waiting', 'in_call', 'recording', 'processing', 'done', 'failed'] as const;
@@ -26,7 +26,7 @@ export type BotState = { phase: BotPhase; reason?: BotReason };
 
 /** Whether the bot is in the call. */
 export const isIn = ({ phase }: BotState): boolean => phase === 'in_call' || phase === 'recording';
-/** Whether it has left for good. */
+/** Whether the bot has left the call for good. */
 export const isOver = ({ phase }: BotState): boolean => ['processing', 'done', 'failed'].includes(phase);
 
 const recallPhases: Readonly<Record<string, BotPhase>> = {
@@ -61,7 +61,7 @@ const attendeePhases: Readonly<Record<string, BotPhase>> = {
   fatal_error: 'failed',
 };
 
-/** What is in the words for a reason, both services together; the first that fits counts. */
+/** Patterns that map the reason codes of both services to a `BotReason`. The first pattern that matches counts. */
 const words: readonly (readonly [RegExp, BotReason])[] = [
   [/noone_joined|only_bots|meeting_not_started/, 'nobody_came'],
   [/waiting_room|knocking|request_to_join_denied/, 'not_admitted'],
@@ -81,25 +81,23 @@ const reasonOf = (word: string | null | undefined): BotReason | undefined =>
 
 function stateOf(phase: BotPhase, word: string | null | undefined): BotState {
   const reason = reasonOf(word);
-  // Only who has left has a reason for it.
+  // Only a bot that has left has a reason for leaving.
   if (!isOver({ phase }) || (reason === undefined && phase !== 'failed')) return { phase };
   return { phase, reason: reason ?? 'unknown' };
 }
 
-/** Recall.ai's last status change. */
+/** Converts Recall.ai's last status change to a `BotState`. */
 export const recallState = (code: string, subCode: string | null | undefined): BotState =>
   stateOf(recallPhases[code] ?? 'joining', subCode);
 
-/** Attendee's state, with the `event_sub_type` of its last event. */
+/** Converts Attendee's state, with the `event_sub_type` of its last event, to a `BotState`. */
 export const attendeeState = (state: string, subType: string | null | undefined): BotState =>
   stateOf(attendeePhases[state] ?? 'joining', subType);
 
-/** What the bot calls itself in a call. */
+/** The bot's display name in a call. */
 export const botName = 'Interview assistant (AI)';
 
-/**
- * Whether an address may be that of an online meeting.
- */
+/** Whether a URL may be the URL of an online meeting. */
 export function isMeetingUrl(text: string): boolean {
   const url = URL.parse(text);
   return (

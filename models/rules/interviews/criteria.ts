@@ -1,8 +1,8 @@
-/** What an interview is scored by. Pure. */
+/** The criteria by which an interview is scored. Pure. */
 import { interviewBounds, unique } from './interview.ts';
 import type { InterviewLanguage } from '../language/language.ts';
 
-/** What is scored where nobody chose and no skills are named; standard questions ask for it. */
+/** The default criteria when neither criteria nor skills are given. The standard questions ask about them. */
 export const usualCriteria: Readonly<Record<InterviewLanguage, readonly string[]>> = {
   en: ['Communication', 'Problem solving', 'Role knowledge'],
   de: ['Kommunikation', 'Problemlösung', 'Fachwissen'],
@@ -10,7 +10,7 @@ export const usualCriteria: Readonly<Record<InterviewLanguage, readonly string[]
   es: ['Comunicación', 'Resolución de problemas', 'Conocimiento del puesto'],
 };
 
-/** The scored criteria: those given, each once, or the skills, or what is scored usually. */
+/** The scored criteria: the given criteria without duplicates, or else the skills, or else the default criteria. */
 export function criteriaOf(
   given: readonly string[] | undefined,
   skills: readonly string[],

@@ -1,9 +1,9 @@
-/** What is read of an interview in the words of somebody who asks for one, and its bounds. Pure. */
+/** The fields of an interview that are extracted from a free-text request, and their bounds. Pure. */
 
 export const draftModes = ['solo', 'copilot', 'shadow'] as const;
 export type DraftMode = (typeof draftModes)[number];
 
-/** What was not said is left out. */
+/** Fields that the request does not mention are absent. */
 export type DraftWords = {
   role_title?: string;
   skills: string[];

@@ -1,6 +1,6 @@
 /**
- * The evaluation of an interview: who the candidate is and how many questions were answered (phase 1), and what follows from
- * the scores of its criteria (phase 2). Pure. Reading what the words say is the part of intelligence/.
+ * The evaluation of an interview: who the candidate is and how many questions were answered (phase 1), and what follows
+ * from the scores of its criteria (phase 2). The code that interprets language is in intelligence/. Pure.
  */
 import type { Decision } from './interview.ts';
 import type { Question } from './questions.ts';
@@ -18,9 +18,9 @@ export type QaSummary = {
   items: Answered[];
   questions: number;
   answered: number;
-  /** Whether questions were left when it ended. */
+  /** Whether the interview ended before all questions were answered. */
   ended_early: boolean;
-  /** In a few sentences. */
+  /** A few sentences. */
   summary: string;
   generated_by: 'extractive' | 'model';
   generated_at: Date;
@@ -34,14 +34,16 @@ export type Evaluation = {
   strengths: string[];
   concerns: string[];
   ended_early: boolean;
-  /** `rules`: of words alone, which advise nobody. */
+  /** `rules`: made from patterns without a language model, so there is no hiring recommendation. */
   generated_by: 'rules' | 'model';
-  /** Of rules. */
+  /** Present when `generated_by` is `rules`. */
   confidence?: 'low';
   generated_at: Date;
 };
 
-/** What one member gives a candidate; it says who that was also after they have left the organization. */
+/**
+ * The scores that one member gives a candidate. The member's name is kept after the member has left the organization.
+ */
 export type Scorecard = {
   user_id: string;
   name: string;
@@ -64,15 +66,15 @@ export type Interviewed = {
   questions: readonly Question[];
   criteria: readonly string[];
   said: readonly Said[];
-  /** The candidate's name, by which a meeting bot knows who is who. */
+  /** The candidate's name, by which the candidate is found among the speakers of a call. */
   candidate?: string | undefined;
 };
 
 const same = (one: string, other: string): boolean => one.trim().toLowerCase() === other.trim().toLowerCase();
 
 /**
- * Who speaks for the candidate: as the room says; in a call elsewhere the speaker of the candidate's name, or else the one
- * who says most and is no AI.
+ * Returns a test whether the candidate said a segment. In the room, each segment has a role. In an external call, the
+ * candidate is the speaker with the candidate's name, or else the human who speaks most.
  */
 export function isCandidate({ said, candidate }: Pick<Interviewed, 'said' | 'candidate'>): (one: Said) => boolean {
   if (said.some(({ role }) => role !== undefined)) return ({ role }) => role === 'candidate';
@@ -85,10 +87,10 @@ export function isCandidate({ said, candidate }: Pick<Interviewed, 'said' | 'can
   return (one) => !one.is_ai && one.speaker === speaker;
 }
 
-/** What the candidate said, in the order in which it was said. */
+/** The candidate's segments, in the order of the transcript. */
 export const wordsOf = (interviewed: Interviewed): Said[] => interviewed.said.filter(isCandidate(interviewed));
 
-/** What phase 1 counts. */
+/** The counts of questions and answers in the phase 1 summary. */
 export function countsOf(items: readonly Answered[]): Pick<QaSummary, 'questions' | 'answered' | 'ended_early'> {
   const answered = items.filter((item) => item.answered).length;
   return { questions: items.length, answered, ended_early: answered < items.length };
@@ -96,10 +98,10 @@ export function countsOf(items: readonly Answered[]): Pick<QaSummary, 'questions
 
 const round = (score: number): number => Math.round(score * 10) / 10;
 
-/** Of how many questions answers are needed to recommend anything. */
+/** The share of questions that must be answered before anything is recommended. */
 const enoughAnswers = 0.5;
 
-/** What follows from scores, whoever gave them: the whole, and whether anything may be recommended. */
+/** The overall score, and the recommendation if one is allowed, from the scores of rules or of a model. */
 export function concluded(
   { scores, strengths, concerns }: Pick<Evaluation, 'scores' | 'strengths' | 'concerns'>,
   recommendation: Decision,

@@ -1,26 +1,29 @@
-/** What is found in a transcript: tasks, and what may be one and is left to a person. Bounds and shapes; no language is read here. Pure. */
+/**
+ * Types and bounds of the tasks, and of the possible tasks that a person must confirm, that are found in a transcript.
+ * Pure.
+ */
 import type { TaskPriority } from '../base/priority.ts';
 
-/** A member, or somebody outside whose address was said. */
+/** A member, or a person outside the organization whose email address was said. */
 export type Someone = { userId: string } | { email: string };
 
 /** A task that was found in one place of a transcript. */
 export type FoundTask = {
   /** The segment's id. */
   segment: string;
-  /** The words of the transcript that say it. */
+  /** The words of the transcript that state the task. */
   quote: string;
   title: string;
-  /** The words before, where the title speaks of `it`. */
+  /** The preceding words of the transcript, when the title contains a pronoun such as `it`. */
   context?: string;
-  /** Who is to do it, as the transcript calls them. */
+  /** The assignee's name as it is in the transcript. */
   owner?: string;
   assignee?: Someone;
   priority: TaskPriority;
   due?: string;
 };
 
-/** Why something that sounds like a task is none. */
+/** Why a sentence that sounds like a task is only a possible task. */
 export const possibleReasons = [
   'no_owner',
   'suggestion',
@@ -33,9 +36,9 @@ export const possibleReasons = [
 export type PossibleReason = (typeof possibleReasons)[number];
 export type PossibleTask = { quote: string; speaker: string; reason: PossibleReason };
 
-/** `quote`, `title`: characters. `possible`: more than a person reads through is no help. */
+/** `quote` and `title` are in characters. `possible` is small because a person must read all possible tasks. */
 export const extractionBounds = { tasks: 200, quote: 1_000, title: 300, possible: 20 } as const;
 
-/** A task as a line of a summary: who, what, until when. */
+/** A task as a line of a summary: the assignee, the title and the due date. */
 export const actionItemOf = ({ owner, title, due }: Pick<FoundTask, 'owner' | 'title' | 'due'>): string =>
   `${owner === undefined ? '' : `${owner}: `}${title}${due === undefined ? '' : ` (by ${due.slice(0, 10)})`}`;

@@ -1,6 +1,6 @@
 /**
- * The life of an interview: its states, and the one table that says which operation moves it from where to where. The
- * workflow decides by it, refusals are worded by it, and docs/interviews.md shows it. Pure.
+ * The states of an interview, and the one table of status changes. The workflow decides by this table, error messages
+ * are made from it, and docs/interviews.md shows it. Pure.
  */
 import { defined } from '../base/defined.ts';
 
@@ -23,11 +23,11 @@ export type Decision = (typeof decisions)[number];
 
 type Rule = {
   from: readonly InterviewStatus[];
-  /** `same`: the interview stays where it is. */
+  /** `same`: the status does not change. */
   to: InterviewStatus | 'same';
-  /** Whether it is kept in the history of the interview. */
+  /** Whether the operation is recorded in the interview's history. */
   recorded: boolean;
-  /** Who does it, and when; as in docs/interviews.md. */
+  /** Who performs the operation, and when. The same text is in docs/interviews.md. */
   who: string;
 };
 
@@ -85,35 +85,35 @@ export const operations = {
 export type Operation = keyof typeof operations;
 export const operationNames = Object.keys(operations) as Operation[];
 
-/** The state after an operation; undefined where the state does not allow it. */
+/** The status after an operation; undefined when the current status does not allow the operation. */
 export function next(status: InterviewStatus, operation: Operation): InterviewStatus | undefined {
   const { from, to }: Rule = operations[operation];
   if (!from.includes(status)) return undefined;
   return to === 'same' ? status : to;
 }
 
-/** What is possible in a state, in the order of the table. */
+/** The operations that a status allows, in the order of the table. */
 export const allowedIn = (status: InterviewStatus): Operation[] =>
   operationNames.filter((operation) => next(status, operation) !== undefined);
 
-/** Whether it has not begun yet. */
+/** Whether the interview has not started yet. */
 export const isAhead = (status: InterviewStatus): boolean => status === 'draft' || status === 'scheduled';
 
-/** Whether somebody may come in, or is in. */
+/** Whether the interview has started and not ended: the bot was sent or the room is open. */
 export const isRunning = (status: InterviewStatus): boolean => running.some((one) => one === status);
 
-/** States that nothing leads out of. */
+/** Whether no operation leads out of this status. */
 export const isFinal = (status: InterviewStatus): boolean => status === 'completed' || status === 'cancelled';
 
-/** Why an operation is refused, for whoever asked for it. */
+/** The error details for a client whose operation is refused. */
 export const refusalOf = (from: InterviewStatus, operation: Operation) => ({
   message: `An interview that is ${from} does not allow this.`,
   transition: { from, operation, allowed: allowedIn(from) as string[] },
 });
 
-/** One move of an interview, as its history keeps it. */
+/** One status change of an interview, as its history stores it. */
 export type Move = {
-  /** Counts the moves of an interview from 1. */
+  /** The number of the status change within the interview, from 1. */
   seq: number;
   from: InterviewStatus;
   to: InterviewStatus;
@@ -122,62 +122,62 @@ export type Move = {
   actor: string;
   /** ISO 8601. */
   at: string;
-  /** Why, in a word such as `maximum_length`; never what somebody wrote. */
+  /** The reason code, such as `maximum_length`; never text that a person wrote. */
   cause?: string;
 };
 
-/** Where somebody sits who speaks for the candidate: the room of this platform, or a bot in a call elsewhere. */
+/** The kinds of bots: the platform's own room, or a bot of a service in an external call. */
 const botKinds = ['room', 'recall', 'attendee'] as const;
 export type BotKind = (typeof botKinds)[number];
 export type BotRef = { kind: BotKind; id: string };
-/** What the next bot of an interview is sent with, after `sent` others: ordered twice, it is one bot. */
+/** The idempotency key for ordering the next bot after `sent` others, so that a retry does not send a second bot. */
 export const botKey = (interviewId: string, sent: number): string => `${interviewId}:${sent + 1}`;
-/** `since`: when it came into the call, ISO 8601; what it heard is timed from there. */
+/** `since`: when the bot joined the call, ISO 8601. The times in its transcript are relative to this time. */
 export type CalledBot = BotRef & { since: string };
 
 /**
- * What the workflow of an interview knows. It is stored with the record at each move, so that a workflow that was lost can be
- * begun again. Times are ISO 8601.
+ * The state of an interview's workflow. It is stored with the record at each status change, so that a lost workflow can
+ * be started again. Times are ISO 8601.
  */
 export type InterviewState = {
   status: InterviewStatus;
-  /** Of the last move. */
+  /** The `seq` of the last status change. */
   seq: number;
-  /** When the clock is to start it; only with a `meeting_url`. */
+  /** When the interview starts automatically; only with a `meeting_url`. */
   dueAt?: string;
-  /** When it is to take place, whoever starts it. */
+  /** The interview's time, whether or not it starts automatically. */
   scheduledAt?: string;
-  /** Whether its candidate is told by mail when it takes place. */
+  /** Whether the candidate is notified of the time by mail. */
   invites?: true;
-  /** The `dueAt` for which the clock has started it already. */
+  /** The `dueAt` at which the interview was already started automatically. */
   startedFor?: string;
-  /** Since when the bot tries to join. */
+  /** The time of the bot's first attempt to join. */
   joiningSince?: string;
-  /** Failed attempts to join since then. */
+  /** The number of failed attempts to join since `joiningSince`. */
   attempts: number;
-  /** How many bots were sent; each has a key of its own. */
+  /** How many bots were sent. Each bot has its own idempotency key. */
   sent: number;
-  /** How often one was ordered; an order that fails may have sent it nevertheless. */
+  /** How many orders for a bot were made. An order that fails may have sent the bot nevertheless. */
   orders: number;
   bot?: BotRef;
-  /** When this bot came into the call. */
+  /** When `bot` joined the call. */
   botSince?: string;
-  /** Bots that were lost while the interview went on; what they heard belongs to it. */
+  /** Bots that were lost during the interview. Their transcripts belong to the interview. */
   former?: CalledBot[];
-  /** Since when the bot is there and waits for somebody. */
+  /** Since when the bot is in the call and waits for the candidate. */
   waitingSince?: string;
   joinedAt?: string;
-  /** How often the bot was looked after without news. */
+  /** How many times in a row the bot's state was polled without a change. */
   looks: number;
-  /** Whether a bot that was lost is to be sent again. */
+  /** Whether a new bot must replace a lost one. */
   rejoin?: true;
-  /** Whether phase 1 is done. */
+  /** Whether phase 1 of the evaluation is done. */
   summarized?: true;
-  /** Why the bot could not join, or was lost. */
+  /** The reason why the bot could not join, or was lost. */
   failure?: string;
 };
 
-/** The state of an interview that is being created. */
+/** The initial state of a new interview. */
 export const newState = (moves: readonly Move[], dueAt: string | undefined): InterviewState => ({
   status: moves.at(-1)?.to ?? 'draft',
   seq: moves.length,
@@ -188,23 +188,23 @@ export const newState = (moves: readonly Move[], dueAt: string | undefined): Int
   looks: 0,
 });
 
-/** How long things may take, in ms. */
+/** Time limits of an interview, in ms. */
 export const interviewTimes = {
   /** From the first attempt to join until the bot gives up. */
   joinWindow: 15 * 60_000,
-  /** Nobody came so long after the bot was there. */
+  /** How long the bot waits in the call before the candidate counts as absent. */
   noShow: 10 * 60_000,
-  /** Longer than any interview: what is left open by mistake ends. */
+  /** Longer than any interview. An interview that was left open by mistake ends after this time. */
   maximumLength: 4 * 3_600_000,
 } as const;
 
 /** The pause after the `attempt`-th failed attempt to join (from 1): 15 s, doubling up to 3 minutes. */
 export const rejoinPause = (attempt: number): number => Math.min(15_000 * 2 ** (attempt - 1), 180_000);
 
-/** When a bot whose service was silent is looked after again: a minute, doubling up to 16, after `looks` of them. */
+/** The backoff before a silent bot is polled again after `looks` polls, in ms: 1 minute, doubling up to 16 minutes. */
 export const lookPause = (looks: number): number => Math.min(60_000 * 2 ** looks, 16 * 60_000);
 
-/** The last moment at which an interview may be scheduled, in days from now. */
+/** How far ahead an interview may be scheduled, in days. */
 export const maxDaysAhead = 730;
 
 export const interviewBounds = {
@@ -213,7 +213,7 @@ export const interviewBounds = {
   criteria: 20,
 } as const;
 
-/** Names trimmed, each once, whatever its case. */
+/** Trims the names and removes duplicates; case is ignored. */
 export function unique(names: readonly string[]): string[] {
   const found = new Map<string, string>();
   for (const name of names.map((one) => one.trim().replaceAll(/\s+/gu, ' ')))

@@ -1,25 +1,27 @@
-/** What a candidate is mailed of an interview that has a time: the invitation, each change of it, and that it is called off. Pure. */
+/**
+ * The mails that tell a candidate about a scheduled interview: the invitation, its updates and its cancellation. Pure.
+ */
 import { isAhead, type InterviewStatus, type Move } from './interview.ts';
 import { shownName } from '../access/accountmail.ts';
 import { defined } from '../base/defined.ts';
 
-/** One such mail, as it is stored: its words and its link are made when it is sent. */
+/** A stored invitation mail. Its text and link are made at the time of sending. */
 export type Invitation = {
-  /** Counts the mails of an interview from 0: the SEQUENCE of RFC 5545. */
+  /** The number of the mail within the interview, from 0: the SEQUENCE of RFC 5545. */
   sequence: number;
   email: string;
-  /** When it takes place, ISO 8601. */
+  /** The time of the interview, ISO 8601. */
   at: string;
-  /** Where, unless it is the room of this platform. */
+  /** The URL of the external call; absent when the interview is in the platform's room. */
   meeting_url?: string;
-  /** Whether it is called off for this address. */
+  /** Whether the mail cancels the invitation of this address. */
   over?: true;
 };
 
 export const invitationEvent = 'interview.invitation';
-/** The event of such a mail: the same mail is made once. */
+/** The event id of a mail. The id is deterministic, so the same mail is stored once. */
 export const invitationId = (interviewId: string, sequence: number): string => `invitation:${interviewId}:${sequence}`;
-/** Those of an interview are sent one after the other. */
+/** The delivery line of an interview's mails, which are sent in order. */
 export const invitationLine = (interviewId: string): string => `invitation:${interviewId}`;
 
 type Planned = {
@@ -27,17 +29,20 @@ type Planned = {
   history: readonly Pick<Move, 'operation' | 'from'>[];
   candidate: { email?: string };
   scheduled_at?: Date;
-  /** The last mail that was made. */
+  /** The latest stored mail. */
   invited?: Invitation;
 };
 
-/** Whether a member has called it off before it was held. */
+/** Whether a member has cancelled the interview before it took place. */
 function isCalledOff({ status, history }: Pick<Planned, 'status' | 'history'>): boolean {
   const last = history.at(-1);
   return status === 'cancelled' && last?.operation === 'cancel' && (isAhead(last.from) || last.from === 'bot_deployed');
 }
 
-/** The mail that is to be made next; undefined when the candidate knows what there is to know. `elsewhere`: the call it is held in. */
+/**
+ * The next mail to send; undefined when the candidate's information is up to date. `elsewhere`: the URL of the external
+ * call.
+ */
 export function nextInvitation(planned: Planned, elsewhere: string | undefined, now: Date): Invitation | undefined {
   const { status, candidate, scheduled_at, invited } = planned;
   const standing = invited?.over ? undefined : invited;
@@ -51,7 +56,7 @@ export function nextInvitation(planned: Planned, elsewhere: string | undefined, 
   return { sequence, email, at, ...defined({ meeting_url: elsewhere }) };
 }
 
-/** How long it stands in the candidate's calendar: nobody says how long an interview takes. */
+/** The duration in the candidate's calendar, in ms: a guess, because interviews have no planned duration. */
 const calendarMs = 3_600_000;
 export const endInCalendar = (at: string): Date => new Date(Date.parse(at) + calendarMs);
 
@@ -59,7 +64,7 @@ const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 
 
 const maxTitle = 150;
 
-/** `link`: where it takes place. */
+/** `link`: the URL of the room or the external call. */
 export function invitationText(
   { sequence, at, meeting_url, over }: Invitation,
   { organization, role, name, link }: { organization: string; role: string; name: string | undefined; link: string },

@@ -28,14 +28,14 @@ export const defaultSettings: MeetingSettings = {
   timezone: 'UTC',
 };
 
-/** For how many days a meeting is kept. */
+/** The retention period of a meeting, in days. */
 export const ttlDays = { min: 1, max: 3_650, default: 365 } as const;
 
 const dayMs = 86_400_000;
 export const expiryOf = (startedAt: Date, days: number): Date => new Date(startedAt.getTime() + days * dayMs);
 
 /**
- * The settings that are given, without those that are not.
+ * Copies the given settings without the undefined ones.
  * @throws Problem VALIDATION for a time zone that does not exist.
  */
 export function givenSettings(
@@ -49,7 +49,7 @@ export function givenSettings(
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** Whether this is the name of a time zone. */
+/** Whether the name is a known IANA time zone. */
 export function isTimeZone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
@@ -58,5 +58,5 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** The title of a meeting whose transcript says nothing yet. */
+/** The title of a meeting whose transcript is still empty. */
 export const untitled = (startedAt: Date): string => `Meeting of ${startedAt.toISOString().slice(0, 10)}`;

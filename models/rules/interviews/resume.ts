@@ -1,4 +1,4 @@
-/** What is taken as a resume: its types and its length. Pure. */
+/** The accepted file types and the maximum length of a resume. Pure. */
 import { Problem } from '../base/errors.ts';
 import type { Block } from '../knowledge/chunks.ts';
 import { detectFileType } from '../knowledge/document.ts';
@@ -7,8 +7,8 @@ const resumeTypes = ['pdf', 'docx'] as const;
 export type ResumeType = (typeof resumeTypes)[number];
 
 /**
- * The type of a resume by its first bytes, and by its name where they do not tell: a damaged file is accepted, and reading it
- * ends with a reason that its owner understands.
+ * Detects the file type of a resume by its first bytes, or else by its file name. A damaged file is accepted here;
+ * reading the file fails later with a reason that its owner understands.
  * @throws Problem VALIDATION for an empty file, UNSUPPORTED_FILE_TYPE.
  */
 export function detectResume(
@@ -21,7 +21,7 @@ export function detectResume(
     const message = 'is empty; choose a file with content';
     throw new Problem('VALIDATION', { details: [{ path: ['body', 'file'], message }] });
   }
-  // Some programs write a line before the mark.
+  // Some programs write other bytes before the PDF signature.
   if (String.fromCharCode(...head.subarray(0, 1_024)).includes('%PDF-')) return 'pdf';
   const named = resumeTypes.find((type) => filename.trim().toLowerCase().endsWith(`.${type}`));
   if (named === 'pdf') return 'pdf';
@@ -36,12 +36,12 @@ export function detectResume(
   return 'docx';
 }
 
-/** The text of a resume, line by line, of what its file holds. */
+/** The text of a resume, one line per line of its parsed blocks. */
 export const resumeText = (blocks: readonly Block[]): string =>
   blocks
     .map((block) => (block.kind === 'row' ? block.cells.map(([, value]) => value).join(' | ') : block.text))
     .join('\n')
     .slice(0, maxResumeCharacters);
 
-/** A resume that is longer is read so far, in characters. */
+/** The length at which the text of a longer resume is truncated, in characters. */
 export const maxResumeCharacters = 200_000;

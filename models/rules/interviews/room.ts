@@ -1,4 +1,4 @@
-/** The room of this platform, in which an interview takes place as text: who is in it, what it says, and how it ends. Pure. */
+/** The platform's own room for interviews by text chat: its roles, limits, texts and end reasons. Pure. */
 import { Problem } from '../base/errors.ts';
 import type { InterviewMode } from './interview.ts';
 import { endings, notices } from './roomsentences.ts';
@@ -8,30 +8,30 @@ export const roomRoles = ['candidate', 'interviewer'] as const;
 export type RoomRole = (typeof roomRoles)[number];
 
 export const roomBounds = {
-  /** Of a message, in characters. */
+  /** The maximum length of a message, in characters. */
   message: 8_000,
   /**
-   * Of everybody in one room. Two people who write for four hours, a message a minute each, need a quarter of the messages; what
-   * is said aloud in that time has half of the characters.
+   * The limits of messages and characters in one room, for all people together. Two people who each write one message a
+   * minute for 4 hours need a quarter of the messages. Speech of 4 hours has half of the characters.
    */
   messages: 2_000,
   characters: 500_000,
-  /** The questions that an AI asks in one interview, and the answers that are kept apart from each other. */
+  /** The maximum number of questions that an AI asks in one interview, and of separately stored answers. */
   answers: 200,
 } as const;
 
-/** What the page says before anything is recorded. */
+/** The notice that the page shows before anything is recorded. */
 export const noticeOf = (mode: InterviewMode, language: InterviewLanguage = 'en'): string =>
   `${notices[mode][language]} ${notices.all[language]}`;
 
-/** Why a room is over, as its members are told. */
+/** The message that tells the people in a room why the interview has ended. */
 export const endMessage = (reason: EndReason, language: InterviewLanguage = 'en'): string => endings[reason][language];
 export type EndReason = keyof typeof endings;
 export const endReasons = Object.keys(endings) as [EndReason, ...EndReason[]];
 export const endReasonOf = (cause: string | undefined, status: string): EndReason =>
   cause !== undefined && cause in endings ? (cause as EndReason) : status === 'cancelled' ? 'cancelled' : 'ended';
 
-/** What people in a room ask of the interview, and who asks. */
+/** A status change that a person in a room requests, and who requests it. */
 export type RoomMove = { operation: 'join' | 'refuse' | 'end'; actor: 'candidate' | 'interviewer'; cause?: EndReason };
 
 export const endMove = (cause: EndReason): RoomMove => ({
@@ -42,7 +42,10 @@ export const endMove = (cause: EndReason): RoomMove => ({
 export const joinMove: RoomMove = { operation: 'join', actor: 'candidate' };
 export const refuseMove: RoomMove = { operation: 'refuse', actor: 'candidate', cause: 'consent_refused' };
 
-/** All that was asked for in a room, in its order; what was made already, the interview's state does not allow again. */
+/**
+ * All status changes that were requested in a room, in their order. Applying them again is safe, because the
+ * interview's status does not allow the same change twice.
+ */
 export function movesOf(room: { consented_at?: Date; refused_at?: Date; finished?: EndReason }): RoomMove[] {
   if (room.refused_at) return [refuseMove];
   if (!room.consented_at) return [];

@@ -1,6 +1,6 @@
-/** Everything that the room itself says, by language. What people say, and the questions, stand elsewhere. Pure data. */
+/** The room's own texts by language. The interview questions are in other files. Pure data. */
 
-/** Before anything is recorded: what the AI does in each mode, and what holds in all of them. */
+/** Notices that are shown before anything is recorded: one per mode on what the AI does, and one for all modes. */
 export const notices = {
   solo: {
     en: 'An AI asks the questions in this interview; no person reads along unless an interviewer joins.',
@@ -28,7 +28,7 @@ export const notices = {
   },
 } as const;
 
-/** Why a room is over. */
+/** Messages that say why an interview in the room has ended, by end reason. */
 export const endings = {
   all_answered: {
     en: 'All questions are answered. Thank you for your time.',

@@ -1,11 +1,11 @@
-/** What is asked of a meeting's summary, whoever makes it. Pure. */
+/** The requirements of a meeting's summary, which hold with and without a language model. Pure. */
 
 export const summaryModes = ['short', 'long'] as const;
 export type SummaryMode = (typeof summaryModes)[number];
 
 export type SummaryText = { summary: string; key_points: string[]; action_items: string[] };
 
-/** A short summary has this many sentences and at most so many words. */
+/** The number of sentences of a short summary. */
 export const shortSentences = { min: 4, max: 6 } as const;
 export const shortWords = 120;
 export const maxKeyPoints = { short: 5, long: 12 } as const;

@@ -1,4 +1,4 @@
-/** What is said in a meeting or an interview: the parts of a transcript, its bounds, and who took part. Pure. */
+/** The transcript of a meeting or an interview: its segments, bounds and participants. Pure. */
 import { Problem } from '../base/errors.ts';
 import {
   boolean,
@@ -12,26 +12,27 @@ import {
   type ValueOf,
 } from '../base/fields.ts';
 
-/** Who speaks in an interview; absent in a meeting, and where a meeting bot cannot tell. */
+/** The role of a speaker in an interview. It is absent in a meeting, and when a meeting bot does not know the role. */
 const speakerRoles = ['candidate', 'interviewer', 'ai'] as const;
 export type SpeakerRole = (typeof speakerRoles)[number];
 
-/** One piece of speech, of one speaker. */
+/** The fields of a segment: one piece of speech of one speaker. */
 export const saidFields = {
-  /** Given by whoever sends it; the same id is stored once. */
+  /** The idempotency key, which the client chooses. A segment that is sent twice with the same id is stored once. */
   id: string,
   speaker: string,
   text: string,
   at: date,
   is_ai: boolean,
   role: optional(oneOf(speakerRoles)),
-  /** In an interview: the question that is asked or answered here. */
+  /** The interview question that this segment asks or answers. */
   question_id: optional(string),
 };
 export type Said = RecordWith<typeof saidFields>;
 
 /**
- * Bounds of a transcript. A day of speech is some 15,000 segments and 1 million characters; a request holds an hour.
+ * The bounds of a transcript. A day of speech has about 15,000 segments and 1 million characters. One request may
+ * contain an hour of speech.
  */
 export const transcriptBounds = {
   segments: 20_000,
@@ -41,7 +42,7 @@ export const transcriptBounds = {
   charactersPerSegment: 10_000,
 } as const;
 
-/** How much a transcript holds. */
+/** The stored size of a transcript. */
 export const transcriptSize = embedded({ segments: number, characters: number });
 export type TranscriptSize = ValueOf<typeof transcriptSize>;
 
@@ -56,8 +57,8 @@ export const transcriptFull = (): Problem =>
   });
 
 /**
- * A time as it was sent, ISO 8601 with a zone.
- * @throws Problem VALIDATION for a year that is none of ours.
+ * Parses a time that a client sent, ISO 8601 with a time zone.
+ * @throws Problem VALIDATION for a year that is not plausible.
  */
 export function momentOf(text: string, path: (string | number)[]): Date {
   const at = new Date(text);
