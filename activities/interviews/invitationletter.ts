@@ -55,7 +55,7 @@ export const invitationLetterOf: InvitationPort = async ({ org_id, created_at, p
       calendar.createEvent({
         id: `${interview_id}@${new URL(publicUrl).hostname}`,
         sequence,
-        // The same in each attempt, so that retries send identical files.
+        // The delivery's creation time is equal in every attempt, so that retries send identical files.
         stamp: created_at,
         start: new Date(at),
         end: endInCalendar(at),

@@ -1,6 +1,6 @@
 /**
- * Has the model read what somebody wants of a job interview. Addresses and the words that name the time must stand in the text; nothing is
- * guessed about the candidate.
+ * Has the model extract the fields of a job interview from a free-text request. Email addresses and the words that name
+ * the time must occur in the text. Nothing is guessed about the candidate.
  */
 import { z } from 'zod';
 import type { Structured } from '../ai.ts';
@@ -27,7 +27,7 @@ export async function draftByModel(
   { prompt }: { prompt: string },
 ): Promise<InterviewWords> {
   const given = await structured({ name: 'interview_draft', task, data: { request: prompt }, shape });
-  /** What is to be copied counts only where it stands in the text. */
+  /** Accepts a text of the model only when the text occurs in the request. */
   const copied = (text: string | null): string | undefined =>
     text !== null && text.trim() !== '' && prompt.includes(text.trim()) ? text.trim() : undefined;
   const rules = draftWords(prompt);
@@ -35,7 +35,7 @@ export async function draftByModel(
     role_title: given.role_title?.trim() || undefined,
     question_count: given.question_count ?? undefined,
     mode: given.mode ?? undefined,
-    // An address has a form of its own, which rules read for sure.
+    // Patterns recognize URLs reliably, so the model is not needed for them.
     meeting_url: rules.meeting_url,
     candidate_email: copied(given.candidate_email) === rules.candidate_email ? rules.candidate_email : undefined,
     candidate_name: copied(given.candidate_name),

@@ -1,6 +1,6 @@
 /**
- * Has the model summarize and score an interview. What the candidate said is data; scores are held to quotes of the candidate's own
- * words.
+ * Has the model summarize and score an interview. The candidate's words are data, not instructions. Each score must
+ * have a quote of the candidate's own words.
  */
 import { z } from 'zod';
 import type { Structured } from '../ai.ts';
@@ -19,7 +19,7 @@ import {
 import { sentences } from '../../../models/rules/language/sentences.ts';
 import type { Decision } from '../../../models/rules/interviews/interview.ts';
 
-/** What a model is given of one answer, in characters. */
+/** The length at which an answer is truncated for the model, in characters. */
 const maxAnswer = 4_000;
 const recommendations = ['hire', 'no_hire', 'next_round', 'undecided'] as const satisfies readonly Decision[];
 
@@ -32,7 +32,7 @@ const scoresShape = z.object({
   concerns: z.array(z.string().min(1).max(500)).max(20),
   recommendation: z.enum(recommendations),
 });
-/** What a model reads: the answers, without what is said to whoever judges. */
+/** The model's input: the answers without sentences that address the evaluator. */
 const readable = (interviewed: Interviewed) =>
   answersOf(interviewed)
     .filter(({ answered }) => answered)
@@ -44,7 +44,7 @@ const readable = (interviewed: Interviewed) =>
         .slice(0, maxAnswer),
     }));
 
-/** Phase 1. */
+/** Phase 1 of the evaluation: the summary. */
 export async function summaryByModel(
   { structured }: Structured,
   interviewed: Interviewed,
@@ -60,7 +60,7 @@ export async function summaryByModel(
   return { ...counted, summary, generated_by: 'model' };
 }
 
-/** Phase 2; undefined when the candidate said nothing that could be judged. */
+/** Phase 2 of the evaluation: the scores. Returns undefined when the candidate said nothing. */
 export async function scoreByModel(
   { structured }: Structured,
   { interviewed, role }: ScoreAsk,
@@ -81,7 +81,7 @@ export async function scoreByModel(
   };
 }
 
-/** In a call elsewhere nothing may belong to a question; then the model reads what the candidate said. */
+/** The answers; or all words of the candidate when no answer was matched to a question, as in an external call. */
 function answersFor(interviewed: Interviewed): unknown {
   const answers = readable(interviewed);
   if (answers.length > 0) return answers;
@@ -100,7 +100,7 @@ function occurs(quote: string, interviewed: Interviewed): boolean {
   return wanted.length >= 3 && wordsOf(interviewed).some(({ text }) => plain(text).includes(wanted));
 }
 
-/** What is wrong with scores that a model gave, in a sentence for the model; undefined when they are right. */
+/** The error in a model's scores, as a sentence for the model's retry; undefined when the scores are valid. */
 export function scoresProblem(scores: readonly CriterionScore[], interviewed: Interviewed): string | undefined {
   const given = scores.map(({ criterion }) => criterion);
   const missing = interviewed.criteria.filter((criterion) => !given.includes(criterion));

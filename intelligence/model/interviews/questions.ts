@@ -8,9 +8,9 @@ import { maxResumeCharacters } from '../../../models/rules/interviews/resume.ts'
 import { languageNames } from '../../../models/rules/language/language.ts';
 import { fold } from '../../../models/rules/language/words.ts';
 
-/** What a model is given of a resume or a description, in characters. */
+/** The length at which a resume or a job description is truncated for the model, in characters. */
 const maxRead = 24_000;
-/** The longest question, in characters, as interviews take them. */
+/** The maximum length of a question in an interview, in characters. */
 const maxQuestion = 600;
 
 const shape = z.object({

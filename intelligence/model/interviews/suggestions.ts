@@ -1,4 +1,6 @@
-/** Has the model propose a follow-up question to what a candidate said last. It judges nobody. */
+/**
+ * Has the model propose a follow-up question to the candidate's last answer. The model must not judge the candidate.
+ */
 import { z } from 'zod';
 import type { Structured } from '../ai.ts';
 import type { SuggestAsk, Suggestion } from '../../intelligence.ts';
@@ -6,7 +8,7 @@ import { suggestionsFor } from '../../offline/interviews/suggestions.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 import { languageNames } from '../../../models/rules/language/language.ts';
 
-/** An interviewer waits for the next words; after this long, in ms, the model counts as failed. */
+/** The model's timeout, in ms. It is short because the interviewer waits for the suggestion. */
 const patienceMs = 8_000;
 const shape = z.object({ follow_up: z.string().min(8).max(400) });
 const task =

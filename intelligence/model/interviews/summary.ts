@@ -14,7 +14,10 @@ import {
 import type { Said } from '../../../models/rules/interviews/transcript.ts';
 import { sentences } from '../../../models/rules/language/sentences.ts';
 
-/** What a model is given at most, in characters, some twelve thousand tokens; of a longer transcript what tells most of it. */
+/**
+ * The model's maximum input, in characters (about 12,000 tokens). Of a longer transcript the most informative parts are
+ * used.
+ */
 const maxRead = 48_000;
 
 const shape = z.object({
@@ -41,7 +44,7 @@ export async function meetingByModel(ai: Structured, { mode, ...recorded }: Meet
   return { ...text, action_items: found.map(actionItemOf), generated_by: 'model' };
 }
 
-/** What is wrong with a summary, in a sentence for whoever wrote it; undefined when it is right. */
+/** The error in a summary, as a sentence for the model's retry; undefined when the summary is valid. */
 export function summaryProblem(mode: SummaryMode, { summary }: Pick<SummaryText, 'summary'>): string | undefined {
   const count = sentences(summary).length;
   if (count === 0) return 'the summary is empty.';
@@ -50,7 +53,7 @@ export function summaryProblem(mode: SummaryMode, { summary }: Pick<SummaryText,
   return count >= min && count <= max ? undefined : `the summary has ${count} sentences, not ${min} to ${max}.`;
 }
 
-/** A transcript as a model reads it, a line for each piece of speech. */
+/** The transcript as text for the model, one line per segment. */
 function written(said: readonly Said[]): string {
   const whole = said.map(({ speaker, text }) => `${speaker}: ${text}`).join('\n');
   if (whole.length <= maxRead) return whole;

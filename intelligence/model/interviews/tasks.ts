@@ -1,6 +1,6 @@
 /**
- * Has the model find the tasks in a meeting's transcript. It only points: each task rests on words that stand in the transcript, dates
- * are computed here, and an assignee is matched here.
+ * Has the model find the tasks in a meeting's transcript. The model only points to words: each task must quote the
+ * transcript. Due dates are computed here, and assignees are matched here.
  */
 import { z } from 'zod';
 import type { Structured } from '../ai.ts';
@@ -13,7 +13,10 @@ import { Problem } from '../../../models/rules/base/errors.ts';
 import { extractionBounds, type FoundTask } from '../../../models/rules/interviews/found.ts';
 import type { Said } from '../../../models/rules/interviews/transcript.ts';
 
-/** What a model is given at once, in characters, some twelve thousand tokens, and how often: an afternoon of speech. */
+/**
+ * The model's input per request, in characters (about 12,000 tokens), and the maximum number of requests: an afternoon
+ * of speech.
+ */
 const maxRead = 48_000;
 const maxParts = 4;
 
@@ -34,7 +37,7 @@ type Pointed = z.infer<typeof shape>['tasks'][number];
 
 const task = `You list the tasks that people take on in a meeting, from its transcript: what somebody promises to do after it, is asked to do and does not refuse, or what has to be done. Leave out small talk, what is done already, what is only considered, and what depends on an "if". Each task once, with these fields. "title": what is to be done, as a short order in the language of the transcript. "quote": the words of one line that say it, copied letter by letter without the speaker's name. "assignee": the name or e-mail address of whoever is to do it, as the transcript writes it; of "I" it is the speaker; null when nobody is named. "due": the words that say until when, copied from the transcript; compute no dates; null when nothing was said. "priority": only where the words say how urgent it is, else null.`;
 
-/** @throws Problem MODEL_FAILED, also of a transcript that is too long for it. */
+/** @throws Problem MODEL_FAILED, also when the transcript is too long for the model. */
 export async function tasksByModel(ai: Structured, recorded: TasksAsk): Promise<FoundTasks> {
   const parts = partsOf(recorded.said.filter(({ is_ai }) => !is_ai));
   if (parts.length === 0) return { tasks: [], possible: [], generated_by: 'extractive' };
@@ -44,7 +47,7 @@ export async function tasksByModel(ai: Structured, recorded: TasksAsk): Promise<
   return { tasks: found.flat().slice(0, extractionBounds.tasks), possible: [], generated_by: 'model' };
 }
 
-/** A transcript in pieces that a model reads at once; no segment is cut. */
+/** Splits a transcript into parts, one per request to the model. No segment is split. */
 function partsOf(said: readonly Said[]): Said[][] {
   const parts: Said[][] = [];
   let length = maxRead;
@@ -85,7 +88,7 @@ function quotesProblem(tasks: readonly Pointed[], said: readonly Said[]): string
 function taskOf(pointed: Pointed, said: readonly Said[], { members, startedAt, zone }: TasksAsk): FoundTask {
   const { id, text } = segmentWith(pointed.quote, said)!;
   const assignee = pointed.assignee === null ? undefined : someoneNamed(pointed.assignee, members);
-  // The words of a date count where they were said.
+  // The words of a due date count only when they occur in the quoted text.
   const words = pointed.due !== null && plain(text).includes(plain(pointed.due)) ? pointed.due : undefined;
   const due = words === undefined ? undefined : findDue(words, startedAt, zone);
   const title = pointed.title.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim() || pointed.quote;
@@ -100,7 +103,7 @@ function taskOf(pointed: Pointed, said: readonly Said[], { members, startedAt, z
   };
 }
 
-/** The quote as the transcript writes it, whatever blanks and capitals the model made of it. */
+/** The quote in the transcript's spelling, because the model may have changed whitespace and case. */
 function wordsOf(quote: string, text: string): string {
   const loose = quote
     .trim()

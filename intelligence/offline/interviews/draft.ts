@@ -1,12 +1,13 @@
 /**
- * Reads what somebody who asks for an interview in their own words says of it: the role, skills, criteria, how many
- * questions, in which mode, where, and with whom. What was not said is left out; nothing is guessed about a person.
+ * Extracts the fields of an interview from a free-text request, by patterns: the role, skills, criteria, number of
+ * questions, mode, meeting URL, and the candidate's name and email address. Fields that the text does not mention are
+ * absent. Nothing is guessed about a person.
  */
 import { skillsIn } from './skills.ts';
 import { draftBounds, type DraftWords } from '../../../models/rules/interviews/draft.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
 
-/** Nouns that name a profession; what stands before them belongs to the title. */
+/** Nouns that name a profession. The words before such a noun belong to the job title. */
 const professions =
   listed(`engineer developer programmer architect scientist analyst designer manager director officer consultant administrator
   specialist technician tester recruiter accountant bookkeeper auditor controller lawyer paralegal nurse doctor physician pharmacist
@@ -16,20 +17,20 @@ const professions =
   producer photographer animator intern trainee apprentice lead head president owner master coach trainer ingenieur entwickler
   entwicklerin ingenieurin berater beraterin leiter leiterin sachbearbeiter sachbearbeiterin pflegekraft développeur ingénieur
   desarrollador desarrolladora ingeniero ingeniera sre dba cto ceo cfo vp`);
-/** Words that end a title to the left, beside marks of punctuation. */
+/** Words that cannot belong to a job title. A title begins after such a word or after a punctuation mark. */
 const boundaries =
   listed(`a an the for as of our my your their his her new with to and or is are be be need needs want wants hire hiring
   looking seeking schedule set up plan create make draft prepare interview interviews interviewing screen screening candidate
   candidates position role job please who that this in on at by from i we us would like ein eine einen für als un une pour como para
   una der die das le la el los unser unsere suche suchen`);
-/** What may follow `Head` or `Director`. */
+/** The phrase that may follow `Head` or `Director` in a title, such as `of Sales`. */
 const ofWhat =
   /^\s+of\s+((?:[\p{L}&/-]+\s*){1,3}?)(?=$|[,.;:!?]|\s+(?:with|on|at|for|who|in|next|tomorrow|to|and)\b)/iu;
 
 const word = /[\p{L}\p{N}][\p{L}\p{N}+#./'’&-]*/gu;
 const longestTitle = 6;
 
-/** The title of the role, as it was written. */
+/** The job title in its original spelling; undefined when none is found. */
 function roleIn(prompt: string): string | undefined {
   const text = withoutAddresses(prompt);
   const named =
@@ -46,7 +47,7 @@ function byProfession(text: string): string | undefined {
     const found = raw.replace(/[.,'’]+$/u, '');
     const singular = found.toLowerCase().replace(/s$/u, '');
     if (!isProfession(found) && !isProfession(singular)) continue;
-    // `the hiring manager` and `lead the interview` name no role.
+    // `the hiring manager` and `lead the interview` do not name the job.
     const former = places[at - 1]?.[0].toLowerCase();
     if (
       former === 'hiring' ||
@@ -56,7 +57,8 @@ function byProfession(text: string): string | undefined {
     let from = at;
     while (from > 0 && at - from < longestTitle && joins(text, places[from - 1]!, places[from]!)) from -= 1;
     let to = at;
-    // `Engineering Manager`, `Customer Success Specialist Lead`: the last profession of a run ends the title.
+    // `Engineering Manager`, `Customer Success Specialist Lead`: the last of several adjacent professions ends the
+    // title.
     while (
       to + 1 < places.length &&
       isProfession(places[to + 1]![0]) &&
@@ -68,7 +70,7 @@ function byProfession(text: string): string | undefined {
       ? (ofWhat.exec(text.slice(end))?.[0] ?? '')
       : '';
     const title = titled(text.slice(places[from]!.index, end) + more);
-    // One that stands by itself, such as `agent` or `lead`, says too little where more is said later.
+    // A single word such as `agent` or `lead` is too vague for a title, so the search goes on.
     if (title !== undefined && (to > from || !/^(?:lead|head|master|owner|agent|operator)$/iu.test(title)))
       return title;
   }
@@ -76,7 +78,7 @@ function byProfession(text: string): string | undefined {
 }
 
 const after = (text: string, match: RegExpExecArray): string => text.slice(match.index + match[0].length);
-/** German writes them as the end of a word: `Softwareentwickler`. */
+/** German compound words end with the profession: `Softwareentwickler`. */
 const compound = /\p{L}{3}(?:entwickler|ingenieur|berater|leiter|kaufmann|kauffrau|techniker|pfleger|fahrer)(?:in)?$/u;
 function isProfession(name: string): boolean {
   const plain = name.toLowerCase().replace(/[.,]+$/u, '');
@@ -115,7 +117,7 @@ function titled(raw: string | undefined): string | undefined {
     : title;
 }
 
-/** Where a list of names ends. */
+/** A pattern for the end of a list of names. */
 const listEnd = String.raw`(?=$|[.;:!?\n]|\s+(?:for|on|at|who|next|tomorrow|today|using|by|in|evaluat\w+|assess\w*|scor\w+|focus\w*|rate|schedul\w+|the candidate|please|ask\w*|with)\b|,?\s+(?:and\s+)?\d+\s+questions?\b)`;
 const skillCue = new RegExp(
   String.raw`\b(?:(?:required\s+)?skills?(?:\s+(?:in|like|such as|are|include|needed|should be))?|experience (?:with|in)|knowledge of|proficien\w+ (?:in|with)|familiar(?:ity)? with|expertise in|must (?:know|have)|covering|strong in|good at|knows)\s*:?\s+([^.;!?\n]{2,300}?)${listEnd}`,
@@ -143,7 +145,7 @@ function listedIn(text: string, cue: RegExp): string[] {
 
 const capital = (name: string): string => name.replace(/^\p{Ll}/u, (letter) => letter.toUpperCase());
 
-/** Each once, whatever its case; a name of the vocabulary as the vocabulary writes it. */
+/** Removes duplicates; case is ignored. Skills of the vocabulary get the vocabulary's spelling. */
 function namesOf(names: readonly string[]): string[] {
   const found = new Map<string, string>();
   for (const name of names) {
@@ -197,7 +199,7 @@ const withoutAddresses = (text: string): string =>
   text.replaceAll(new RegExp(url, 'gu'), ' , ').replaceAll(new RegExp(address, 'gu'), ' , ');
 
 const personal = String.raw`(\p{Lu}[\p{L}'’-]+(?:\s\p{Lu}[\p{L}'’-]+){1,2})`;
-/** A name counts where it is said to be one, or stands before an address. */
+/** Patterns for the candidate's name: after words that announce a name, or before an email address. */
 const named = [
   new RegExp(String.raw`\b(?:[Cc]andidate(?:’s|'s)?(?: name)?(?:\s+is|:)?|named|called)\s+${personal}`, 'u'),
   new RegExp(String.raw`${personal}\s*[,:]?\s*[(<]?\s*(?:at\s+)?${address.source}`, 'u'),
@@ -209,7 +211,7 @@ function nameIn(prompt: string): string | undefined {
   return name;
 }
 
-/** What stands in a prompt. */
+/** Extracts the fields of an interview from a free-text request. */
 export function draftWords(given: string): DraftWords {
   const prompt = given.slice(0, draftBounds.prompt);
   const text = withoutAddresses(prompt);

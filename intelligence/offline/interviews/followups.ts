@@ -1,18 +1,18 @@
-/** The sentences of questions about what was just said, by language. */
+/** Templates of follow-up questions to the candidate's last answer, by language. */
 
 type FollowUps = {
-  /** After an answer of few words. */
+  /** Asks for an example after a very short answer. */
   example: string;
-  /** `{quote}`: a figure that was named. */
+  /** `{quote}`: a figure in the answer. */
   measured: string;
-  /** After an answer that speaks of `we` alone. */
+  /** Asks for the candidate's own part after an answer that contains `we` but not `I`. */
   ownPart: string;
-  /** `{quote}`: a skill that was named. */
+  /** `{quote}`: a skill in the answer. */
   skill: string;
   /** `{quote}`: a sentence of the answer. */
   next: string;
   result: string;
-  /** Words for `we`, and words for `I`. */
+  /** `we` matches words for `we`; `own` matches words for `I`. */
   we: RegExp;
   own: RegExp;
 };
@@ -55,7 +55,7 @@ export const followUps = {
     skill: 'Ha mencionado {quote}. ¿Por qué eso, y qué más consideró?',
     next: 'Ha dicho: «{quote}» ¿Qué pasó después?',
     result: '¿Cuál fue el resultado, y qué haría hoy de otra manera?',
-    // Spanish verbs say who acts; only a spoken `nosotros` is taken as `we`.
+    // Spanish usually omits the pronoun, so only an explicit `nosotros` counts as `we`.
     we: /\bnosotr[oa]s\b/iu,
     own: /\byo\b|\bmi\b/iu,
   },

@@ -1,6 +1,6 @@
 /**
- * Words to whoever judges an interview, instead of about the work: what asks for points or a hiring, speaks to a model, or gives
- * orders. Such sentences neither count nor are quoted. en, de, fr, es.
+ * Patterns for prompt injection in a candidate's words: sentences that ask for points or to be hired, address a
+ * language model, or give it instructions. Such sentences are neither scored nor quoted. Languages: en, de, fr, es.
  */
 const judging: readonly RegExp[] = [
   /\b(?:give|award|assign|grant|deserve|want|need|get)\b.{0,50}\b(?:points?|scores?|marks|grades?|ratings?|10|ten)\b/iu,

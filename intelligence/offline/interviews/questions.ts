@@ -1,7 +1,7 @@
 /**
- * Questions for an interview that are made without a language model. Each one quotes what the job or the resume says, or is
- * a standard question that suits any trade. The same order gives the same questions. It says nothing about the candidate that
- * the resume does not say.
+ * Makes interview questions without a language model. A question quotes the job description or the resume, or is a
+ * standard question that suits any profession. Questions are deterministic: the same input gives the same questions.
+ * They state nothing about the candidate that the resume does not state.
  */
 import { questionCategories, type Level, type QuestionCategory, type Template } from './questionbank/bank.ts';
 import { banks } from './questionbank/index.ts';
@@ -15,18 +15,18 @@ import { fold } from '../../../models/rules/language/words.ts';
 
 const bankOf = ({ language = 'en' }: Pick<QuestionsAsk, 'language'>) => banks[language];
 
-/** The categories of an interview for which nobody chose, in the order in which they take turns. */
+/** The default categories. Questions take the categories in this order, again and again. */
 const usualTurns = ['technical', 'behavioral', 'technical', 'situational', 'behavioral', 'motivation'] as const;
-/** At most this share of the questions is about the resume. */
+/** The maximum share of questions about the resume. */
 const resumeShare = 0.5;
-/** So many skills that the resume lacks are asked about: more would sound like a reproach. */
+/** The maximum number of questions about skills that the resume lacks. More would sound like a reproach. */
 const maxLacking = 2;
-/** Whose level nobody named is asked nothing that needs a team of their own. */
+/** The default level, at which no question assumes that the candidate leads a team. */
 const unnamedLevel: Level = 'mid';
-/** The title of an interview whose role nobody named. */
+/** The role title of an interview whose role is unknown. */
 const untitled = 'interview';
 
-/** So many questions, each another one: first of the person, then of categories in turns. */
+/** At most `ask.count` distinct questions: first the opening question, then the categories in turn. */
 export function questionsFor(ask: QuestionsAsk): NewQuestion[] {
   const order = { ...ask, skills: skillsOf(ask) };
   const asked = namesOf(order.categories ?? []);
@@ -34,7 +34,7 @@ export function questionsFor(ask: QuestionsAsk): NewQuestion[] {
   const opens = asked.length === 0 || asked.some((name) => kindOf(name) === 'introduction');
   const points = order.resume === undefined ? [] : resumePoints(order.resume);
   const personal = aboutResume(order, points);
-  // A skill of which the resume says nothing has its question there; others about it come late.
+  // `personal` already has a question about such a missing skill, so further questions about the skill come last.
   const later = order.skills.filter((skill) => personal.includes(missingIn(order, skill)));
   const carriers = carriersOf(turns);
   const pools = new Map(
@@ -64,18 +64,18 @@ function openingOf(order: QuestionsAsk): string {
   return fold(order.role_title.trim()) === untitled ? plain : named.replace('{role}', () => order.role_title);
 }
 
-/** The same order with another skill first, so that two categories do not begin with the same one. */
+/** The same input with the skills rotated by `at`, so that two categories do not begin with the same skill. */
 function startingAt(at: number, order: QuestionsAsk): QuestionsAsk {
   const from = order.skills.length === 0 ? 0 : at % order.skills.length;
   return { ...order, skills: [...order.skills.slice(from), ...order.skills.slice(0, from)] };
 }
 
-/** Names trimmed, each once, whatever its case. */
+/** Trims the names and removes duplicates; case is ignored. */
 const namesOf = (names: readonly string[]): string[] => [
   ...new Map(names.map((name) => [fold(name.trim()), name.trim()])).values(),
 ];
 
-/** Words by which a category that is none of ours is one of ours. */
+/** Patterns that map a custom category name to a built-in category. */
 const kinds: readonly [QuestionCategory, RegExp][] = [
   ['introduction', /intro|background|general|experience|resume|warm/],
   ['technical', /techni|coding|code|system|architect|domain|skill|knowledge|tool/],
@@ -88,18 +88,18 @@ function kindOf(name: string): QuestionCategory {
   return own ?? kinds.find(([, pattern]) => pattern.test(fold(name)))?.[0] ?? 'behavioral';
 }
 
-/** The categories in which the resume is asked about: the technical and the behavioral ones, or all. */
+/** The categories that get questions about the resume: technical, behavioral and introduction, or else all. */
 function carriersOf(turns: readonly string[]): string[] {
   const each = [...new Set(turns)];
   const fit = each.filter((name) => ['technical', 'behavioral', 'introduction'].includes(kindOf(name)));
   return fit.length > 0 ? fit : each;
 }
 
-/** What falls to one of several that take turns. */
+/** Distributes the items to the owners in turn, and returns the items of one owner. */
 const inShares = <T>(items: readonly T[], owners: readonly string[], owner: string): T[] =>
   items.filter((_, index) => owners[index % owners.length] === owner);
 
-/** Everything that can be asked in a category, what suits best first. */
+/** All possible questions of a category, the most suitable first. */
 function poolOf(name: string, order: QuestionsAsk, ofResume: readonly string[], later: readonly string[]): string[] {
   const { aboutCriterion, aboutDoing, aboutSkill, doings, general } = bankOf(order);
   const kind = kindOf(name);
@@ -127,20 +127,20 @@ function poolOf(name: string, order: QuestionsAsk, ofResume: readonly string[], 
   ];
 }
 
-/** Each sentence with each value, so that neighbours differ in both where they can. */
+/** Fills each template with each value. Where possible, adjacent results differ in both the template and the value. */
 const filled = (bodies: readonly string[], slot: string, values: readonly string[]): string[] =>
   bodies.flatMap((_, round) =>
     values.map((value, at) => bodies[(round + at) % bodies.length]!.replaceAll(slot, () => value)),
   );
 
-/** One of each list in turn. */
+/** Merges the lists by taking one item of each list in turn. */
 const mixed = (lists: readonly (readonly string[])[]): string[] =>
   inTurns(
     lists.flatMap((bodies, list) => bodies.map((body) => ({ body, list }))),
     ({ list }) => String(list),
   ).map(({ body }) => body);
 
-/** What the resume gives reason to ask: skills that it names, what was achieved, positions, and skills that it lacks. */
+/** Questions about the resume: its skills, achievements and positions, and the required skills that it lacks. */
 function aboutResume(order: QuestionsAsk, points: readonly ResumePoint[]): string[] {
   const { skills, count, resume = '' } = order;
   if (resume.trim() === '') return [];
@@ -186,7 +186,7 @@ const levelWords: readonly [Level, RegExp][] = [
   ['mid', /\b(?:mid(?:dle|level)?|intermediate|regular|medior|professional)\b/],
 ];
 
-/** The level that somebody names; undefined where none is meant. */
+/** The experience level that a text names; undefined when the text names none. */
 export function levelOf(text: string | undefined): Level | undefined {
   const said = fold(text ?? '');
   const named = levelWords.find(([, pattern]) => pattern.test(said))?.[0];

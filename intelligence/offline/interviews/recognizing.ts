@@ -1,13 +1,13 @@
-/** Which question somebody's words ask, and which words answer it. */
+/** Finds which interview question a message asks, and which segments of the transcript answer the question. */
 import type { RecognizeAsk } from '../../intelligence.ts';
 import { isCandidate, type Answered, type Interviewed } from '../../../models/rules/interviews/evaluation.ts';
 import type { Question } from '../../../models/rules/interviews/questions.ts';
 import { terms } from '../../../models/rules/language/words.ts';
 
-/** How much of a question's subject somebody must say to have asked it. */
+/** The share of a question's subject words that a message must contain to count as asking the question. */
 const askedShare = 0.5;
 
-/** The words of a text that name a subject, each once. */
+/** The distinct stems of a text's subject words; generic words are left out. */
 export const subjectsOf = (text: string): string[] => [
   ...new Set(
     terms(text)
@@ -16,7 +16,10 @@ export const subjectsOf = (text: string): string[] => [
   ),
 ];
 
-/** The question that an interviewer's message asks, whatever the exact words: of those not asked yet the one that it is most like. */
+/**
+ * The id of the unasked question that is most similar to the interviewer's message; undefined when none is similar
+ * enough.
+ */
 export function recognizeQuestion({ questions, asked, text }: RecognizeAsk): string | undefined {
   const words = new Set(subjectsOf(text));
   const shareOf = (stems: readonly string[]): number =>
@@ -28,7 +31,10 @@ export function recognizeQuestion({ questions, asked, text }: RecognizeAsk): str
   return best && best.share >= askedShare ? best.id : undefined;
 }
 
-/** Each question with the answer to it. In a call elsewhere an answer is what follows the words of the question. */
+/**
+ * Each question with its answer. Without question ids, the answer is the candidate's speech after the question was
+ * asked.
+ */
 export function answersOf(interviewed: Interviewed): Answered[] {
   const { questions, said } = interviewed;
   const byCandidate = isCandidate(interviewed);
@@ -48,7 +54,7 @@ export function answersOf(interviewed: Interviewed): Answered[] {
   });
 }
 
-/** The question that these words ask: the one most of whose words are among them. */
+/** The id of the question with the largest share of its words in the text; undefined when all shares are below 0.6. */
 function askedIn(text: string, questions: readonly Question[]): string | undefined {
   const spoken = new Set(terms(text).map(({ stem }) => stem));
   let best: { id: string; share: number } | undefined;

@@ -1,29 +1,31 @@
-/** What a resume gives reason to ask: its own lines, word for word. It judges nobody; it only chooses lines. */
+/**
+ * Selects the lines of a resume that questions can quote, word for word. The selection does not judge the candidate.
+ */
 import { maxResumeCharacters } from '../../../models/rules/interviews/resume.ts';
 
 /** A line of a resume that can be quoted in a question. */
 export type ResumePoint = { kind: 'achievement' | 'position'; text: string };
 
 const maxPoints = 40;
-/** Of a line that is quoted, in characters. */
+/** The length of a quoted line, in characters. */
 const quotable = { min: 20, max: 180 } as const;
 
-/** How people say what they did: en, de, fr, es. */
+/** A pattern for words that introduce an achievement. Languages: en, de, fr, es. */
 const achieved =
   /\b(?:led|built|designed|developed|managed|reduced|increased|launched|created|implemented|migrated|improved|introduced|taught|trained|organi[sz]ed|delivered|saved|grew|founded|wrote|maintained|automated|negotiated|coordinated|supervised|established|leitete|entwickelte|baute|führte|verantwort\w+|erhöhte|senkte|dirigé|développé|conçu|géré|réduit|augmenté|lideré|desarroll\w+|dirig\w+|gestion\w+|reduj\w+)\b|\d\s?%/iu;
-/** A span of years, as positions have it. */
+/** A pattern for the period of a position, such as a span of years. */
 const span =
   /\b(?:19|20)\d\d\b\s*(?:[-–—]|to|bis|à|a)\s*(?:(?:19|20)\d\d\b|present|today|now|heute|aujourd'hui|actualidad)/iu;
-/** What is not quoted: ways to reach a person. */
+/** A pattern for contact data, which is never quoted. */
 const contact = /@|https?:|www\.|\+?\d[\d ()/-]{7,}\d/iu;
 /**
- * A line that speaks to whoever reads it. It would do no harm, since nothing that is quoted is obeyed, but it is no reason
- * for a question.
+ * A pattern for a line that addresses the reader, such as a prompt injection. Quoting the line would be safe, because
+ * quotes are never executed as instructions, but the line is not worth a question.
  */
 const addressed =
   /\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instruction|prompt|rule|above|previous)|\b(?:as an ai|language model|system prompt|you are (?:an?|the)\b|you must|hire me|give me|rate me|score me|maximum (?:score|points)|10 points|recommend hiring)/iu;
 
-/** The lines of a resume that can be asked about, in its order, each once. */
+/** The distinct lines of a resume that can be quoted in questions, in their order. */
 export function resumePoints(resume: string): ResumePoint[] {
   const found = new Map<string, ResumePoint>();
   for (const raw of resume.slice(0, maxResumeCharacters).split(/\n+/u)) {
@@ -37,7 +39,7 @@ export function resumePoints(resume: string): ResumePoint[] {
   return [...found.values()];
 }
 
-/** A line without its bullet and its end mark, cut at a word where it is long. */
+/** Removes a line's bullet and final punctuation mark, and truncates a long line at a word boundary. */
 function lineOf(raw: string): string {
   const line = raw
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')

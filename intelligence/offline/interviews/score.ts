@@ -1,7 +1,7 @@
 /**
- * Scores an interview without a language model. A criterion's number says how much of the candidate's own, specific words
- * concern it: what they did, with its particulars, and what came of it. It does not say whether that was good, or true, so it
- * recommends nothing. What cannot be told apart gets the same number.
+ * Scores an interview without a language model. The score of a criterion says how specifically the candidate's own
+ * words speak about the criterion: actions, details and outcomes. The score does not say whether the work was good or
+ * the words true, so there is no hiring recommendation. Criteria that cannot be distinguished get the same score.
  */
 import { isAboutJudging } from './judging.ts';
 import { answersOf } from './recognizing.ts';
@@ -11,23 +11,23 @@ import { languageOf } from '../../../models/rules/language/language.ts';
 import { sentences } from '../../../models/rules/language/sentences.ts';
 import { fold, terms } from '../../../models/rules/language/words.ts';
 
-/** Vectors of texts, of length 1 each: the likeness of two is their product. */
+/** Embeds texts as vectors of length 1, so that the cosine similarity of two vectors is their dot product. */
 export type Embed = (texts: readonly string[]) => Promise<readonly Float32Array[]>;
 export type Asked = Interviewed & { role: string };
 export type Scored = { scores: CriterionScore[]; strengths: string[]; concerns: string[] };
 
-/** What was said to one question, or all of it where nothing belongs to a question. */
+/** The sentences that answer one question, or all of the candidate's sentences when none belongs to a question. */
 type Answer = { question: string; lines: Line[] };
 type Line = { text: string; acts: number; tells: boolean };
 
-/** Numbers are given in such steps: a finer one would claim to know more. */
+/** Scores are multiples of this step. A smaller step would suggest more precision than there is. */
 const step = 2;
-/** From here on a number means that acts, particulars and an outcome were told. */
+/** From this score on, a criterion counts as a strength. */
 const wellTold = 6;
 
 /**
- * The candidate must have said something. Without `embed`, or when it fails, all that was told counts for each criterion: which
- * of it concerns what cannot be known then.
+ * The candidate must have said something. Without `embed`, or when `embed` fails, every answer counts for every
+ * criterion, because the similarity of answers and criteria is unknown.
  */
 export async function score(interviewed: Asked, embed: Embed | undefined): Promise<Scored> {
   const answers = answersIn(interviewed);
@@ -46,7 +46,7 @@ export async function score(interviewed: Asked, embed: Embed | undefined): Promi
   return { scores, ...inWords(scores) };
 }
 
-/** Only what the numbers say: of what something was told in detail, and of what nothing. */
+/** Puts the scores into sentences: strengths are criteria with a high score, concerns are criteria with score 0. */
 function inWords(scores: readonly CriterionScore[]): Pick<Scored, 'strengths' | 'concerns'> {
   const strong = scores.filter(({ score: given }) => given >= wellTold);
   const silent = scores.filter(({ score: given }) => given === 0);
@@ -82,16 +82,16 @@ function answersIn(interviewed: Asked): Answer[] {
 
 const stemsOf = (text: string): ReadonlySet<string> => new Set(terms(text).map(({ stem }) => stem));
 
-/** Words that were put into the candidate's mouth: the role's, the criteria's and the questions'. */
+/** The stems of the role, criteria and questions. Repeating these words earns the candidate no score. */
 const taken = ({ role, criteria, questions }: Asked): ReadonlySet<string> =>
   stemsOf([role, ...criteria, ...questions.map(({ body }) => body)].join('\n'));
 
-/** Of a sentence whose subjects stand elsewhere already, from this share on nothing counts. */
+/** A sentence does not count when at least this share of its stems was in the questions or in one earlier sentence. */
 const copiedShare = 0.75;
-/** Sentences have words such as `the` and `we`; a list of terms has few. */
+/** A text with a smaller share of function words, such as `the` and `we`, is a list of terms and not a sentence. */
 const connectingShare = 0.2;
 
-/** `seen`: the sentences before, to which this one is added. */
+/** `seen`: the stems of earlier sentences. The function appends the stems of this sentence. */
 function lineOf(text: string, given: ReadonlySet<string>, seen: ReadonlySet<string>[]): Line {
   const stems = stemsOf(text);
   const within = (other: ReadonlySet<string>): boolean => {
@@ -109,11 +109,14 @@ function lineOf(text: string, given: ReadonlySet<string>, seen: ReadonlySet<stri
   return { text, acts: done, tells: done > 0 || happened.some((form) => form.test(text)) };
 }
 
-/** What each part of a told event adds, up to 10: acts and particulars count up to three, an outcome once. */
+/**
+ * The points of an answer, at most 11 before the limit of 10: acts and particulars count up to three times each, an
+ * outcome once, and a course of at least three sentences once for three.
+ */
 const worthOf = { act: 1.5, particular: 1, outcome: 2, course: 0.5 } as const;
 const counted = 3;
 
-/** How much an answer tells of what somebody did, 0 to 10. Nothing where nobody who speaks has done anything. */
+/** The points of an answer. 0 when no sentence tells an act of the speaker. */
 function told({ question, lines }: Answer, asked: Asked): number {
   const telling = lines.filter(({ tells }) => tells);
   const done = telling.reduce((sum, line) => sum + line.acts, 0);
@@ -125,7 +128,10 @@ function told({ question, lines }: Answer, asked: Asked): number {
   return Math.min(done, counted) * worthOf.act + Math.min(particulars, counted) * worthOf.particular + came + course;
 }
 
-/** Figures, days, and names that stand in no question. German writes every noun with a capital, so names are not read there. */
+/**
+ * Counts distinct figures, days and names that are not in `given`. German capitalizes every noun, so capitals do not
+ * count there.
+ */
 function particularsOf(text: string, given: string): number {
   const forms = languageOf(text) === 'de' ? [...figures, ...named] : [...figures, ...named, capitals];
   const known = fold(given);
@@ -133,7 +139,7 @@ function particularsOf(text: string, given: string): number {
   return new Set(found.filter((one) => !known.includes(one))).size;
 }
 
-/** The line that shows most of a criterion. */
+/** The sentence that tells most about a criterion. */
 function telling({ lines }: Answer, criterion: string): Line {
   const wanted = stemsOf(criterion);
   const worth = (line: Line): number =>
@@ -144,7 +150,7 @@ function telling({ lines }: Answer, criterion: string): Line {
 const worthOfLine = ({ text, acts: done, tells }: Line): number =>
   (tells ? 2 : 0) + Math.min(done, 2) + Math.min(2, particularsOf(text, ''));
 
-/** The sentences in which the candidate tells most of what was done, the best first. */
+/** The candidate's most specific sentences about their own work, the best first. */
 export const tellingLines = (interviewed: Interviewed, limit: number): string[] =>
   answersIn({ ...interviewed, role: '' })
     .flatMap(({ lines }) => lines)
@@ -153,11 +159,17 @@ export const tellingLines = (interviewed: Interviewed, limit: number): string[] 
     .slice(0, limit)
     .map(({ text }) => text);
 
-/** Below the first nothing of an answer concerns a criterion, from the second on all of it; likeness by embedded models. */
+/**
+ * Bounds of the cosine similarity: below `from` an answer counts 0 for a criterion, from `to` on the answer counts
+ * fully.
+ */
 const near = { from: 0.835, to: 0.855 } as const;
 const share = (likeness: number): number => Math.min(1, Math.max(0, (likeness - near.from) / (near.to - near.from)));
 
-/** How near each answer is to each criterion and its own question; all of them near where that cannot be known. */
+/**
+ * For each criterion, the similarity of each answer to the criterion and to the answer's own question, on average.
+ * Without embeddings every answer gets the full similarity.
+ */
 async function concernOf(
   { role, criteria }: Asked,
   answers: readonly Answer[],
@@ -180,7 +192,10 @@ async function concernOf(
   }
 }
 
-/** Models read the beginning of a text; so long is a piece, in characters, and so many are read of an answer. */
+/**
+ * Embedding models read only the beginning of a text, so an answer is embedded in pieces of about `pieceLength`
+ * characters. At most `maxPieces` pieces of an answer are embedded.
+ */
 const pieceLength = 200;
 const maxPieces = 12;
 function piecesOf(lines: readonly Line[]): string[] {

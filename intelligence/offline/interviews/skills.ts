@@ -1,7 +1,6 @@
 /**
- * Names of skills in a text: a vocabulary of names that mean a skill wherever they stand, and whether a text names a given
- * one. A word that may as well be a department or a quality of anybody ("sales", "communication") is in no vocabulary:
- * who means it as a skill gives it as one.
+ * Finds the names of skills in a text, by a vocabulary. The vocabulary lacks words that may also mean a department or a
+ * personal quality ("sales", "communication"). Such a skill must be given explicitly.
  */
 import type { QuestionsAsk } from '../../intelligence.ts';
 
@@ -16,7 +15,7 @@ UX design|UI design|User research|Wireframing|Figma|Adobe XD|Photoshop|InDesign|
 Bookkeeping|Financial modeling|Financial analysis|IFRS|GAAP|Risk management|Inventory management|Cold calling|Lead generation|Labor law|Contract law|CRM|
 Project management|Product management|Stakeholder management|Change management|Six Sigma|Business analysis|Requirements engineering|Team leadership|Problem solving|Time management|Critical thinking|Public speaking|Conflict resolution|
 Patient care|First aid|Phlebotomy|Pharmacology|Medical coding|Curriculum design|Classroom management|Carpentry|Plumbing|Welding|Electrical installation|Food safety|HACCP|Bartending`;
-/** Names that are also everyday words: counted as they are written here, inside a sentence or as an item of a list. */
+/** Skill names that are also everyday words. They match case-sensitively, inside a sentence or as an item of a list. */
 const cased =
   'Go|Golang|Rust|Swift|R|Ruby|Scala|React|Angular|Vue|Svelte|Flask|Flutter|Excel|Tableau|Snowflake|Airflow|REST|QA|UX|UI|Git|Bash|Selenium|Workday'.split(
     '|',
@@ -25,16 +24,18 @@ const cased =
 const listed = vocabulary.split('|').map((name) => name.trim());
 
 const escaped = (name: string): string => name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-/** A name that stands by itself: `Java` is not in `JavaScript`, `C` is not in `C++`. */
+/** A pattern that matches the name as a whole word: `Java` does not match in `JavaScript`, nor `C` in `C++`. */
 const whole = (name: string, flags: string): RegExp =>
   new RegExp(
     String.raw`(?<![\p{L}\p{N}.#+-])${escaped(name).replaceAll(' ', String.raw`[\s-]+`)}(?![\p{L}\p{N}#+]|[.-]\p{L})`,
     flags,
   );
-/** What follows a name that cannot be an everyday word: the end of an item of a list, or what is done with a skill. */
+/**
+ * Before the end of a list item, or before a word such as `developer`, an everyday word must be the name of a skill.
+ */
 const itemEnd = String.raw`(?=\s*(?:[,;/|)\n]|\.?\s*$))`;
 const use = String.raw`(?=[\s-]+(?:developer|engineer|programmer|(?:back|front)[\s-]?end|experience|skills|knowledge)\b)`;
-/** At the start of a sentence every word has a capital, so one says nothing there. */
+/** Excludes the start of a sentence, where a capital letter does not distinguish a skill from an everyday word. */
 const inside = (name: string): RegExp => {
   const { source } = whole(name, 'u');
   const afterWord = String.raw`(?<=[\p{L}\p{N},;/(&][^\S\n]{0,3}${escaped(name)})`;
@@ -43,17 +44,17 @@ const inside = (name: string): RegExp => {
 
 type Skill = { name: string; pattern: RegExp };
 let compiled: readonly Skill[] | undefined;
-/** Made when a text is first looked through: it takes 40 ms of a processor, and most processes never read a resume. */
+/** Compiled lazily, because compiling takes 40 ms of CPU time and most processes never read a resume. */
 const patterns = (): readonly Skill[] =>
   (compiled ??= [
     ...listed.map((name) => ({ name, pattern: whole(name, 'iu') })),
     ...cased.map((name) => ({ name, pattern: inside(name) })),
   ].toSorted((one, other) => other.name.length - one.name.length));
 
-/** A letter by itself is a skill only in a list: `Python, R and SQL`. */
+/** The single letter R counts as a skill only in a list: `Python, R and SQL`. */
 const letterInList = /(?:[,/]|\b(?:and|or|und|et|y))\s*R\b|\bR\s*(?:[,/]|\b(?:and|or|und|et|y)\b)/u;
 
-/** The skills of the vocabulary that a text names, in the order in which it names them, the longest name of a place. */
+/** The vocabulary's skills in a text, in the order of the text. Of overlapping names the longest counts. */
 export function skillsIn(text: string, limit = 30): string[] {
   const found: { name: string; from: number; to: number }[] = [];
   for (const { name, pattern } of patterns()) {
@@ -68,13 +69,13 @@ export function skillsIn(text: string, limit = 30): string[] {
     .slice(0, limit);
 }
 
-/** Whether a text names this skill, as a word of its own. */
+/** Whether the text contains the skill's name as a whole word. */
 export function mentions(text: string, skill: string): boolean {
   const name = skill.trim();
   return name !== '' && whole(name, cased.includes(name) ? 'u' : 'iu').test(text);
 }
 
-/** What a job asks for: the skills that were given, and those that its description names besides. */
+/** The required skills of a job: the given skills, and further skills in the job description. */
 export function skillsOf({ skills, job_description = '' }: Pick<QuestionsAsk, 'skills' | 'job_description'>): string[] {
   const given = new Set(skills.map((skill) => skill.trim().toLowerCase()));
   return [...skills, ...skillsIn(job_description).filter((skill) => !given.has(skill.toLowerCase()))];

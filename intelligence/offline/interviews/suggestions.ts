@@ -1,6 +1,6 @@
 /**
- * What an interviewer might ask now: more about what was just said, in the candidate's own words, and the next question that is
- * still open. It judges nobody.
+ * Suggests the interviewer's next questions: a follow-up that quotes the candidate's last answer, and the next unasked
+ * question. Suggestions do not judge the candidate.
  */
 import { followUps } from './followups.ts';
 import { subjectsOf } from './recognizing.ts';
@@ -19,13 +19,13 @@ export function suggestionsFor({ questions, asked, said, language }: SuggestAsk)
   ];
 }
 
-/** Shorter than an answer that says how something was done, in words. */
+/** An answer with fewer words is too short to explain how something was done. */
 const shortWords = 15;
 const quotable = 90;
 const figure =
   /(?:\d[\d.,]*\s?(?:%|percent|million|thousand|ms|s|seconds?|minutes?|hours?|days?|weeks?|months?|people|users|customers|€|\$|euros?|dollars?|prozent|tausend|millionen|sekunden?|minuten?|stunden?|tagen?|wochen?|monaten?|leuten?|kunden|pour cent|mille|millions?|secondes?|heures?|jours?|semaines?|mois|personnes?|clients?|por ciento|mil|millones|segundos?|minutos?|horas?|días?|semanas?|mes(?:es)?|personas?|clientes?)(?![\p{L}]))/iu;
 
-/** A question about what somebody said, quoting it; undefined where it says too little to quote. */
+/** A follow-up question to an answer; undefined when the answer is empty. */
 export function followUp(answer: string, language: InterviewLanguage = 'en'): string | undefined {
   const { example, measured, ownPart, skill: ofSkill, next, result, we, own } = followUps[language];
   const words = answer.trim().split(/\s+/u).filter(Boolean);

@@ -1,4 +1,7 @@
-/** Phase 1 without a language model: each question with its answer, and the two sentences that tell most. */
+/**
+ * Phase 1 of an evaluation without a language model: each question with its answer, and the two most specific
+ * sentences.
+ */
 import { answersOf } from './recognizing.ts';
 import { tellingLines } from './score.ts';
 import { countsOf, wordsOf, type Interviewed, type QaSummary } from '../../../models/rules/interviews/evaluation.ts';

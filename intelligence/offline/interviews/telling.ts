@@ -1,10 +1,10 @@
 /**
- * The words by which somebody tells what they did, in English, German, French and Spanish: verbs in the past, marks of habit,
- * particulars, and outcomes. Pure data and patterns. Other languages are read as if they told nothing.
+ * Patterns for sentences that tell what a person did, in English, German, French and Spanish: verbs in the past tense,
+ * words of habit, details and outcomes. The patterns match nothing in other languages. Pure data.
  */
 
 const any = (words: string): string => words.trim().split(/\s+/u).join('|');
-/** Letters on neither side: `\b` does not know letters with accents. */
+/** A whole-word pattern. `\b` would not work, because it does not treat accented letters as letters. */
 const word = (source: string, flags = 'iu'): RegExp =>
   new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${source})(?![\p{L}\p{N}])`, flags);
 
@@ -14,7 +14,7 @@ const irregular =
   froze grew hid hit hung led lent let lit meant read rode rang rose said sold shook showed shut slept sought split spread struck
   stuck swapped taught threw threw understood won wore withdrew became bought caught dealt dug heard hurt laid learnt overcame
   quit bound bent undid redid`);
-/** `I need` and `I proceed` are no past. */
+/** Regular English past forms. `need` and `proceed` end with `ed` too but are present forms. */
 const regular = String.raw`(?!(?:need|feed|speed|exceed|proceed|succeed|indeed|shed)(?![\p{L}]))\p{L}{2,}ed`;
 const between = String.raw`(?:\s+(?:also|then|just|even|only|really|simply|finally|first|later|quickly|never|again|both|all|personally|immediately|\p{L}+ly))?`;
 
@@ -25,19 +25,19 @@ const germanPast =
   sollte sollten durfte brachte brachten dachte dachten wusste wussten bekam bekamen begann begannen lief liefen traf trafen
   sprach sprachen blieb blieben machte machten sagte sagten baute bauten führte führten leitete leiteten stellte stellten`);
 const frenchParticiple = String.raw`\p{L}+(?:é|ée|és|ées)|fait|dit|écrit|mis|pris|compris|appris|vu|su|pu|dû|eu|été|voulu|tenu|obtenu|reçu|perdu|rendu|répondu|vendu|lu|connu|fini|choisi|réussi|ouvert|offert|construit|réduit|produit|conduit|venu|parti|sorti`;
-/** Forms that cannot be a present: `trabajamos` may be either, and is left out. */
+/** Spanish past forms that cannot be present forms. `trabajamos` may be both, so it is left out. */
 const spanishPast = String.raw`(?!(?:qué|así|aquí|allí|ahí|café|sé|té|porqué|mí|sí)(?![\p{L}]))\p{L}{2,}(?:é|í)|(?:nos|les|le|lo|la|los|las)\s+\p{L}+(?:amos|imos)|${any(`hice tuve fui puse dije pude
   quise vine di vi traje supe estuve anduve conduje reduje hicimos tuvimos fuimos pusimos dijimos pudimos vinimos dimos vimos
   trajimos supimos estuvimos redujimos conseguimos`)}`;
 const spanishOther = String.raw`\p{L}{2,}(?:ó|ió|aron|ieron|aba|aban)|había|habían|era|eran|fue|fueron|tenía|tenían|hizo|hicieron|tuvo|dijo|pudo|puso|vino`;
 
-/** Somebody did something: each match is one act of the speaker, or of a group that the speaker belongs to. */
+/** Each match is one action of the speaker, or of a group that includes the speaker. */
 export const acts: readonly RegExp[] = [
   word(
     String.raw`(?:I|we)(?:(?:\s+had|['’]d)(?!\s+(?:like|love|want|prefer|say)))?${between}\s+(?:${irregular}|${regular}|had\s+to|didn['’]t|couldn['’]t)`,
     'giu',
   ),
-  // `I held the dose, rang the doctor and asked him`: what follows has the same subject.
+  // `I held the dose, rang the doctor and asked him`: the second and third verbs have the same subject.
   word(String.raw`(?:,\s*(?:and\s+)?(?:then\s+)?|\band\s+(?:then\s+)?)(?:${irregular}|${regular})`, 'giu'),
   word(
     String.raw`(?:(?:ich|wir)\s+(?:habe|haben|hatte|hatten|bin|sind)|(?:habe|haben|hatte|hatten|bin|sind)\s+(?:ich|wir))[^.!?]{0,120}?\s(?:${germanParticiple})`,
@@ -51,7 +51,7 @@ export const acts: readonly RegExp[] = [
   word(spanishPast, 'giu'),
 ];
 
-/** Something happened, whoever did it. */
+/** Patterns for past events, whoever acted. */
 export const happened: readonly RegExp[] = [
   word(String.raw`${irregular}|${regular}|didn['’]t|couldn['’]t|wasn['’]t|hadn['’]t`, 'iu'),
   word(germanPast),
@@ -61,7 +61,7 @@ export const happened: readonly RegExp[] = [
   word(spanishOther),
 ];
 
-/** What somebody does at all times is no event. */
+/** A habit, such as a thing that a person always does, is not an event. */
 export const habit = word(
   `always|usually|often|generally|normally|typically|sometimes|every\\s+(?:time|situation|day|project|customer)|in\\s+general|in\\s+most\\s+cases|most\\s+of\\s+the\\s+time|a\\s+lot\\s+of|all\\s+the\\s+time|somehow|over\\s+the\\s+years|many\\s+(?:times|situations|projects)
   |immer|meistens|oft|normalerweise|grundsätzlich|in\\s+der\\s+regel|generell|stets|irgendwie|jedes\\s+mal
@@ -72,7 +72,7 @@ export const habit = word(
   ),
 );
 
-/** A number in digits or in words: each distinct one is a particular. */
+/** Numbers in digits or in words. Each distinct number counts as one detail. */
 export const figures: readonly RegExp[] = [
   /\d[\d.,:]*/gu,
   word(
@@ -85,7 +85,7 @@ export const figures: readonly RegExp[] = [
   ),
 ];
 
-/** A day or a month, and what somebody calls by its name: a capital or a digit that does not only begin the sentence. */
+/** Patterns for the names of days, months and holidays. */
 export const named: readonly RegExp[] = [
   word(
     any(`monday tuesday wednesday thursday friday saturday sunday january february april june july august september october
@@ -96,9 +96,10 @@ export const named: readonly RegExp[] = [
     'giu',
   ),
 ];
+/** Capitalized words that do not begin a sentence, as a sign of proper names. */
 export const capitals = /(?<=[\p{Ll}\p{N},;:]\s)(?!I(?:['’]|\s|$))\p{Lu}[\p{L}\p{N}-]+/gu;
 
-/** What came of it: a state after, compared with the one before. */
+/** Words for an outcome: the state after the action, compared with the state before. */
 export const outcome = word(
   String.raw`after(?:wards|\s+(?:that|this))|since(?:\s+(?:then|june|the))?|ever\s+since|in\s+the\s+end|at\s+the\s+end|by\s+the\s+(?:end|summer|time)|eventually|as\s+a\s+result|which\s+(?:meant|brought|saved)|so\s+now|turned\s+out|ended\s+up|(?:down|up|back)\s+(?:to|by)|from\s+\S+\s+to\s+\S+|instead\s+of|renewed|signed|stayed|fell|dropped|saved|stopped|haven['’]t|hasn['’]t|no\s+longer|the\s+(?:week|month|year)\s+after|later
   |am\s+ende|danach|seitdem|seither|schließlich|dadurch|statt|daraufhin|sodass|hinterher

@@ -58,7 +58,7 @@ export const transcriptFull = (): Problem =>
 
 /**
  * Parses a time that a client sent, ISO 8601 with a time zone.
- * @throws Problem VALIDATION for a year that is not plausible.
+ * @throws Problem VALIDATION for a year before 1970 or after 2999.
  */
 export function momentOf(text: string, path: (string | number)[]): Date {
   const at = new Date(text);

@@ -37,7 +37,7 @@ export const eraseSourceWork = (noun: SourceNoun, orgId: string, sourceId: strin
     args: [{ orgId, sourceId }],
   });
 
-/** Copies an organization's test-mode sources to live mode. */
+/** Copies an organization's test-mode data that live mode does not have yet to live mode. */
 export const copyTestToLiveWork = (orgId: string, copyId: string) =>
   workOf({ workflow: 'copyTestToLive', id: `live-copy:${copyId}`, queue: 'sources', args: [{ orgId, copyId }] });
 

@@ -1,7 +1,7 @@
 /**
- * The sentences of questions that no language model writes, in each language a file of its own. questions.ts puts in
- * `{role}`, `{skill}`, `{criterion}`, `{quote}` and `{doing}`. A skill or a criterion may be any noun phrase ("React",
- * "patience", "forklift licence"), so a sentence quotes it and says nothing of it that only some of them allow.
+ * Templates of the questions that are made without a language model. Each language has its own file. questions.ts fills
+ * in `{role}`, `{skill}`, `{criterion}`, `{quote}` and `{doing}`. A skill or a criterion may be any noun phrase
+ * ("React", "patience", "forklift licence"), so every template must be correct with any noun phrase.
  */
 
 export const questionCategories = ['introduction', 'technical', 'behavioral', 'situational', 'motivation'] as const;
@@ -10,7 +10,7 @@ export type QuestionCategory = (typeof questionCategories)[number];
 export const levels = ['junior', 'mid', 'senior', 'lead'] as const;
 export type Level = (typeof levels)[number];
 
-/** `for`: the levels that a question suits; all of them unless told. */
+/** `for`: the experience levels that a question suits; by default all levels. */
 export type Template = { body: string; for?: readonly Level[] };
 
 export const of = (suits: readonly Level[], ...bodies: string[]): Template[] =>
@@ -19,22 +19,25 @@ export const all = (...bodies: string[]): Template[] => bodies.map((body) => ({ 
 
 type ByCategory<T> = Readonly<Record<QuestionCategory, readonly T[]>>;
 export type Bank = {
-  /** `plain`: for a role that has no title. */
+  /** The opening question. `plain`: for a role without a title. */
   opening: { named: string; plain: string };
-  /** What is asked about a skill; the other categories have standard questions alone. */
+  /** Questions about a skill. Categories without an entry have only standard questions. */
   aboutSkill: Partial<ByCategory<Template>>;
-  /** What is asked about a criterion, or about a category that has no sentences of its own. */
+  /** Questions about a criterion, or about a custom category, which has no templates of its own. */
   aboutCriterion: readonly string[];
-  /** What is asked about a line of a resume. */
+  /** Questions about a quoted line of a resume. */
   aboutQuote: {
     achievement: readonly string[];
     position: readonly string[];
     skill: string;
     missing: string;
   };
-  /** Standard questions, which suit any trade. */
+  /** Standard questions, which suit any profession. */
   general: ByCategory<Template>;
-  /** What is done in any trade, as the end of "when you …" and "how you …": what is left to ask when everything else is asked. */
+  /**
+   * Activities of any profession, which complete "when you …" and "how you …". They are used when all other questions
+   * are used up.
+   */
   doings: readonly string[];
   aboutDoing: ByCategory<string>;
 };
