@@ -118,7 +118,7 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
       });
     },
 
-    /** The status changes that people in the room have requested. */
+    /** The status changes that the people in the room have requested so far. */
     async readRoom({ interviewId }: Ref): Promise<RoomMove[]> {
       const room = await findRoom(interviewId);
       return room ? movesOf(room) : [];
@@ -145,7 +145,7 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
       });
     },
 
-    /** Phase 1 of the evaluation. */
+    /** Phase 1 of the evaluation: stores each question with its answer, and a summary. */
     async summarizeInterview({ orgId, interviewId }: Ref): Promise<void> {
       await withHeartbeat(async () => {
         const record = await findInterview(orgId, interviewId);
@@ -157,7 +157,7 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
       });
     },
 
-    /** Phase 2 of the evaluation. `silent`: the candidate said nothing. */
+    /** Phase 2 of the evaluation: stores the scores of the criteria. `silent`: the candidate said nothing. */
     async scoreInterview({ orgId, interviewId }: Ref): Promise<'scored' | 'silent'> {
       return withHeartbeat(async () => {
         const record = await findInterview(orgId, interviewId);

@@ -30,7 +30,7 @@ export const arrangeRecrawlWork = (orgId: string, scheduleId: string, change: st
     args: [{ orgId, scheduleId }],
   });
 
-/** Removes the pages that a pruning request has found. */
+/** Removes the orphaned data that a pruning request has found. */
 export const pruneKnowledgeWork = (orgId: string, pruningId: string) =>
   workOf({
     workflow: 'pruneKnowledge',
