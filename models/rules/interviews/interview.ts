@@ -164,7 +164,7 @@ export type InterviewState = {
   botSince?: string;
   /** Bots that were lost during the interview. Their transcripts belong to the interview. */
   former?: CalledBot[];
-  /** Since when the bot is in the call and waits for the candidate. */
+  /** Since when the bot is in the call and waits for a person to join. */
   waitingSince?: string;
   joinedAt?: string;
   /** How many times in a row the bot's state was polled without a change. */
@@ -192,7 +192,7 @@ export const newState = (moves: readonly Move[], dueAt: string | undefined): Int
 export const interviewTimes = {
   /** From the first attempt to join until the bot gives up. */
   joinWindow: 15 * 60_000,
-  /** How long the bot waits in the call before the candidate counts as absent. */
+  /** How long the bot waits in the call for a person before the interview ends as a no-show. */
   noShow: 10 * 60_000,
   /** Longer than any interview. An interview that was left open by mistake ends after this time. */
   maximumLength: 4 * 3_600_000,
