@@ -125,7 +125,7 @@ export function createPageStore({ search, embedding, quotas, clock }: Deps) {
   };
 }
 
-/** The outcomes of a round's URLs when only `room` of its new pages were stored. */
+/** The outcomes of a round's URLs. `room`: the new pages for which there was space; the others were not stored. */
 function settledBy(
   round: RoundRead,
   { same, changed, added, folded }: Sorted,

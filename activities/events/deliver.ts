@@ -63,7 +63,7 @@ export type DeliveryActivities = ReturnType<typeof createDeliveryActivities>;
  * destinations.
  */
 export const inFlightPerDestination = 8;
-/** The maximum number of deliveries of a line that one query reads. */
+/** The maximum number of deliveries that one query reads of a line: those of one ticket to one destination, in order. */
 const batch = 50;
 /** The time after which an activity hands its line over to the next one, which may run on any worker, in ms. */
 const worksForMs = 30_000;

@@ -9,7 +9,8 @@ export type { EmbeddingMeter, EmbeddingState } from './local.ts';
 
 export type Embedding = Vectors & {
   /**
-   * The embedded models that analyse messages, even if an endpoint embeds the passages; undefined with EMBEDDING=off.
+   * The models that run on this machine and analyse messages, even if an endpoint computes the vectors of the passages.
+   * Undefined with EMBEDDING=off.
    */
   local: LocalEmbedding | undefined;
   state(): EmbeddingState;

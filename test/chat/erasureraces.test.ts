@@ -241,7 +241,7 @@ describe('an unanswered question', () => {
     expect(await gapOf(words)).toBeNull();
   });
 
-  it('an unanswered question counts a message once, even when the answer is attempted several times or concurrently', async () => {
+  it('a message is counted once in its unanswered question, even when its answer is attempted several times or concurrently', async () => {
     const words = `Where is ${newId('request')}?`;
     const asker = await askingCustomer(words);
     await Promise.all(Array.from({ length: 10 }, () => miss(words, asker)));

@@ -146,7 +146,7 @@ describe('the main text', () => {
     });
   });
 
-  it('a cell that spans rows and columns is repeated in each of them, without names from other columns', async () => {
+  it('a cell that spans rows and columns is repeated in each of them, and takes no name of another column', async () => {
     const table = `<table><thead><tr><th>Service</th><th>Price</th><th>Abroad</th></tr></thead>
       <tbody><tr><td rowspan="2">Transfer</td><td>1.10 EUR</td><td>2 EUR</td></tr><tr><td colspan="2">7.70 EUR at once</td></tr>
       <tr><td colspan="3">Since June</td></tr><tr><td>Statement</td><td>2.20 EUR</td></tr></tbody></table>`;

@@ -285,7 +285,7 @@ describe('a host that does not exist', () => {
 });
 
 describe('sitemaps', () => {
-  it('sitemaps are listed as pages, files, and URLs that robots.txt forbids', async () => {
+  it('the URLs of sitemaps are listed in three groups: pages, files, and URLs that robots.txt forbids', async () => {
     const site = await siteOf({});
     const urls = ['/a', '/models.ai/', '/fees.pdf', '/private/b', '/fees.pdf'];
     site.pages['/sitemap.xml'] = urls.map((path) => site.url + path).join('\n');

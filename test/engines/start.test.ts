@@ -197,7 +197,7 @@ it('npm start names a port that is taken', async () => {
   server.close();
 });
 
-it('npm start names a HOST that this machine does not have', async () => {
+it('npm start fails with an error that names the HOST when this machine does not have that address', async () => {
   const one = start({ HOST: '192.0.2.1', DATA_DIR: join(folder, 'elsewhere') });
   expect([await one.ended, one.output()]).toEqual([
     1,

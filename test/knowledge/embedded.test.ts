@@ -256,7 +256,7 @@ describe('a document that changes while it is being embedded', () => {
 });
 
 describe('a document whose tags changed', () => {
-  it('a document whose tags changed gets its new tags when the attempt died before it checked them again', async () => {
+  it('a document whose tags changed during an attempt gets the new tags even when the attempt dies before it checks the tags again', async () => {
     const docId = await stored(
       Array.from({ length: 40 }, (_, n) => `Fact ${n}.`),
       { segments: ['personal'] },

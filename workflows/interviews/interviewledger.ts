@@ -24,8 +24,8 @@ const { loadInterview, storeInterview } = proxyLocalActivities<InterviewActiviti
 });
 
 /**
- * The same as a normal activity. It is scheduled only after Temporal has stored that the update was accepted. An update
- * that is lost with its worker must not have changed the record.
+ * The same activities as normal, not local, ones. A normal activity is scheduled only after Temporal has stored that the
+ * update was accepted, so an update that is lost with its worker has not changed the record.
  */
 const accepted = proxyActivities<InterviewActivities>({
   startToCloseTimeout: '10 seconds',

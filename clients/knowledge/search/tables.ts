@@ -72,7 +72,8 @@ export type OpenTable = {
   /** The modification time at the last refresh of the table; undefined when that time is not reliable. */
   seen: bigint | undefined;
   /**
-   * The cached tiers of a version. `seen`: the modification time up to which that version is known to be the latest.
+   * The cached tiers of a version. `seen`: the modification time that the table had when this version was last confirmed
+   * as the latest.
    */
   tiers: { version: number; seen: bigint | undefined; list: Authority[] } | undefined;
   /** The length of the vectors; 0 when the table has none, undefined before it was read. */

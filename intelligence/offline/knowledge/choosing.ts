@@ -148,7 +148,10 @@ function proseAround(best: Scored, passage: readonly Scored[]): Chosen {
   return { units: [...chosen].toSorted(inOrder), cut: false };
 }
 
-/** The next units of a passage that were not quoted yet, else the earlier ones. A list comes with all its items. */
+/**
+ * The units of a passage after this place that were not quoted yet; if there are none, the unquoted units before it. A
+ * list comes with all its items.
+ */
 export function following(after: Place, passage: readonly Scored[], isSaid: (text: string) => boolean): Scored[] {
   const unsaid = passage.filter(({ text, kind }) => kind !== 'row' && !isSaid(text));
   const [first] = [...unsaid.filter(({ order }) => order > after.order), ...unsaid];

@@ -166,7 +166,7 @@ export function byCost<Page extends Found>(pages: readonly Page[]): Page[] {
 export const maxUnasked = 500;
 
 /**
- * The maximum number of found pages that a crawl of `maxPages` stores, the cheapest first. It exceeds `maxPages`,
+ * The maximum number of found pages that a crawl of `maxPages` stores, those with the lowest cost first. It exceeds `maxPages`,
  * because some pages are refused, gone or duplicates. It is bounded, because a page with 100,000 links must not fill
  * memory or the database.
  */

@@ -370,7 +370,7 @@ describe('extract', () => {
         /^Times: We are there from nine to four\.\n\nTransfers abroad: Our branches open at nine\./u,
       );
     });
-    it('an answer quotes at most two passages, under different headings, and only when embeddings are used', () => {
+    it('an answer quotes a second passage, under another heading, only when embeddings are used, and never a third one', () => {
       const same = { ...transfers, heading: 'Times' };
       expect(extract(question, [first, same], { closeness: near })?.used).toEqual(['first']);
       const third = { ...transfers, id: 'third', heading: 'Third' };

@@ -172,7 +172,7 @@ describe('the organization of an event', () => {
     expect((await conversation()).status).toBe('resolved');
   });
 
-  it('an organization’s own secret verifies even when the event names nothing known', async () => {
+  it('an event is verified with an organization’s own secret even when it refers to no known team or issue', async () => {
     const mine = await api.newOrg();
     await connectLinear(mine.orgId, { team: randomUUID(), secret: 'a secret of its own' });
     const event = linearEvent({ type: 'Issue', action: 'update', data: { id: 'unknown', teamId: 'unknown' } });
