@@ -24,9 +24,7 @@ import { environments } from '../rules/access/keys.ts';
 import type { ApprovedTool } from '../rules/mcp/tool.ts';
 
 const authTypes = ['none', 'bearer', 'oauth2'] as const;
-export type AuthType = (typeof authTypes)[number];
 const grantTypes = ['client_credentials', 'authorization_code'] as const;
-export type GrantType = (typeof grantTypes)[number];
 
 const oauthSettings = embedded({
   grant_type: oneOf(grantTypes),

@@ -16,7 +16,6 @@ export const maxProofs = 5;
 export const invitationMs = 7 * 86_400_000;
 
 export const invitationStatuses = ['pending', 'accepted', 'revoked', 'expired'] as const;
-export type InvitationStatus = (typeof invitationStatuses)[number];
 
 /**
  * The purpose of a token; a token of one purpose is not accepted for another. An `invitation` is sent by the

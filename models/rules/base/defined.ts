@@ -1,7 +1,8 @@
 /** Fields that may be left out: those whose type includes undefined. */
 type Optional<T> = { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> };
-type Required<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] };
+/** Fields that are always given. */
+type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] };
 
 /** The fields without those that are undefined; the MongoDB driver, for one, would store undefined as null. */
-export const defined = <T extends object>(fields: T): Optional<T> & Required<T> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Optional<T> & Required<T>;
+export const defined = <T extends object>(fields: T): Optional<T> & Given<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Optional<T> & Given<T>;

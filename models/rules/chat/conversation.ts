@@ -18,7 +18,6 @@ export const ticketEvents = ['ticket.created', 'ticket.escalated', 'ticket.resol
 export type TicketEventType = (typeof ticketEvents)[number];
 
 export const messageRoles = ['customer', 'ai', 'agent', 'system'] as const;
-export type MessageRole = (typeof messageRoles)[number];
 
 /** Customers do `message` and `end`; the agent or a member does `escalate`; members do the others. */
 export const acts = ['message', 'reply', 'assign', 'unassign', 'escalate', 'resolve', 'end', 'reopen'] as const;

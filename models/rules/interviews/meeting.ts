@@ -5,7 +5,6 @@
 import { Problem } from '../base/errors.ts';
 
 export const meetingStatuses = ['active', 'completed'] as const;
-export type MeetingStatus = (typeof meetingStatuses)[number];
 
 export const personalities = ['supportive', 'challenger', 'facilitator', 'analyst'] as const;
 export const participationLevels = ['low', 'medium', 'high'] as const;

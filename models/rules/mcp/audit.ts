@@ -6,7 +6,6 @@ import { number, string, type RecordWith } from '../base/fields.ts';
 import { canonicalJson } from './canonical.ts';
 
 export const auditKinds = ['config', 'discovery', 'invocation', 'approval'] as const;
-export type AuditKind = (typeof auditKinds)[number];
 
 /**
  * `seq` counts an organization's events from 1. `prev` is the `hash` of the previous event, or `chainStart` for the
