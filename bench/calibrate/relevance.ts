@@ -59,11 +59,16 @@ export type Outcome = { sample: Sample; judged: Judged[]; features: Features; pr
 
 /** The platform's judgement of a sample. Undefined when the view's part does not support the question's language. */
 export function outcomeOf(sample: Sample, { kind, part }: View, calibration: Calibration): Outcome | undefined {
-  const all = partWeights(sample.background[0]!.length, sample.english);
+  const { background, neighbours } = sample.background;
+  const all = partWeights(background[0]!.length, sample.english);
   if (part !== undefined && all[part] === 0) return undefined;
   const seen = (cosines: readonly number[]): readonly number[] => (part === undefined ? cosines : [cosines[part]!]);
   const calibrations = { embedded: calibration, endpoint: calibration };
-  const scale = scaleOf(part === undefined ? all : [1], sample.background.map(seen), calibrations);
+  const compared = {
+    background: background.map(seen),
+    ...(neighbours && { neighbours: { ...neighbours, near: neighbours.near.map(seen) } }),
+  };
+  const scale = scaleOf(part === undefined ? all : [1], compared, calibrations);
   if (scale === undefined) throw new Error(`${sample.set}: too few passages for ${kind}`);
   const found = sample.found.map(({ passage, candidate: { cosines, ...rest } }) => ({
     passage,
@@ -110,12 +115,17 @@ export function heldOut(samples: readonly Sample[], views: readonly View[]): Out
   }).flat();
 }
 
-/** Maximum shares of the unanswerable questions that get an answer (`answer`), or an answer or an offer (`offer`). */
-const allowed = {
-  english: { answer: 0.065, offer: 0.5 },
-  // These questions are few and hard, so their limit is looser and applies only to answers.
-  others: { answer: 0.12, offer: 1 },
+/**
+ * Maximum shares of the unanswerable questions that get an answer (`answer`), or an answer or an offer (`offer`), by set:
+ * nearly all unanswerable questions to the public services are about the subject of a document, and many in the
+ * fixtures. Those in other languages are few and hard, so their limit applies only to answers.
+ */
+const allowed: Record<string, Thresholds> = {
+  'bank customers': { answer: 0.055, offer: 0.5 },
+  'public services': { answer: 0.315, offer: 1 },
+  fixtures: { answer: 0.12, offer: 0.65 },
 };
+const allowedInOthers = { answer: 0.12, offer: 1 };
 /**
  * Added to the thresholds for other languages, because so few questions are little evidence about other help centres.
  */
@@ -127,19 +137,20 @@ const isEnglish = ({ sample: { question } }: Outcome): boolean => question.langu
 /** The lowest thresholds that stay within the allowed shares, on the set where that is hardest. */
 export function thresholdsOf(
   outcomes: readonly Outcome[],
-  { answer, offer }: Thresholds = allowed.english,
+  limits: (set: string) => Thresholds = (set) => allowed[set]!,
 ): Thresholds {
   const vain = outcomes.filter(({ sample }) => !sample.without && sample.question.kind !== 'answered');
-  const threshold = (share: number): number =>
+  const threshold = (at: keyof Thresholds): number =>
     Math.max(
       0,
-      ...[...Map.groupBy(vain, ({ sample: { set } }) => set).values()].map((members) => {
+      ...[...Map.groupBy(vain, ({ sample: { set } }) => set)].map(([set, members]) => {
+        const share = limits(set)[at];
         const sorted = members.filter(({ right }) => !right).map(({ probability }) => probability);
         return sorted.toSorted((a, b) => b - a)[Math.floor(share * members.length)] ?? 0;
       }),
     );
   const up = (value: number): number => (value === 0 ? 0 : Math.ceil(value * 1000 + 1e-6) / 1000);
-  return { answer: up(threshold(answer)), offer: up(threshold(offer)) };
+  return { answer: up(threshold('answer')), offer: up(threshold('offer')) };
 }
 
 const logit = (probability: number): number => Math.log(probability / (1 - probability));
@@ -152,7 +163,7 @@ export function withThresholds(fitted: Calibration, outcomes: readonly Outcome[]
   const english = thresholdsOf(outcomes.filter(isEnglish));
   const asked = thresholdsOf(
     outcomes.filter((outcome) => !isEnglish(outcome)),
-    allowed.others,
+    () => allowedInOthers,
   );
   if (asked.answer === 0 || fitted.weights.foreign === 0)
     return { calibration: { ...fitted, ...english }, english, others: english };
