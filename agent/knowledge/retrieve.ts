@@ -7,6 +7,8 @@ import {
   bestReading,
   crowdedOut,
   distinct,
+  isAbout,
+  nearestOf,
   sourceOf,
   stillReachable,
   topicOf,
@@ -19,6 +21,7 @@ import {
   type Passage,
   type Proposed,
   type QuestionVector,
+  type Topic,
 } from '../../models/rules/knowledge/retrieval.ts';
 import { partWeights, scaleOf, type Scale } from '../../models/rules/knowledge/relevance.ts';
 import { segmentFilter, type SegmentFilter } from '../../models/rules/knowledge/segments.ts';
@@ -166,7 +169,9 @@ async function candidatesFor<P extends Passage>(
     );
     standing = candidates.flatMap((candidate) => {
       const passage = passages.get(candidate.id);
-      return passage !== undefined && stillReachable(passage, ask) ? [{ passage, candidate }] : [];
+      if (passage === undefined || !stillReachable(passage, ask)) return [];
+      const { topic } = search;
+      return [{ passage, candidate: topic ? { ...candidate, topical: isAbout(topic, passage) } : candidate }];
     });
     if (standing.length === candidates.length) break;
     const kept = new Set(standing.map(({ passage }) => passage.id));
@@ -177,7 +182,7 @@ async function candidatesFor<P extends Passage>(
   return { standing, scale, degraded };
 }
 
-type ProposeAsk = Omit<SearchAsk, 'authority'> & { topic: string | undefined };
+type ProposeAsk = Omit<SearchAsk, 'authority'> & { topic: Topic | undefined };
 type Found = { candidates: Candidate[]; scale: Scale | undefined; degraded: boolean };
 
 /** The candidates of one search, and those of higher tiers that it may have hidden. */
@@ -190,7 +195,7 @@ async function propose<P extends Passage>(deps: RetrieveDeps<P>, { topic, ...ask
   for (const authority of hidden)
     if (existing.includes(authority)) found.push(...(await deps.search({ ...ask, authority })).candidates);
   const named = distinct(found).map((candidate) =>
-    topic !== undefined && sourceOf(candidate.id) === topic ? { ...candidate, topical: true } : candidate,
+    sourceOf(candidate.id) === topic?.source ? { ...candidate, topical: true } : candidate,
   );
   return { candidates: named, scale, degraded };
 }
@@ -199,15 +204,15 @@ async function propose<P extends Passage>(deps: RetrieveDeps<P>, { topic, ...ask
 const fading = 0.7;
 
 /**
- * The source that a conversation was about before this question, found with the sum of its turns' vectors. A question
- * that needs the conversation is then looked for there first. Undefined without vectors.
+ * What a conversation was about before this question, found with the sum of its turns' vectors. A question that needs
+ * the conversation is then looked for there first. Undefined without vectors.
  */
 async function topicBefore<P extends Passage>(
   deps: RetrieveDeps<P>,
   context: readonly string[],
   filter: SegmentFilter | undefined,
   english: boolean,
-): Promise<string | undefined> {
+): Promise<Topic | undefined> {
   if (context.length === 0) return undefined;
   const turns = await Promise.all(context.map(async (text) => embedOrNot(deps, text, english)));
   const [first, ...others] = turns.map(({ meaning }) => meaning);
@@ -222,7 +227,9 @@ async function topicBefore<P extends Passage>(
   );
   const meaning = { ...first, parts };
   const found = await deps.search({ text: context.join(' '), meaning, filter, without: [], limit: nearTopic });
-  return topicOf(found, meaning, context.length);
+  const id = nearestOf(found, meaning, context.length);
+  const [nearest] = id === undefined ? [] : await deps.hydrate([id]);
+  return nearest && topicOf(nearest);
 }
 
 async function embedOrNot(

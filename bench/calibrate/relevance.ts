@@ -115,15 +115,15 @@ export function heldOut(samples: readonly Sample[], views: readonly View[]): Out
   }).flat();
 }
 
+/** Maximum shares of the unanswerable questions that get an answer (`answer`), or an answer or an offer (`offer`). */
+const allowed: Thresholds = { answer: 0.055, offer: 0.5 };
 /**
- * Maximum shares of the unanswerable questions that get an answer (`answer`), or an answer or an offer (`offer`), by set:
- * nearly all unanswerable questions to the public services are about the subject of a document, and many in the
- * fixtures. Those in other languages are few and hard, so their limit applies only to answers.
+ * The same for sets in which many unanswerable questions, or nearly all, are about the subject of a document. Those in
+ * other languages are few and hard, so their limit applies only to answers.
  */
-const allowed: Record<string, Thresholds> = {
-  'bank customers': { answer: 0.055, offer: 0.5 },
-  'public services': { answer: 0.315, offer: 1 },
-  fixtures: { answer: 0.12, offer: 0.65 },
+const allowedIn: Record<string, Thresholds> = {
+  'public services': { answer: 0.3, offer: 1 },
+  fixtures: { answer: 0.085, offer: 0.65 },
 };
 const allowedInOthers = { answer: 0.12, offer: 1 };
 /**
@@ -137,7 +137,7 @@ const isEnglish = ({ sample: { question } }: Outcome): boolean => question.langu
 /** The lowest thresholds that stay within the allowed shares, on the set where that is hardest. */
 export function thresholdsOf(
   outcomes: readonly Outcome[],
-  limits: (set: string) => Thresholds = (set) => allowed[set]!,
+  limits: (set: string) => Thresholds = (set) => allowedIn[set] ?? allowed,
 ): Thresholds {
   const vain = outcomes.filter(({ sample }) => !sample.without && sample.question.kind !== 'answered');
   const threshold = (at: keyof Thresholds): number =>

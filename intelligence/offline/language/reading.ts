@@ -31,19 +31,22 @@ export async function readMessage(deps: ReadingDeps, text: string, history: Turn
   const language = languageOfFirst([text, ...before.toReversed()]);
   const { intent, askings } = await readAlone(deps, text);
   const byMeaning = deps.embedding.model !== undefined;
-  const context = byMeaning
-    ? history
-        .filter(({ role }) => role !== 'system')
-        .slice(-rememberedTurns)
-        .map(({ body }) => body)
-    : [];
-  const read: ReadMessage = { intent, language, searched: text, askings, context: context.toReversed() };
+  const context = byMeaning ? contextOf(history) : [];
+  const read: ReadMessage = { intent, language, searched: text, askings, context };
   const referred =
     intent === 'question' && !byMeaning && mayFollow(text) ? await lastQuestion(deps, before) : undefined;
   if (referred === undefined) return read;
   const searched = followUp(text, referred);
   return { ...read, searched, askings: await readAskings(deps, searched) };
 }
+
+/** The turns to which a message may refer, the newest first. A question that only got offers says no topic. */
+const contextOf = (history: Turns): string[] =>
+  history
+    .filter(({ role, offers }, at) => role !== 'system' && !offers?.length && !history[at + 1]?.offers?.length)
+    .slice(-rememberedTurns)
+    .map(({ body }) => body)
+    .toReversed();
 
 /** The searches for a text that is known to be a question. */
 export const readAskings = async (deps: ReadingDeps, text: string): Promise<readonly [Asking, ...Asking[]]> =>

@@ -30,7 +30,7 @@ export type Candidate = {
    * yet.
    */
   cosines?: readonly number[];
-  /** Whether the conversation was about the passage's source before this question. */
+  /** Whether the conversation was about the passage's topic, or at first its source, before this question. */
   topical?: boolean;
 };
 
@@ -127,11 +127,11 @@ const reach = {
   hit: 0.5,
 } as const;
 /**
- * Added to how far a passage of the conversation's source lies above the usual one. `known`: the source's passages have
+ * Added to how far a passage of the conversation's topic lies above the usual one. `known`: the topic's passages have
  * all words that the question names its subject with, so it does not begin another subject; a question like "How do I
  * use it?" names none. Chosen on follow-up questions to public services.
  */
-const topicBonus = { known: 2.3, other: 1 } as const;
+const topicBonus = { known: 1.8, other: 0.2 } as const;
 /** The maximum number of passages to read per tier: this many with a vector, and this many without. */
 const readOfTier = 8;
 export const maxOffers = 3;
@@ -159,7 +159,7 @@ function aboveOf(
 
 const wordsOf = ({ name, heading, text }: Passage): string => `${name}\n${heading}\n${text}`;
 
-/** The bonus of the conversation's source for these questions. */
+/** The bonus of the conversation's topic for these questions. */
 function bonusOf(questions: readonly string[], found: readonly Found<Passage>[]): number {
   const named = questions.flatMap((text) => terms(text)).filter(({ weight }) => weight === 1);
   const speaksOf = matcher(named.map(({ stem }) => stem));
@@ -286,8 +286,16 @@ export const stillReachable = (
 /** The source of a passage by its id (`source:generation:ordinal`). */
 export const sourceOf = (id: string): string => id.slice(0, id.indexOf(':'));
 
-/** The source of the passage that is nearest to earlier turns of a conversation. */
-export function topicOf(
+/** What a conversation is about: the sections of a source under one heading. */
+export type Topic = { source: string; parent: string };
+
+const parentOf = (heading: string): string => heading.split(' > ').slice(0, -1).join(' > ');
+export const topicOf = ({ id, heading }: Passage): Topic => ({ source: sourceOf(id), parent: parentOf(heading) });
+export const isAbout = ({ source, parent }: Topic, { id, heading }: Passage): boolean =>
+  sourceOf(id) === source && parentOf(heading) === parent;
+
+/** The id of the passage that is nearest to earlier turns of a conversation. */
+export function nearestOf(
   { candidates, ...compared }: Proposed,
   { weights }: Meaning,
   turns: number,
@@ -298,8 +306,7 @@ export function topicOf(
       ? []
       : [{ id, above: aboveUsual(scale, { cosines, text_score: text_score / turns }) }],
   );
-  const [best] = scored.toSorted((a, b) => b.above - a.above);
-  return best && sourceOf(best.id);
+  return scored.toSorted((a, b) => b.above - a.above)[0]?.id;
 }
 
 /**
