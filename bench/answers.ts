@@ -13,6 +13,7 @@ import { apiAt, until, type Api, type TestOrg } from '../test/kit/harness.ts';
 import {
   readBanking,
   readFixtures,
+  readLanguages,
   readServices,
   type AnswerSet,
   type AskedQuestion,
@@ -33,7 +34,8 @@ const allowedFalse = 0.1;
 
 export async function run(): Promise<void> {
   const [banking, services] = [await readBanking(), await readServices()];
-  const sets = [...(banking ? [banking] : []), ...(services ? [services] : []), await readFixtures()];
+  const known = [await readLanguages(), await readFixtures()];
+  const sets = [...(banking ? [banking] : []), ...(services ? [services] : []), ...known];
   const only = process.argv[3];
   for (const set of sets.filter(({ name }) => only === undefined || name.includes(only))) {
     console.log(`${set.name}: ${set.documents.length} documents, ${set.questions.length} questions`);

@@ -1,6 +1,7 @@
 /**
  * Sets of questions to help centres, with the passages that are accepted as answers: real questions of a bank's
- * customers (in the folder BANKING), of people to public services (SUPPORT), and the tests' fixtures.
+ * customers (in the folder BANKING), of people to public services (SUPPORT), and the tests' fixtures, one of them in four
+ * languages.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -71,8 +72,6 @@ export async function readBanking(): Promise<AnswerSet | undefined> {
 /** A turn of a conversation before the question. */
 export type EarlierTurn = { role: 'customer' | 'agent'; text: string };
 export type ServiceQuestion = AskedQuestion & {
-  /** The service that is asked. */
-  domain: string;
   /** Empty unless the kind is `followup`. */
   history: readonly EarlierTurn[];
   needsHistory: boolean;
@@ -83,7 +82,7 @@ export type ServiceSet = AnswerSet & { questions: ServiceQuestion[] };
 export async function readServices(): Promise<ServiceSet | undefined> {
   const from = folderOf('SUPPORT', 'support');
   if (!(await exists(from, 'SUPPORT', 'Doc2Dial'))) return undefined;
-  type Stored = StoredQuestion & { domain: string; history?: EarlierTurn[]; needs_history?: boolean };
+  type Stored = StoredQuestion & { history?: EarlierTurn[]; needs_history?: boolean };
   const { documents, sections } = await readFolder(from);
   const questions = await readJson<Stored[]>(join(from, 'questions.json'));
   const texts = new Map(documents.map(({ name, bytes }) => [name, sectionsOf(bytes.toString('utf8'))]));
@@ -139,6 +138,35 @@ const words = (text: string): string =>
     .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
 const plain = (text: string): string => text.toLowerCase().replaceAll(/\s+/gu, ' ').trim();
+
+/** A help centre in four languages at once, so that each question has its answer in four documents. */
+export async function readLanguages(): Promise<AnswerSet> {
+  const from = join(import.meta.dirname, '../test/fixtures/languages');
+  const names = await readdir(join(from, 'en'));
+  const paths = ['en', 'de', 'fr', 'es'].flatMap((language) => names.map((name) => `${language}/${name}`));
+  const documents = await readDocuments(from, paths.toSorted());
+  const headings = new Map(
+    documents.map(({ name, bytes }) => [
+      name,
+      [...bytes.toString('utf8').matchAll(/^## (.+)$/gmu)].map(([, of]) => of!),
+    ]),
+  );
+  type Stored = { text: string; language: string; kind: Kind; section?: string | string[] };
+  const questions = await readJson<Stored[]>(join(from, 'questions.json'));
+  const isOf = (section: string, { name, heading }: Said): boolean => {
+    const [file = '', nth = ''] = section.split('#');
+    const own = headings.get(name.replace('-', '/'))?.[Number(nth) - 1];
+    return name.endsWith(`-${file}`) && heading.split(' > ').at(-1) === own;
+  };
+  return {
+    name: 'four languages',
+    documents: documents.map(({ name, bytes }) => ({ name: name.replace('/', '-'), bytes })),
+    questions: questions.map(({ section = [], ...question }) => ({
+      ...question,
+      accepts: (passage) => [section].flat().some((one) => isOf(one, passage)),
+    })),
+  };
+}
 
 /** The help centre of the tests. Its questions name the words that the answer must contain. */
 export async function readFixtures(): Promise<AnswerSet> {

@@ -175,10 +175,10 @@ function retrieveDeps({ search, embedding }: Pick<AgentDeps, 'search' | 'embeddi
 export async function noteGap(
   deps: AgentDeps,
   { orgId, mode, query }: Pick<Question, 'orgId' | 'mode' | 'query'>,
-  { searched, askings, context, asked, retrieval }: Found,
+  { searched, askings, asked, retrieval }: Found,
   record: (orgId: string, mode: Mode, asked: Asked) => Promise<unknown> = recordGap,
 ): Promise<void> {
-  const open = { question: searched, askings, context, asked: undefined, strict: false };
+  const open = { question: searched, askings, asked: undefined, strict: false };
   const again = { ...retrieveDeps(deps, orgId, mode), embed: async (text: string) => retrieval.meanings.get(text) };
   const anywhere = asked !== undefined && (await retrieve(again, open)).hits.length > 0;
   const stems = retrieval.terms.map((t) => t.stem);

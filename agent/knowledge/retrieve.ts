@@ -176,8 +176,7 @@ async function candidatesFor<P extends Passage>(
     if (standing.length === candidates.length) break;
     const kept = new Set(standing.map(({ passage }) => passage.id));
     const dropped = candidates.flatMap(({ id }) => (kept.has(id) ? [] : [id.slice(0, id.lastIndexOf(':'))]));
-    for (const [source, names] of Map.groupBy(new Set(dropped), (name) => name.slice(0, name.indexOf(':'))))
-      without.set(source, names);
+    for (const [source, names] of Map.groupBy(new Set(dropped), sourceOf)) without.set(source, names);
   }
   return { standing, scale, degraded };
 }

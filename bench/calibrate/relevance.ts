@@ -127,9 +127,10 @@ const allowedIn: Record<string, Thresholds> = {
 };
 const allowedInOthers = { answer: 0.12, offer: 1 };
 /**
- * Added to the thresholds for other languages, because so few questions are little evidence about other help centres.
+ * Added to the thresholds for other languages, because so few questions are little evidence about other help centres:
+ * with 0.025, three of 10 German and French questions to the fixtures were answered wrongly (paraphrases.test.ts).
  */
-const caution = 0.025;
+const caution = 0.055;
 
 export type Thresholds = Pick<Calibration, 'answer' | 'offer'>;
 const isEnglish = ({ sample: { question } }: Outcome): boolean => question.language === 'en';

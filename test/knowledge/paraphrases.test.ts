@@ -1,6 +1,7 @@
 /**
  * Questions in customers' own words to the bank's help centre, in four languages, through the API with the real models.
- * The questions were written before any result was seen, and nothing was tuned on them.
+ * The questions and the sequences of turns were written before any result was seen. They are no blind test any more: the
+ * thresholds were set again after a look at the former, and the bonus of a topic after a look at the latter.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
@@ -98,9 +99,9 @@ describe('the help centre, asked in customers’ own words', () => {
           : 'missed';
       outcomes[outcome]!.push(question);
     }
-    // Measured: 20 right or offered and 3 wrong of 25 (23 and 1 before sure answers were measured against the
-    // organization's own passages). The 8-bit model rounds a little differently on other
-    // processors.
+    // Measured: 15 right, 6 offered, 3 wrong and 1 missed of 25; before sure answers were measured against the
+    // organization's own passages, 13 right, 10 offered, 1 wrong and 1 missed. The 8-bit model rounds a little
+    // differently on other processors.
     expect(outcomes['right']!.length).toBeGreaterThanOrEqual(12);
     expect(outcomes['right']!.length + outcomes['offered']!.length).toBeGreaterThanOrEqual(20);
     expect(outcomes['wrong']!.length).toBeLessThanOrEqual(3);
@@ -121,7 +122,7 @@ describe('the help centre, asked in customers’ own words', () => {
       const answered = found ? (sure ? 'right' : 'offered') : sure ? 'wrong' : 'missed';
       outcomes[heading === null ? (sure ? 'false' : 'honest') : answered]!.push(asked);
     }
-    // Measured: 12 right, 1 offered, 5 wrong, 1 missed; 4 of 5 other subjects without an answer were not answered.
+    // Measured: 11 right, 2 offered, 5 wrong, 1 missed; 4 of 5 other subjects without an answer were not answered.
     expect(outcomes['right']!.length).toBeGreaterThanOrEqual(11);
     expect(outcomes['wrong']!.length).toBeLessThanOrEqual(6);
     expect(outcomes['false']!.length).toBeLessThanOrEqual(1);
