@@ -10,9 +10,7 @@ import { readMarkdown, readText } from '../../clients/files/text.ts';
 import { readXlsx } from '../../clients/files/xlsx.ts';
 import { createSearch } from '../../clients/knowledge/search/search.ts';
 import { toChunks } from '../../models/rules/knowledge/chunks.ts';
-import { partWeights } from '../../models/rules/knowledge/relevance.ts';
 import type { Passage, Proposed } from '../../models/rules/knowledge/retrieval.ts';
-import { languageOf } from '../../models/rules/language/language.ts';
 
 const readers: Record<string, (bytes: Buffer, limits: Limits) => Blocks | Promise<Blocks>> = {
   '.md': readMarkdown,
@@ -32,14 +30,14 @@ export type Embed = {
 export type Posed = {
   question: AskedQuestion;
   found: { passage: Passage; candidate: Proposed['candidates'][number] }[];
-  background: Pick<Proposed, 'background' | 'neighbours'>;
+  background: Proposed['background'];
   /** Ids of the passages that are accepted as answering the question. */
   accepted: ReadonlySet<string>;
 };
 export type Corpus = { name: string; passages: number; posed: Posed[] };
 
-/** High enough to return every passage of a help centre. */
-const limit = 500;
+/** High enough to return every passage of a small help centre. */
+const limit = 200;
 
 export async function readCorpus(set: AnswerSet, embed: Embed): Promise<Corpus> {
   const folder = await mkdtemp(join(tmpdir(), 'support-calibrate-'));
@@ -62,9 +60,9 @@ export async function readCorpus(set: AnswerSet, embed: Embed): Promise<Corpus> 
     for (const question of set.questions) {
       if (!['answered', 'unanswered', 'out_of_scope'].includes(question.kind)) continue;
       const parts = await embed.question(question.text);
-      const meaning = { model, parts, weights: partWeights(parts.length, languageOf(question.text) === 'en') };
+      const meaning = { model, parts, weights: parts.map(() => 1) };
       const ask = { text: question.text, meaning, filter: undefined, limit };
-      const { candidates, ...background } = await search.query(table, ask);
+      const { candidates, background } = await search.query(table, ask);
       const found = candidates.map((candidate) => ({ passage: byId.get(candidate.id)!, candidate }));
       const accepted = new Set(passages.filter((passage) => question.accepts(passage)).map(({ id }) => id));
       posed.push({ question, found, background, accepted });

@@ -104,21 +104,6 @@ describe('the vector search', () => {
     expect(one.candidates.map(({ id, cosines }) => [id, cosines])).toContainEqual(['near:1:0', [1]]);
   });
 
-  it('the search tells how near passages of different sources are to each other, without copies', async () => {
-    const angles = { a: 0, copy: 0.1, b: 40, c: 90, d: 180 };
-    await search.addVectors(
-      vectors,
-      Object.entries(angles).map(([source, angle]) => vectorOf(source, [angle])),
-    );
-    const asked = { text: '', meaning: meaning([0]), filter: undefined, limit: 1 };
-    const { neighbours } = await search.query(table, asked);
-    const cosine = (angle: number): number => Math.cos((angle * Math.PI) / 180);
-    const mean = Object.values(angles).reduce((sum, angle) => sum + cosine(angle), 0) / 5;
-    expect(neighbours).toMatchObject({ sampled: 5, rows: 5 });
-    // The copy of the first passage is left out, so the nearest one lies at 40 degrees.
-    expect(neighbours!.near[0]![0]).toBeCloseTo(cosine(40) - mean, 2);
-  });
-
   it.each<[string, Partial<Query>, string[]]>([
     ['everything', {}, ['business', 'none', 'personal']],
     ['a tag', { filter: { tags: ['business'], untagged: true } }, ['business', 'none']],

@@ -2,28 +2,19 @@
  * The vector search in a table: the nearest passages, and a sample of the table that shows how similar passages usually
  * are to the question.
  */
-import { setImmediate } from 'node:timers/promises';
 import type { Table } from '@lancedb/lancedb';
 import { LRUCache } from 'lru-cache';
 import { found, sql } from './rows.ts';
 import type { OpenTable, Tables } from './tables.ts';
 import { fromArrow, widthOf } from './vectors.ts';
 import type { Authority } from '../../../models/rules/knowledge/authority.ts';
-import type { Neighbours } from '../../../models/rules/knowledge/relevance.ts';
-import { sourceOf, type Meaning } from '../../../models/rules/knowledge/retrieval.ts';
+import type { Meaning } from '../../../models/rules/knowledge/retrieval.ts';
 
 /** A passage with one cosine similarity to the question for each part of the vector. */
 export type Compared = { id: string; authority: Authority; cosines: number[] };
 
 /** The number of passages in a sample. More would hardly change the mean and the spread of the cosines. */
 const sampleSize = 256;
-/** The passages of a sample whose nearest neighbours are looked for. */
-const comparedOfSample = 64;
-/**
- * A neighbour nearer than this share of the way from the usual passage to the passage itself is a copy or a translation
- * of it, which says nothing about the other passages.
- */
-const copy = 0.75;
 /** The size of the cache of samples in a process, in bytes; one sample of 1,280 dimensions takes 1.3 MB. */
 const sampleBytes = 48 * 2 ** 20;
 /**
@@ -47,12 +38,8 @@ type Sample = {
   rows: number;
   taken: number;
   bytes: number;
-  passages: Promise<SampledPassages>;
-  /** The neighbours by the weights of the parts. */
-  neighbours: Map<string, Promise<Neighbours>>;
+  values: Promise<Float32Array>;
 };
-/** The vectors, one after the other, and the passages' sources. */
-type SampledPassages = { values: Float32Array; sources: string[] };
 export type Samples = LRUCache<string, Sample>;
 export const createSamples = (): Samples =>
   new LRUCache({ maxSize: sampleBytes, sizeCalculation: ({ bytes }) => bytes });
@@ -124,91 +111,42 @@ function cosines(parts: readonly Float32Array[], values: Float16Array | Float32A
   });
 }
 
-/** A question's cosines with a table's sample of passages, and how near the passages of the sample are to each other. */
+/** The cosines between a question and a table's sample of passages. */
 export async function backgroundOf(
   tables: Tables,
   samples: Samples,
   name: string,
   opened: OpenTable,
-  { parts, weights }: Meaning,
-): Promise<{ background: number[][]; neighbours: Neighbours }> {
-  const sample = await sampleOf(tables, samples, name, opened);
-  const passages = await sample.passages;
+  { parts }: Meaning,
+): Promise<number[][]> {
+  const values = await sampleOf(tables, samples, name, opened);
   const width = opened.width ?? 0;
-  const key = weights.join(' ');
-  const neighbours = sample.neighbours.get(key) ?? neighboursOf(passages, parts, weights, sample.rows);
-  sample.neighbours.set(key, neighbours);
-  const background = passages.sources.map((_, at) => cosines(parts, passages.values, at * width));
-  return { background, neighbours: await neighbours };
+  return Array.from({ length: values.length / width }, (_, at) => cosines(parts, values, at * width));
 }
 
 /** A sample of passages at even distances. It is cached, and taken again when the table has changed much. */
-async function sampleOf({ clock }: Tables, samples: Samples, name: string, opened: OpenTable): Promise<Sample> {
+async function sampleOf({ clock }: Tables, samples: Samples, name: string, opened: OpenTable): Promise<Float32Array> {
   const known = samples.get(name);
   const version = await opened.table.version();
   const same = known !== undefined && known.folder === opened.folder;
-  if (same && known.version === version) return known;
+  if (same && known.version === version) return known.values;
   const rows = await opened.table.countRows();
   if (same && clock() - known.taken < sampleKeptMs && Math.abs(rows - known.rows) <= sampleRowsMayDiffer * known.rows)
-    return known;
+    return known.values;
   const width = opened.width ?? 0;
-  const passages = take(opened.table, rows, width);
+  const values = take(opened.table, rows, width);
   const bytes = 4 * (1 + width * Math.min(rows, sampleSize));
-  const taken = { folder: opened.folder, version, rows, taken: clock(), bytes, passages, neighbours: new Map() };
-  samples.set(name, taken);
-  passages.catch(() => samples.delete(name));
-  return taken;
+  samples.set(name, { folder: opened.folder, version, rows, taken: clock(), bytes, values });
+  values.catch(() => samples.delete(name));
+  return values;
 }
 
-async function take(table: Table, rows: number, width: number): Promise<SampledPassages> {
+async function take(table: Table, rows: number, width: number): Promise<Float32Array> {
   const size = Math.min(rows, sampleSize);
-  if (size === 0) return { values: new Float32Array(0), sources: [] };
+  if (size === 0) return new Float32Array(0);
   const offsets = Array.from({ length: size }, (_, at) => Math.floor((at * rows) / size));
-  const taken = await table.takeOffsets(offsets).select(['candidate', 'vector']).toArray();
+  const taken = await table.takeOffsets(offsets).select(['vector']).toArray();
   const values = new Float32Array(taken.length * width);
   for (const [at, { vector }] of taken.entries()) values.set(fromArrow(vector), at * width);
-  return { values, sources: taken.map((row) => sourceOf(found(row).id)) };
-}
-
-/** The nearest passage of another source, for some passages of a sample. Other callers have their turn in between. */
-async function neighboursOf(
-  { values, sources }: SampledPassages,
-  parts: readonly Float32Array[],
-  weights: readonly number[],
-  rows: number,
-): Promise<Neighbours> {
-  const width = parts.reduce((sum, part) => sum + part.length, 0);
-  const size = Math.min(sources.length, comparedOfSample);
-  const near: number[][] = [];
-  for (let at = 0; at < size; at += 1) {
-    const index = Math.floor((at * sources.length) / size);
-    const nearestOne = standsNearest(splitLike(parts, values, index * width), weights, { values, sources }, index);
-    if (nearestOne !== undefined) near.push(nearestOne);
-    if (at % 8 === 7) await setImmediate();
-  }
-  return { near, sampled: sources.length, rows };
-}
-
-function standsNearest(
-  passage: readonly Float32Array[],
-  weights: readonly number[],
-  { values, sources }: SampledPassages,
-  index: number,
-): number[] | undefined {
-  const width = passage.reduce((sum, part) => sum + part.length, 0);
-  const all = sources.map((_, at) => cosines(passage, values, at * width));
-  const usual = passage.map((_, part) => all.reduce((sum, each) => sum + each[part]!, 0) / all.length);
-  const above = all.map((each) => each.map((cosine, part) => cosine - usual[part]!));
-  const sum = (each: readonly number[]): number =>
-    each.reduce((total, value, part) => total + value * (weights[part] ?? 0), 0);
-  const own = sum(above[index]!);
-  return above
-    .filter((each, at) => sources[at] !== sources[index] && sum(each) < copy * own)
-    .reduce<number[] | undefined>((best, each) => (best && sum(best) >= sum(each) ? best : each), undefined);
-}
-
-/** The vector at `from`, in parts as long as these. */
-function splitLike(parts: readonly Float32Array[], values: Float32Array, from: number): Float32Array[] {
-  let offset = from;
-  return parts.map(({ length }) => values.subarray(offset, (offset += length)));
+  return values;
 }
