@@ -12,6 +12,7 @@ import {
   type ConnectionOptions,
 } from '@temporalio/client';
 import type { UpdateDefinition } from '@temporalio/common';
+import proto from '@temporalio/proto';
 import type { Model } from 'mongoose';
 import type { Logger } from 'pino';
 import { intentFor, settleIntent, type Intent, type Launchable } from '../models/base/pending.ts';
@@ -21,6 +22,9 @@ import type { Work } from '../models/rules/base/work.ts';
 import { readRefusal, type Transition } from './base/refusal.ts';
 import type * as workflows from './index.ts';
 import { defined } from '../models/rules/base/defined.ts';
+
+const { UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_ACCEPTED: accepted } =
+  proto.temporal.api.enums.v1.UpdateWorkflowExecutionLifecycleStage;
 
 const startDeadlineMs = 1_000;
 /** A worker usually answers within 50 ms. A busy worker, or one that is being replaced, answers within seconds. */
@@ -176,6 +180,9 @@ export async function ask<Name extends keyof Workflows>(
 /** gRPC status codes for invalid requests to Temporal, which fail in the same way on every retry. */
 const refusals: readonly number[] = Object.values({ INVALID_ARGUMENT: 3, OUT_OF_RANGE: 11, UNIMPLEMENTED: 12 });
 
+/** Whether the workflow or the update does not exist. */
+const isUnknown = (error: unknown): boolean => isGrpcServiceError(error) && [5].includes(error.code);
+
 /** Whether a start failed because Temporal is unreachable, overloaded or being set up, so that a retry can succeed. */
 export function isOutage(error: unknown): boolean {
   const cause = error instanceof Error && !isGrpcServiceError(error) ? error.cause : error;
@@ -199,7 +206,10 @@ export type CommandOptions<A extends unknown[]> = {
    */
   id: string;
   args: A;
-  /** How long the caller waits, in ms. An accepted update continues after this time. */
+  /**
+   * How long the caller waits for the result of an update that takes longer than others, in ms, once a worker has
+   * accepted it. An accepted update continues after this time.
+   */
   deadlineMs?: number;
 };
 
@@ -212,14 +222,22 @@ export async function command<R, A extends unknown[]>(
   ctx: Pick<Starter, 'temporal'>,
   workflowId: string,
   update: UpdateDefinition<R, A>,
-  { id, args, deadlineMs = commandDeadlineMs }: CommandOptions<A>,
+  { id, args, deadlineMs }: CommandOptions<A>,
 ): Promise<R> {
+  const { temporal } = ctx;
+  const handle = temporal.workflow.getHandle(workflowId);
+  const options = { updateId: id, args: args as never };
+  const soon = Date.now() + commandDeadlineMs;
   try {
-    return await ctx.temporal.withDeadline(Date.now() + deadlineMs, () =>
-      ctx.temporal.workflow
-        .getHandle(workflowId)
-        .executeUpdate<R, [unknown, ...unknown[]]>(update.name, { updateId: id, args: args as never }),
+    if (deadlineMs === undefined)
+      return await temporal.withDeadline(soon, () =>
+        handle.executeUpdate<R, [unknown, ...unknown[]]>(update.name, options),
+      );
+    // Without a worker nothing accepts the update, and the caller need not wait for a result.
+    const made = await temporal.withDeadline(soon, () =>
+      handle.startUpdate<R, [unknown, ...unknown[]]>(update.name, { ...options, waitForStage: 'ACCEPTED' }),
     );
+    return await temporal.withDeadline(Date.now() + deadlineMs, () => made.result());
   } catch (error) {
     if (error instanceof WorkflowUpdateFailedError) throw refused(error);
     throw new Problem(error instanceof WorkflowNotFoundError ? 'CONFLICT' : 'UNAVAILABLE', { cause: error });
@@ -235,16 +253,31 @@ export async function earlierAnswer<R, A extends unknown[]>(
   ctx: Pick<Starter, 'temporal'>,
   workflowId: string,
   _update: UpdateDefinition<R, A>,
-  { id, deadlineMs = commandDeadlineMs }: Pick<CommandOptions<A>, 'id' | 'deadlineMs'>,
+  { id, deadlineMs }: Pick<CommandOptions<A>, 'id' | 'deadlineMs'>,
 ): Promise<{ answer: R } | undefined> {
+  const { temporal } = ctx;
   try {
-    const made = ctx.temporal.workflow.getHandle(workflowId).getUpdateHandle<R>(id);
-    return { answer: await ctx.temporal.withDeadline(Date.now() + deadlineMs, () => made.result()) };
+    if (deadlineMs !== undefined) await untilAccepted(temporal, workflowId, id);
+    const made = temporal.workflow.getHandle(workflowId).getUpdateHandle<R>(id);
+    const until = Date.now() + (deadlineMs ?? commandDeadlineMs);
+    return { answer: await temporal.withDeadline(until, () => made.result()) };
   } catch (error) {
     if (error instanceof WorkflowUpdateFailedError) throw refused(error);
-    if (error instanceof WorkflowNotFoundError) return undefined;
+    if (error instanceof WorkflowNotFoundError || isUnknown(error)) return undefined;
     throw new Problem('UNAVAILABLE', { cause: error });
   }
+}
+
+/** Waits until a worker has accepted or rejected an update that was sent earlier. @throws when none does so in time. */
+async function untilAccepted(temporal: Client, workflowId: string, updateId: string): Promise<void> {
+  const { stage } = await temporal.withDeadline(Date.now() + commandDeadlineMs, () =>
+    temporal.workflowService.pollWorkflowExecutionUpdate({
+      namespace: temporal.options.namespace,
+      updateRef: { workflowExecution: { workflowId }, updateId },
+      waitPolicy: { lifecycleStage: accepted },
+    }),
+  );
+  if (stage < accepted) throw new Error(`no worker has accepted the update ${updateId} yet`);
 }
 
 /** The error for callers when an update failed. Only the message of a workflow's refusal is shown to callers. */

@@ -84,7 +84,7 @@ export const rooms: readonly Room[] = [
     at: 'workflows/start.ts',
     files: ['workflows/attributes.ts', 'workflows/base/', 'models/'],
     typesOf: ['workflows/index.ts'],
-    packages: ['@temporalio/client', '@temporalio/common', 'mongoose', 'pino'],
+    packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'mongoose', 'pino'],
   },
   {
     at: 'workflows/',

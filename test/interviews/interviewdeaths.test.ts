@@ -89,6 +89,8 @@ describe('a worker that is killed', () => {
     };
     const [start, evaluate] = [order(`/${draft}/start`), order(`/${said}/evaluate`)];
     expect((await Promise.all([start(), evaluate()])).map(({ status }) => status)).toEqual([503, 503]);
+    // Nor does a repetition find a worker.
+    expect((await Promise.all([start(), evaluate()])).map(({ status }) => status)).toEqual([503, 503]);
     await startWorker();
     const answered = (ask: typeof start) => until(async () => [await ask()].find(({ status }) => status !== 503), 'it');
     expect((await Promise.all([start, evaluate].map(answered))).map(({ status }) => status)).toEqual([200, 200]);

@@ -33,7 +33,7 @@ beforeAll(async () => {
   const settings = [
     `limit.historyCount.suggestContinueAsNew=${suggestAfter}`,
     // By default, a run that follows a short one starts a second later.
-    'history.continueAsNewMinInterval="0s"',
+    'history.workflowIdReuseMinimalInterval="0s"',
   ];
   temporal = await startTemporal({ report: () => undefined, settings });
   const { address } = temporal;
