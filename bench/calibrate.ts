@@ -1,12 +1,14 @@
 /**
  * `npm run calibrate`: computes intelligence/offline/language/classifier.json and models/rules/knowledge/relevance.json
  * again. It prints how good the latter is on each set, and when transferred from the other sets.
- * `npm run calibrate -- reading` computes only the former. `npm run calibrate -- tools` computes
+ * `npm run calibrate -- reading` computes only the former,
+ * `npm run calibrate -- relevance` only the latter. `npm run calibrate -- languages` computes
+ * clients/embedding/languageshifts.json. `npm run calibrate -- tools` computes
  * intelligence/offline/mcp/fitting.json. `npm run calibrate -- meetings FOLDER` computes
  * intelligence/offline/meetings/firmness.json from labelled meetings, in the format of bench/meetings.ts.
  */
 import { writeFile } from 'node:fs/promises';
-import { readBanking, readFixtures } from './answersets.ts';
+import { readBanking, readFixtures, readServices } from './answersets.ts';
 import { calibrateClassifiers } from './calibrate/classifiers.ts';
 import { readCorpus, type Corpus, type Embed } from './calibrate/corpus.ts';
 import {
@@ -20,9 +22,11 @@ import {
   type Sample,
   type View,
 } from './calibrate/relevance.ts';
+import { calibrateLanguages } from './calibrate/languages.ts';
 import { calibrateTools, sentencesBy } from './calibrate/tools.ts';
 import { readMeetings } from './meetings/data.ts';
 import { fitFirmness } from './meetings/fit.ts';
+import { centred } from '../clients/embedding/centring.ts';
 import { createEmbedder } from '../clients/embedding/embedder.ts';
 import { readingModels, widths } from '../clients/embedding/vectors.ts';
 import { findEmbedding } from '../engines/embedding/embedding.ts';
@@ -34,19 +38,24 @@ const endpoint: View[] = widths.map((_, part) => ({ kind: 'endpoint', part }));
 
 async function readCorpora(): Promise<Corpus[]> {
   const banking = await readBanking();
-  if (banking === undefined) process.exit(1);
+  const services = await readServices();
+  if (banking === undefined || services === undefined) process.exit(1);
   const embedder = createEmbedder({ folder: await findEmbedding((line) => console.log(`  ${line}`)) });
   const embed: Embed = {
     async question(text) {
-      const [vector] = await embedder.embed([{ kind: 'question', text }]);
+      const [made] = await embedder.embed([{ kind: 'question', text }]);
+      const vector = centred(made!, { kind: 'question', text });
       let from = 0;
-      return widths.map((width) => vector!.slice(from, (from += width)));
+      return widths.map((width) => vector.slice(from, (from += width)));
     },
-    passages: async (texts) => embedder.embed(texts.map(({ heading, text }) => ({ kind: 'passage', heading, text }))),
+    passages: async (texts) => {
+      const vectors = await embedder.embed(texts.map(({ heading, text }) => ({ kind: 'passage', heading, text })));
+      return vectors.map((vector, at) => centred(vector, { kind: 'passage', text: texts[at]!.text }));
+    },
   };
   try {
     const corpora: Corpus[] = [];
-    for (const set of [banking, await readFixtures()]) corpora.push(await readCorpus(set, embed));
+    for (const set of [banking, services, await readFixtures()]) corpora.push(await readCorpus(set, embed));
     return corpora;
   } finally {
     await embedder.close();
@@ -99,12 +108,21 @@ if (process.argv[2] === 'tools') {
   }
   process.exit();
 }
+if (process.argv[2] === 'languages') {
+  const embedder = createEmbedder({ folder: await findEmbedding((line) => console.log(`  ${line}`)) });
+  try {
+    await calibrateLanguages(async (texts) => embedder.embed(texts, { models: ['me5'] }));
+  } finally {
+    await embedder.close();
+  }
+  process.exit();
+}
 if (process.argv[2] === 'meetings') {
   const firmness = fitFirmness(await readMeetings(process.argv[3] ?? ''));
   await writeFile('intelligence/offline/meetings/firmness.json', `${JSON.stringify(firmness, null, 2)}\n`);
   process.exit();
 }
-await calibrateReading();
+if (process.argv[2] === undefined || process.argv[2] === 'reading') await calibrateReading();
 if (process.argv[2] === 'reading') process.exit();
 const corpora = await readCorpora();
 const samples = samplesOf(corpora);

@@ -90,6 +90,7 @@ export async function storeDocuments(
         generation,
         segments: segments.get(source_id) ?? [],
         authority: 'normal' as const,
+        language: 'en',
         vector: vectors.vectorOf(stored + index),
       })),
     );
@@ -119,6 +120,7 @@ export async function storeVectors(stage: Stage, documents: readonly Stored[]): 
       segments,
       generation: 1,
       authority: 'normal' as const,
+      language: 'en',
       vector: vectors[index]!,
     }));
     await search.addVectors(key, rows);

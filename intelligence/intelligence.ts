@@ -78,6 +78,8 @@ export type ReadMessage = {
   searched: string;
   /** The searches to try, in order. */
   askings: readonly [Asking, ...Asking[]];
+  /** Earlier turns of the conversation to which the message may refer, the newest first; empty when there are none. */
+  context: readonly string[];
 };
 /** `read`: the result of reading the message. */
 export type RewriteAsk = ReadAsk & { read: ReadMessage };

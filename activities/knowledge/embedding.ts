@@ -11,6 +11,7 @@ import type { Search, VectorRow } from '../../clients/knowledge/search/search.ts
 import { listChunks, type Chunk } from '../../models/knowledge/chunk.ts';
 import { lacksVectors, listLacking, markEmbedded, type Lacking, type Owner } from '../../models/knowledge/embedding.ts';
 import { findSource } from '../../models/knowledge/source.ts';
+import { languageOf } from '../../models/rules/language/language.ts';
 
 /** The texts of one request; some seconds of work for the local models. */
 const textsARequest = 32;
@@ -205,8 +206,8 @@ function createWriter({ search, clock }: EmbeddingDeps, owner: Owner, model: str
       const { segments, authority } = source;
       written.add(source);
       for (const { chunk, vector } of vectors) {
-        const { _id: id, source_id, generation } = chunk;
-        rows.push({ id, source_id, generation, segments, authority, vector });
+        const { _id: id, source_id, generation, text } = chunk;
+        rows.push({ id, source_id, generation, segments, authority, language: languageOf(text), vector });
       }
       if (rows.length >= rowsAWrite || clock().getTime() - since >= writeAfterMs) await flush();
     },

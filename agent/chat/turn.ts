@@ -196,7 +196,7 @@ async function understand(
   { orgId, body, history }: Asked,
   read: ReadMessage,
   signal?: AbortSignal,
-): Promise<Pick<Found, 'searched' | 'askings'>> {
+): Promise<Pick<Found, 'searched' | 'askings' | 'context'>> {
   if (!history.some(({ role }) => role === 'customer')) return read;
   const searched = await intelligence.rewrite({ body, history, read }, { signal, about: { org_id: orgId } });
   return searched === read.searched ? read : intelligence.read({ body: searched, history: [] });

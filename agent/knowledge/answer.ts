@@ -51,6 +51,8 @@ export type Found = {
   searched: string;
   /** The searches for the question, in the order to try them. */
   askings: readonly Asking[];
+  /** Earlier turns to which the question may refer. */
+  context: readonly string[];
   /** The normalized segments; undefined: all. */
   asked: string[] | undefined;
   strict: boolean;
@@ -113,13 +115,13 @@ export type FindOptions = {
 export async function findKnowledge(
   deps: Pick<AgentDeps, 'search' | 'embedding'>,
   question: Pick<Question, 'orgId' | 'mode' | 'segments' | 'everything'> & { body: string },
-  { searched, askings }: Pick<Found, 'searched' | 'askings'>,
+  { searched, askings, context }: Pick<Found, 'searched' | 'askings' | 'context'>,
   { settings = recentSupportConfig, offered }: FindOptions = {},
 ): Promise<Found> {
   const { orgId, mode, segments, everything = false, body } = question;
   const { kb_segment_strict: strict } = await settings(orgId);
   const asked = askedSegments(segments);
-  const ask = { question: searched, askings, asked, strict, everything };
+  const ask = { question: searched, askings, context, asked, strict, everything };
   const retrieval = await retrieve(retrieveDeps(deps, orgId, mode), ask);
   const named = retrieval.judged.filter(({ passage }) =>
     offered ? passage.id === offered.passage : isNamed(body, passage),
@@ -129,7 +131,7 @@ export async function findKnowledge(
     if (passage && stillReachable(passage, { asked, strict })) named.push(chosen(passage));
   }
   if (named.length > 0) Object.assign(retrieval, answeredBy(named, offered?.question ?? body));
-  return { searched, askings, asked, strict, tier: retrieval.authority, retrieval };
+  return { searched, askings, context, asked, strict, tier: retrieval.authority, retrieval };
 }
 
 /** A section that the customer asks for by its name counts as the answer, however it was found. */

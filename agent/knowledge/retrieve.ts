@@ -7,7 +7,11 @@ import {
   bestReading,
   crowdedOut,
   distinct,
+  isAbout,
+  nearestOf,
+  sourceOf,
   stillReachable,
+  topicOf,
   worthReading,
   type Answered,
   type Candidate,
@@ -17,6 +21,7 @@ import {
   type Passage,
   type Proposed,
   type QuestionVector,
+  type Topic,
 } from '../../models/rules/knowledge/retrieval.ts';
 import { partWeights, scaleOf, type Scale } from '../../models/rules/knowledge/relevance.ts';
 import { segmentFilter, type SegmentFilter } from '../../models/rules/knowledge/segments.ts';
@@ -53,6 +58,8 @@ export type RetrieveAsk = {
   question: string;
   /** The searches for the question, in the order to try them. Without it, the question itself is searched for. */
   askings?: readonly Asking[];
+  /** Earlier turns of the conversation to which the question may refer, the newest first. */
+  context?: readonly string[];
   /** The result of `askedSegments`. */
   asked: readonly string[] | undefined;
   strict: boolean;
@@ -91,6 +98,8 @@ export type Retrieval<P extends Passage> = {
 
 /** The most searches for one text. Each further search excludes the candidates that the database no longer had. */
 const maxRounds = 3;
+/** The candidates, by words and by embeddings each, for the source that a conversation is about. */
+const nearTopic = 8;
 
 /**
  * Searches for the asking sentences of a message. If that finds nothing, or it is unclear which sentence matters, it
@@ -103,12 +112,13 @@ export async function retrieve<P extends Passage>(deps: RetrieveDeps<P>, ask: Re
   const meanings = new Map<string, Meaning | undefined>();
   let best: (Answered<P> & { scale: Scale | undefined }) | undefined;
   let degraded = false;
+  const topic = await topicBefore(deps, ask.context ?? [], filter, english);
   for (const asking of ask.askings ?? [asItStands(ask.question)]) {
     if (best?.settles === true && best.hits.length > 0) break;
     const made =
       best?.settles === true ? { meaning: undefined, degraded: false } : await embedOrNot(deps, asking.text, english);
     meanings.set(asking.text, made.meaning);
-    const search = { text: asking.text, meaning: made.meaning, filter, limit: ask.limit ?? 20 };
+    const search = { text: asking.text, meaning: made.meaning, filter, topic, limit: ask.limit ?? 20 };
     const found = await candidatesFor(deps, ask, search);
     degraded ||= made.degraded || found.degraded;
     const next = bestReading(asking, found.standing, found.scale);
@@ -140,7 +150,7 @@ const asItStands = (text: string): Asking => ({ text, readings: [{ text, questio
 async function candidatesFor<P extends Passage>(
   deps: RetrieveDeps<P>,
   ask: RetrieveAsk,
-  search: Omit<SearchAsk, 'authority' | 'without'>,
+  search: Omit<ProposeAsk, 'without'>,
 ): Promise<{ standing: { passage: P; candidate: Candidate }[]; scale: Scale | undefined; degraded: boolean }> {
   /**
    * The excluded generations of each source. There may be several: a new generation can be dropped before it is
@@ -159,29 +169,66 @@ async function candidatesFor<P extends Passage>(
     );
     standing = candidates.flatMap((candidate) => {
       const passage = passages.get(candidate.id);
-      return passage !== undefined && stillReachable(passage, ask) ? [{ passage, candidate }] : [];
+      if (passage === undefined || !stillReachable(passage, ask)) return [];
+      const { topic } = search;
+      return [{ passage, candidate: topic ? { ...candidate, topical: isAbout(topic, passage) } : candidate }];
     });
     if (standing.length === candidates.length) break;
     const kept = new Set(standing.map(({ passage }) => passage.id));
     const dropped = candidates.flatMap(({ id }) => (kept.has(id) ? [] : [id.slice(0, id.lastIndexOf(':'))]));
-    for (const [source, names] of Map.groupBy(new Set(dropped), (name) => name.slice(0, name.indexOf(':'))))
-      without.set(source, names);
+    for (const [source, names] of Map.groupBy(new Set(dropped), sourceOf)) without.set(source, names);
   }
   return { standing, scale, degraded };
 }
 
+type ProposeAsk = Omit<SearchAsk, 'authority'> & { topic: Topic | undefined };
 type Found = { candidates: Candidate[]; scale: Scale | undefined; degraded: boolean };
 
 /** The candidates of one search, and those of higher tiers that it may have hidden. */
-async function propose<P extends Passage>(deps: RetrieveDeps<P>, ask: Omit<SearchAsk, 'authority'>): Promise<Found> {
-  const { candidates, background, degraded = false } = await deps.search(ask);
-  const scale = ask.meaning && scaleOf(ask.meaning.weights, background);
+async function propose<P extends Passage>(deps: RetrieveDeps<P>, { topic, ...ask }: ProposeAsk): Promise<Found> {
+  const { candidates, degraded = false, ...compared } = await deps.search(ask);
+  const scale = ask.meaning && scaleOf(ask.meaning.weights, compared);
   const found = [...candidates];
   const hidden = crowdedOut(found, ask.limit, scale);
   const existing = hidden.length === 0 ? [] : ((await deps.tiers?.()) ?? authorities);
   for (const authority of hidden)
     if (existing.includes(authority)) found.push(...(await deps.search({ ...ask, authority })).candidates);
-  return { candidates: distinct(found), scale, degraded };
+  const named = distinct(found).map((candidate) =>
+    sourceOf(candidate.id) === topic?.source ? { ...candidate, topical: true } : candidate,
+  );
+  return { candidates: named, scale, degraded };
+}
+
+/** An older turn counts this much of the next newer one. */
+const fading = 0.7;
+
+/**
+ * What a conversation was about before this question, found with the sum of its turns' vectors. A question that needs
+ * the conversation is then looked for there first. Undefined without vectors.
+ */
+async function topicBefore<P extends Passage>(
+  deps: RetrieveDeps<P>,
+  context: readonly string[],
+  filter: SegmentFilter | undefined,
+  english: boolean,
+): Promise<Topic | undefined> {
+  if (context.length === 0) return undefined;
+  const turns = await Promise.all(context.map(async (text) => embedOrNot(deps, text, english)));
+  const [first, ...others] = turns.map(({ meaning }) => meaning);
+  if (first === undefined || others.includes(undefined)) return undefined;
+  const weights = context.map((_, at) => fading ** at);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const parts = first.parts.map((part, at) =>
+    part.map(
+      (_, index) =>
+        turns.reduce((sum, { meaning }, turn) => sum + weights[turn]! * meaning!.parts[at]![index]!, 0) / total,
+    ),
+  );
+  const meaning = { ...first, parts };
+  const found = await deps.search({ text: context.join(' '), meaning, filter, without: [], limit: nearTopic });
+  const id = nearestOf(found, meaning, context.length);
+  const [nearest] = id === undefined ? [] : await deps.hydrate([id]);
+  return nearest && topicOf(nearest);
 }
 
 async function embedOrNot(

@@ -10,7 +10,9 @@ import { readMarkdown, readText } from '../../clients/files/text.ts';
 import { readXlsx } from '../../clients/files/xlsx.ts';
 import { createSearch } from '../../clients/knowledge/search/search.ts';
 import { toChunks } from '../../models/rules/knowledge/chunks.ts';
+import { partWeights } from '../../models/rules/knowledge/relevance.ts';
 import type { Passage, Proposed } from '../../models/rules/knowledge/retrieval.ts';
+import { languageOf } from '../../models/rules/language/language.ts';
 
 const readers: Record<string, (bytes: Buffer, limits: Limits) => Blocks | Promise<Blocks>> = {
   '.md': readMarkdown,
@@ -30,14 +32,14 @@ export type Embed = {
 export type Posed = {
   question: AskedQuestion;
   found: { passage: Passage; candidate: Proposed['candidates'][number] }[];
-  background: Proposed['background'];
+  background: Pick<Proposed, 'background' | 'neighbours'>;
   /** Ids of the passages that are accepted as answering the question. */
   accepted: ReadonlySet<string>;
 };
 export type Corpus = { name: string; passages: number; posed: Posed[] };
 
-/** High enough to return every passage of a small help centre. */
-const limit = 200;
+/** High enough to return every passage of a help centre. */
+const limit = 500;
 
 export async function readCorpus(set: AnswerSet, embed: Embed): Promise<Corpus> {
   const folder = await mkdtemp(join(tmpdir(), 'support-calibrate-'));
@@ -53,16 +55,21 @@ export async function readCorpus(set: AnswerSet, embed: Embed): Promise<Corpus> 
     const vectors = await embed.passages(passages);
     await search.addVectors(
       { ...table, model },
-      passages.map((passage, at) => ({ ...passage, generation: 1, vector: vectors[at]! })),
+      passages.map((passage, at) => ({
+        ...passage,
+        generation: 1,
+        language: languageOf(passage.text),
+        vector: vectors[at]!,
+      })),
     );
     const byId = new Map(passages.map((passage) => [passage.id, passage]));
     const posed: Posed[] = [];
     for (const question of set.questions) {
       if (!['answered', 'unanswered', 'out_of_scope'].includes(question.kind)) continue;
       const parts = await embed.question(question.text);
-      const meaning = { model, parts, weights: parts.map(() => 1) };
+      const meaning = { model, parts, weights: partWeights(parts.length, languageOf(question.text) === 'en') };
       const ask = { text: question.text, meaning, filter: undefined, limit };
-      const { candidates, background } = await search.query(table, ask);
+      const { candidates, ...background } = await search.query(table, ask);
       const found = candidates.map((candidate) => ({ passage: byId.get(candidate.id)!, candidate }));
       const accepted = new Set(passages.filter((passage) => question.accepts(passage)).map(({ id }) => id));
       posed.push({ question, found, background, accepted });

@@ -59,11 +59,16 @@ export type Outcome = { sample: Sample; judged: Judged[]; features: Features; pr
 
 /** The platform's judgement of a sample. Undefined when the view's part does not support the question's language. */
 export function outcomeOf(sample: Sample, { kind, part }: View, calibration: Calibration): Outcome | undefined {
-  const all = partWeights(sample.background[0]!.length, sample.english);
+  const { background, neighbours } = sample.background;
+  const all = partWeights(background[0]!.length, sample.english);
   if (part !== undefined && all[part] === 0) return undefined;
   const seen = (cosines: readonly number[]): readonly number[] => (part === undefined ? cosines : [cosines[part]!]);
   const calibrations = { embedded: calibration, endpoint: calibration };
-  const scale = scaleOf(part === undefined ? all : [1], sample.background.map(seen), calibrations);
+  const compared = {
+    background: background.map(seen),
+    ...(neighbours && { neighbours: { ...neighbours, near: neighbours.near.map(seen) } }),
+  };
+  const scale = scaleOf(part === undefined ? all : [1], compared, calibrations);
   if (scale === undefined) throw new Error(`${sample.set}: too few passages for ${kind}`);
   const found = sample.found.map(({ passage, candidate: { cosines, ...rest } }) => ({
     passage,
@@ -111,15 +116,21 @@ export function heldOut(samples: readonly Sample[], views: readonly View[]): Out
 }
 
 /** Maximum shares of the unanswerable questions that get an answer (`answer`), or an answer or an offer (`offer`). */
-const allowed = {
-  english: { answer: 0.065, offer: 0.5 },
-  // These questions are few and hard, so their limit is looser and applies only to answers.
-  others: { answer: 0.12, offer: 1 },
-};
+const allowed: Thresholds = { answer: 0.055, offer: 0.5 };
 /**
- * Added to the thresholds for other languages, because so few questions are little evidence about other help centres.
+ * The same for sets in which many unanswerable questions, or nearly all, are about the subject of a document. Those in
+ * other languages are few and hard, so their limit applies only to answers.
  */
-const caution = 0.025;
+const allowedIn: Record<string, Thresholds> = {
+  'public services': { answer: 0.32, offer: 1 },
+  fixtures: { answer: 0.085, offer: 0.65 },
+};
+const allowedInOthers = { answer: 0.12, offer: 1 };
+/**
+ * Added to the thresholds for other languages, because so few questions are little evidence about other help centres:
+ * with 0.025, three of 10 German and French questions to the fixtures were answered wrongly (paraphrases.test.ts).
+ */
+const caution = 0.055;
 
 export type Thresholds = Pick<Calibration, 'answer' | 'offer'>;
 const isEnglish = ({ sample: { question } }: Outcome): boolean => question.language === 'en';
@@ -127,19 +138,20 @@ const isEnglish = ({ sample: { question } }: Outcome): boolean => question.langu
 /** The lowest thresholds that stay within the allowed shares, on the set where that is hardest. */
 export function thresholdsOf(
   outcomes: readonly Outcome[],
-  { answer, offer }: Thresholds = allowed.english,
+  limits: (set: string) => Thresholds = (set) => allowedIn[set] ?? allowed,
 ): Thresholds {
   const vain = outcomes.filter(({ sample }) => !sample.without && sample.question.kind !== 'answered');
-  const threshold = (share: number): number =>
+  const threshold = (at: keyof Thresholds): number =>
     Math.max(
       0,
-      ...[...Map.groupBy(vain, ({ sample: { set } }) => set).values()].map((members) => {
+      ...[...Map.groupBy(vain, ({ sample: { set } }) => set)].map(([set, members]) => {
+        const share = limits(set)[at];
         const sorted = members.filter(({ right }) => !right).map(({ probability }) => probability);
         return sorted.toSorted((a, b) => b - a)[Math.floor(share * members.length)] ?? 0;
       }),
     );
   const up = (value: number): number => (value === 0 ? 0 : Math.ceil(value * 1000 + 1e-6) / 1000);
-  return { answer: up(threshold(answer)), offer: up(threshold(offer)) };
+  return { answer: up(threshold('answer')), offer: up(threshold('offer')) };
 }
 
 const logit = (probability: number): number => Math.log(probability / (1 - probability));
@@ -152,7 +164,7 @@ export function withThresholds(fitted: Calibration, outcomes: readonly Outcome[]
   const english = thresholdsOf(outcomes.filter(isEnglish));
   const asked = thresholdsOf(
     outcomes.filter((outcome) => !isEnglish(outcome)),
-    allowed.others,
+    () => allowedInOthers,
   );
   if (asked.answer === 0 || fitted.weights.foreign === 0)
     return { calibration: { ...fitted, ...english }, english, others: english };

@@ -1,4 +1,5 @@
 /** Vectors of texts for the semantic search: from the embedded models, from a configured endpoint, or none. */
+import { centred, centredPart } from './centring.ts';
 import { createEndpointVectors } from './endpoint.ts';
 import { createLocal, type EmbeddingState, type Local, type LocalOptions } from './local.ts';
 import { EmbeddingFailed } from './embedder.ts';
@@ -59,8 +60,14 @@ const none: Vectors = {
 const embedded = (local: Local): Vectors => ({
   model: vectorsName,
   widths: () => widths,
-  question: async (text, signal) => local.parts(text, modelNames, signal),
-  passages: local.passages,
+  question: async (text, signal) => {
+    const [me5, ...others] = await local.parts(text, modelNames, signal);
+    return [centredPart(me5!, { kind: 'question', text }), ...others];
+  },
+  passages: async (texts, signal) => {
+    const vectors = await local.passages(texts, signal);
+    return vectors.map((vector, at) => centred(vector, { kind: 'passage', text: texts[at]!.text }));
+  },
 });
 
 /** `searches`: whether the embedded models also embed the passages, so that a searched text needs all parts. */

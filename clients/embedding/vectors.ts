@@ -50,7 +50,7 @@ export const widths: readonly number[] = modelNames.map((name) => models[name].d
 export const dimensions = widths.reduce((sum, width) => sum + width, 0);
 
 /** The version of the models and settings that embed passages. Change it whenever the vector of any passage changes. */
-export const vectorsName = 'embedded-1';
+export const vectorsName = 'embedded-2';
 
 /** Computes vectors of texts. A vector is the concatenation of one unit vector (a part) for each model. */
 export type Vectors = {

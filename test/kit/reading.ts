@@ -47,7 +47,7 @@ const joined = (...outcomes: readonly Outcome[]): Outcome => ({
 });
 
 /** For each table the number of sentences and those classified wrongly. */
-export async function readTables(embedding: Pick<Embedding, 'local'>): Promise<Record<string, Outcome>> {
+export async function readTables(embedding: Pick<Embedding, 'local' | 'model'>): Promise<Record<string, Outcome>> {
   const tables = await sentencesForReading();
   const relevance = await read<{ answered: [string, string][]; unanswered: string[] }>('relevance.json');
   const intentOf = async (text: string) => (await readMessage({ embedding }, text, [])).intent;

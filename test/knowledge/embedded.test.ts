@@ -399,6 +399,7 @@ describe('the maintenance of embeddings', () => {
       generation: 1,
       segments: [],
       authority: 'normal' as const,
+      language: undefined,
     };
     await search.addVectors(table(), [{ ...ghost, vector: (await models.passages([{ heading: '', text: 'x' }]))[0]! }]);
     expect(await repair()).toBe(3);

@@ -48,7 +48,7 @@ const meaning = (angles: number[], rest: Partial<Meaning> = {}): Meaning => ({
   ...rest,
 });
 
-type Tags = Partial<Pick<IndexRow, 'segments' | 'authority'>>;
+type Tags = Partial<Pick<VectorRow, 'segments' | 'authority' | 'language'>>;
 const wordsOf = (source: string, text: string, tags: Tags = {}, generation = 1): IndexRow => ({
   id: `${source}:${generation}:0`,
   source_id: source,
@@ -65,6 +65,7 @@ const vectorOf = (source: string, angles: number[], tags: Tags = {}, generation 
   generation,
   segments: [],
   authority: 'normal',
+  language: 'en',
   vector: whole(...angles),
   ...tags,
 });
@@ -102,6 +103,21 @@ describe('the vector search', () => {
     expect(by.get('none:1:0')).not.toHaveProperty('cosines');
     const one = await search.query(table, { text: 'gold', meaning: meaning([0]), filter: undefined, limit: 1 });
     expect(one.candidates.map(({ id, cosines }) => [id, cosines])).toContainEqual(['near:1:0', [1]]);
+  });
+
+  it('the search tells how near passages of different sources are to each other, without copies and translations', async () => {
+    const angles = { a: 0, copy: 0.1, b: 40, c: 90, d: 180 };
+    await search.addVectors(vectors, [
+      ...Object.entries(angles).map(([source, angle]) => vectorOf(source, [angle])),
+      vectorOf('translation', [30], { language: 'de' }),
+    ]);
+    const asked = { text: '', meaning: meaning([0]), filter: undefined, limit: 1 };
+    const { neighbours } = await search.query(table, asked);
+    const cosine = (angle: number): number => Math.cos((angle * Math.PI) / 180);
+    const mean = [30, ...Object.values(angles)].reduce((sum, angle) => sum + cosine(angle), 0) / 6;
+    expect(neighbours).toMatchObject({ sampled: 6, rows: 6 });
+    // The copy of the first passage and its translation are left out, so the nearest one lies at 40 degrees.
+    expect(neighbours!.near[0]![0]).toBeCloseTo(cosine(40) - mean, 2);
   });
 
   it.each<[string, Partial<Query>, string[]]>([

@@ -2,19 +2,28 @@
  * The vector search in a table: the nearest passages, and a sample of the table that shows how similar passages usually
  * are to the question.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { Table } from '@lancedb/lancedb';
 import { LRUCache } from 'lru-cache';
 import { found, sql } from './rows.ts';
 import type { OpenTable, Tables } from './tables.ts';
 import { fromArrow, widthOf } from './vectors.ts';
 import type { Authority } from '../../../models/rules/knowledge/authority.ts';
-import type { Meaning } from '../../../models/rules/knowledge/retrieval.ts';
+import type { Neighbours } from '../../../models/rules/knowledge/relevance.ts';
+import { sourceOf, type Meaning } from '../../../models/rules/knowledge/retrieval.ts';
 
 /** A passage with one cosine similarity to the question for each part of the vector. */
 export type Compared = { id: string; authority: Authority; cosines: number[] };
 
 /** The number of passages in a sample. More would hardly change the mean and the spread of the cosines. */
 const sampleSize = 256;
+/** The passages of a sample whose nearest neighbours are looked for. */
+const comparedOfSample = 64;
+/**
+ * A neighbour nearer than this share of the way from the usual passage to the passage itself is a copy of it, which says
+ * nothing about the other passages. A passage in another language may be its translation.
+ */
+const copy = 0.75;
 /** The size of the cache of samples in a process, in bytes; one sample of 1,280 dimensions takes 1.3 MB. */
 const sampleBytes = 48 * 2 ** 20;
 /**
@@ -38,8 +47,12 @@ type Sample = {
   rows: number;
   taken: number;
   bytes: number;
-  values: Promise<Float32Array>;
+  sampled: Promise<SampledPassages>;
+  /** The neighbours by the weights of the parts. */
+  neighbours: Map<string, Promise<Neighbours>>;
 };
+/** The vectors, one after the other, and what else is known of the passages. */
+type SampledPassages = { values: Float32Array; passages: { source: string; language: string }[] };
 export type Samples = LRUCache<string, Sample>;
 export const createSamples = (): Samples =>
   new LRUCache({ maxSize: sampleBytes, sizeCalculation: ({ bytes }) => bytes });
@@ -111,42 +124,102 @@ function cosines(parts: readonly Float32Array[], values: Float16Array | Float32A
   });
 }
 
-/** The cosines between a question and a table's sample of passages. */
+/** A question's cosines with a table's sample of passages, and how near the passages of the sample are to each other. */
 export async function backgroundOf(
   tables: Tables,
   samples: Samples,
   name: string,
   opened: OpenTable,
-  { parts }: Meaning,
-): Promise<number[][]> {
-  const values = await sampleOf(tables, samples, name, opened);
+  { parts, weights }: Meaning,
+): Promise<{ background: number[][]; neighbours: Neighbours }> {
+  const sample = await sampleOf(tables, samples, name, opened);
+  const sampled = await sample.sampled;
   const width = opened.width ?? 0;
-  return Array.from({ length: values.length / width }, (_, at) => cosines(parts, values, at * width));
+  const key = weights.join(' ');
+  const neighbours = sample.neighbours.get(key) ?? neighboursOf(sampled, parts, weights, sample.rows);
+  sample.neighbours.set(key, neighbours);
+  const background = sampled.passages.map((_, at) => cosines(parts, sampled.values, at * width));
+  return { background, neighbours: await neighbours };
 }
 
 /** A sample of passages at even distances. It is cached, and taken again when the table has changed much. */
-async function sampleOf({ clock }: Tables, samples: Samples, name: string, opened: OpenTable): Promise<Float32Array> {
+async function sampleOf({ clock }: Tables, samples: Samples, name: string, opened: OpenTable): Promise<Sample> {
   const known = samples.get(name);
   const version = await opened.table.version();
   const same = known !== undefined && known.folder === opened.folder;
-  if (same && known.version === version) return known.values;
+  if (same && known.version === version) return known;
   const rows = await opened.table.countRows();
   if (same && clock() - known.taken < sampleKeptMs && Math.abs(rows - known.rows) <= sampleRowsMayDiffer * known.rows)
-    return known.values;
+    return known;
   const width = opened.width ?? 0;
-  const values = take(opened.table, rows, width);
+  const sampled = take(opened.table, rows, width);
   const bytes = 4 * (1 + width * Math.min(rows, sampleSize));
-  samples.set(name, { folder: opened.folder, version, rows, taken: clock(), bytes, values });
-  values.catch(() => samples.delete(name));
-  return values;
+  const sample = { folder: opened.folder, version, rows, taken: clock(), bytes, sampled, neighbours: new Map() };
+  samples.set(name, sample);
+  sampled.catch(() => samples.delete(name));
+  return sample;
 }
 
-async function take(table: Table, rows: number, width: number): Promise<Float32Array> {
+async function take(table: Table, rows: number, width: number): Promise<SampledPassages> {
   const size = Math.min(rows, sampleSize);
-  if (size === 0) return new Float32Array(0);
+  if (size === 0) return { values: new Float32Array(0), passages: [] };
   const offsets = Array.from({ length: size }, (_, at) => Math.floor((at * rows) / size));
-  const taken = await table.takeOffsets(offsets).select(['vector']).toArray();
+  const taken = await table.takeOffsets(offsets).select(['candidate', 'language', 'vector']).toArray();
   const values = new Float32Array(taken.length * width);
   for (const [at, { vector }] of taken.entries()) values.set(fromArrow(vector), at * width);
-  return values;
+  return {
+    values,
+    passages: taken.map((row) => ({ source: sourceOf(found(row).id), language: String(row.language) })),
+  };
+}
+
+/**
+ * The nearest passage of another source in the same language, for some passages of a sample. Other callers have their
+ * turn in between.
+ */
+async function neighboursOf(
+  sample: SampledPassages,
+  parts: readonly Float32Array[],
+  weights: readonly number[],
+  rows: number,
+): Promise<Neighbours> {
+  const sampled = sample.passages.length;
+  const size = Math.min(sampled, comparedOfSample);
+  const near: number[][] = [];
+  for (let at = 0; at < size; at += 1) {
+    const neighbour = neighbourOf(Math.floor((at * sampled) / size), sample, parts, weights);
+    if (neighbour !== undefined) near.push(neighbour);
+    if (at % 8 === 7) await setImmediate();
+  }
+  return { near, sampled, rows };
+}
+
+/** By how much the cosines of a passage with its nearest neighbour lie above its mean cosines, per part. */
+function neighbourOf(
+  index: number,
+  { values, passages }: SampledPassages,
+  parts: readonly Float32Array[],
+  weights: readonly number[],
+): number[] | undefined {
+  const width = parts.reduce((sum, part) => sum + part.length, 0);
+  const { source, language } = passages[index]!;
+  const own = splitLike(parts, values, index * width);
+  const all = passages.map((_, at) => cosines(own, values, at * width));
+  const mean = own.map((_, part) => all.reduce((sum, each) => sum + each[part]!, 0) / all.length);
+  const above = all.map((each) => each.map((cosine, part) => cosine - mean[part]!));
+  const sum = (each: readonly number[]): number =>
+    each.reduce((total, value, part) => total + value * (weights[part] ?? 0), 0);
+  const limit = copy * sum(above[index]!);
+  return above
+    .filter((each, at) => {
+      const other = passages[at]!;
+      return other.source !== source && other.language === language && sum(each) < limit;
+    })
+    .reduce<number[] | undefined>((best, each) => (best && sum(best) >= sum(each) ? best : each), undefined);
+}
+
+/** The vector at `from`, in parts as long as these. */
+function splitLike(parts: readonly Float32Array[], values: Float32Array, from: number): Float32Array[] {
+  let offset = from;
+  return parts.map(({ length }) => values.subarray(offset, (offset += length)));
 }

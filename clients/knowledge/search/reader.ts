@@ -84,15 +84,15 @@ async function propose(tables: Tables, samples: Samples, key: IndexTable, query:
   ]);
   if (meaning === undefined || byMeaning === undefined)
     return { candidates: merge(byText, []), background: [], degraded: byMeaning === undefined };
-  const { near, background } = byMeaning;
+  const { near, ...sampled } = byMeaning;
   const known = new Set(near.map(({ id }) => id));
   const missing = byText.flatMap(({ id }) => (known.has(id) ? [] : [id]));
   const others = await readVectors(tables, key, meaning, [], ({ table }) => byIds(table, meaning, missing));
   const compared = [...near, ...(others ?? [])];
-  return { candidates: merge(byText, compared), background, degraded: others === undefined };
+  return { candidates: merge(byText, compared), ...sampled, degraded: others === undefined };
 }
 
-type ByMeaning = { near: Compared[]; background: number[][] };
+type ByMeaning = { near: Compared[] } & Pick<Proposed, 'background' | 'neighbours'>;
 const noVectors: ByMeaning = { near: [], background: [] };
 
 async function searchMeaning(
@@ -103,11 +103,11 @@ async function searchMeaning(
   { condition, limit }: { condition: string | undefined; limit: number },
 ): Promise<ByMeaning | undefined> {
   return readVectors(tables, key, meaning, noVectors, async (opened) => {
-    const [near, background] = await Promise.all([
+    const [near, compared] = await Promise.all([
       nearest(opened.table, meaning, condition, limit),
       backgroundOf(tables, samples, tableName({ ...key, model: meaning.model }), opened, meaning),
     ]);
-    return { near, background };
+    return { near, ...compared };
   });
 }
 

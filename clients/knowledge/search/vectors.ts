@@ -8,6 +8,7 @@ import {
   Schema,
   Struct,
   Table as ArrowTable,
+  Utf8,
   vectorFromArray,
   type Vector,
 } from 'apache-arrow';
@@ -22,6 +23,8 @@ export type VectorRow = {
   generation: number;
   segments: readonly string[];
   authority: Authority;
+  /** The language of the passage; undefined when it is not known. */
+  language: string | undefined;
   /** The vectors of a table must have the same length. */
   vector: Float32Array;
 };
@@ -29,6 +32,7 @@ export type VectorRow = {
 export const vectorSchema = (width: number): Schema =>
   new Schema([
     ...words.fields.filter(({ name }) => name !== 'text'),
+    new Field('language', new Utf8(), false),
     new Field('vector', new FixedSizeList(width, new Field('item', new Float16(), true)), false),
   ]);
 
@@ -50,6 +54,7 @@ export function toArrow(rows: readonly VectorRow[], width: number): ArrowTable {
     labels: ({ segments, authority }) => labels(segments, authority),
     authority: ({ authority }) => authority,
     candidate: ({ id, authority }) => candidateOf(id, authority),
+    language: ({ language = '' }) => language,
   };
   const children = schema.fields.map(({ name, type }) =>
     name === 'vector'

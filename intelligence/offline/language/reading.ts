@@ -14,35 +14,53 @@ import type { Embedding } from '../../../clients/embedding/embedding.ts';
 import type { Asking } from '../../../models/rules/language/asking.ts';
 import { languageOfFirst } from '../../../models/rules/language/language.ts';
 
-type ReadingDeps = { embedding: Pick<Embedding, 'local'> };
+type ReadingDeps = { embedding: Pick<Embedding, 'local' | 'model'> };
 
 /** The question that a message refers to is looked for in this many earlier messages of the customer. */
 const rememberedQuestions = 3;
 
-/** Reads a message in its conversation; `history` is oldest first. */
+/** The turns before a message, of customer and agent, to which it may refer. More did not find more. */
+const rememberedTurns = 4;
+
+/**
+ * Reads a message in its conversation; `history` is oldest first. With embeddings, the retrieval compares the earlier
+ * turns with the documents. By words alone, a message that names too little is joined with the last question.
+ */
 export async function readMessage(deps: ReadingDeps, text: string, history: Turns): Promise<ReadMessage> {
   const before = history.filter(({ role }) => role === 'customer' || role === 'user').map(({ body }) => body);
   const language = languageOfFirst([text, ...before.toReversed()]);
-  const { intent, askings } = await read(deps, text);
-  const referred = intent === 'question' && mayFollow(text) ? await lastQuestion(deps, before) : undefined;
-  if (referred === undefined) return { intent, language, searched: text, askings };
+  const { intent, askings } = await readAlone(deps, text);
+  const byMeaning = deps.embedding.model !== undefined;
+  const context = byMeaning ? contextOf(history) : [];
+  const read: ReadMessage = { intent, language, searched: text, askings, context };
+  const referred =
+    intent === 'question' && !byMeaning && mayFollow(text) ? await lastQuestion(deps, before) : undefined;
+  if (referred === undefined) return read;
   const searched = followUp(text, referred);
-  return { intent, language, searched, askings: await readAskings(deps, searched) };
+  return { ...read, searched, askings: await readAskings(deps, searched) };
 }
+
+/** The turns to which a message may refer, the newest first. A question that only got offers says no topic. */
+const contextOf = (history: Turns): string[] =>
+  history
+    .filter(({ role, offers }, at) => role !== 'system' && !offers?.length && !history[at + 1]?.offers?.length)
+    .slice(-rememberedTurns)
+    .map(({ body }) => body)
+    .toReversed();
 
 /** The searches for a text that is known to be a question. */
 export const readAskings = async (deps: ReadingDeps, text: string): Promise<readonly [Asking, ...Asking[]]> =>
-  (await read(deps, text)).askings;
+  (await readAlone(deps, text)).askings;
 
 async function lastQuestion(deps: ReadingDeps, before: readonly string[]): Promise<Understood['askings'] | undefined> {
   for (const body of before.slice(-rememberedQuestions).toReversed()) {
-    const { intent, askings } = await read(deps, body);
+    const { intent, askings } = await readAlone(deps, body);
     if (intent === 'question') return askings;
   }
   return undefined;
 }
 
-async function read(deps: ReadingDeps, message: string): Promise<Understood> {
+async function readAlone(deps: ReadingDeps, message: string): Promise<Understood> {
   const lines = sentencesOf(message);
   const vectors = await vectorsOf(deps, lines.flat());
   const read = (text: string): Sentence => {

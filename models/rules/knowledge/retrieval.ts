@@ -6,9 +6,18 @@ import { authorities } from './authority.ts';
 import type { Authority, SourceType } from './authority.ts';
 import type { Asking, Reading } from '../language/asking.ts';
 import { reachable } from './segments.ts';
-import { aboveUsual, featuresOf, probabilityOf, wordsWeight, type Features, type Scale } from './relevance.ts';
+import {
+  aboveUsual,
+  featuresOf,
+  probabilityOf,
+  scaleOf,
+  wordsWeight,
+  type Features,
+  type Neighbours,
+  type Scale,
+} from './relevance.ts';
 import { matchWords, wordRule } from './wordmatch.ts';
-import { terms } from '../language/words.ts';
+import { matcher, terms } from '../language/words.ts';
 
 /** A candidate from the index, found by lexical search, by vector search, or by both. */
 export type Candidate = {
@@ -21,6 +30,8 @@ export type Candidate = {
    * yet.
    */
   cosines?: readonly number[];
+  /** Whether the conversation was about the passage's topic, or at first its source, before this question. */
+  topical?: boolean;
 };
 
 export type QuestionVector = {
@@ -44,6 +55,8 @@ export type Proposed = {
    * in this table. Empty without vectors.
    */
   background: readonly (readonly number[])[];
+  /** How near the passages of this sample are to each other; undefined without vectors. */
+  neighbours?: Neighbours;
   /** True when the vectors could not be read and the candidates come from lexical search alone. */
   degraded?: boolean;
 };
@@ -113,6 +126,13 @@ const reach = {
    */
   hit: 0.5,
 } as const;
+/**
+ * Added to how far a passage of the conversation's topic lies above the usual one. `known`: the topic's passages have
+ * all words that the question names its subject with, so it does not begin another subject; a question like "How do I
+ * use it?" names none. `known` was chosen on follow-up questions to public services, `other` so low that the sequences in
+ * test/fixtures/followups.json and test/chat/offers.test.ts get no sure answer to another subject.
+ */
+const topicBonus = { known: 1.2, other: 0.4 } as const;
 /** The maximum number of passages to read per tier: this many with a vector, and this many without. */
 const readOfTier = 8;
 export const maxOffers = 3;
@@ -129,8 +149,24 @@ function byRelevance(a: Judged, b: Judged): number {
 }
 
 /** How far a candidate lies above the usual passage; undefined when it has no vector or there is no scale. */
-function aboveOf(scale: Scale | undefined, { cosines, text_score = 0 }: Candidate): number | undefined {
-  return scale === undefined || cosines === undefined ? undefined : aboveUsual(scale, { cosines, text_score });
+function aboveOf(
+  scale: Scale | undefined,
+  { cosines, text_score = 0, topical = false }: Candidate,
+  bonus: number = topicBonus.other,
+): number | undefined {
+  if (scale === undefined || cosines === undefined) return undefined;
+  return aboveUsual(scale, { cosines, text_score }) + (topical ? bonus : 0);
+}
+
+const wordsOf = ({ name, heading, text }: Passage): string => `${name}\n${heading}\n${text}`;
+
+/** The bonus of the conversation's topic for these questions. */
+function bonusOf(questions: readonly string[], found: readonly Found<Passage>[]): number {
+  const named = questions.flatMap((text) => terms(text)).filter(({ weight }) => weight === 1);
+  const speaksOf = matcher(named.map(({ stem }) => stem));
+  const ofTopic = found.filter(({ candidate }) => candidate.topical);
+  const spoken = new Set(ofTopic.flatMap(({ passage }) => [...speaksOf(wordsOf(passage))]));
+  return named.every(({ stem }) => spoken.has(stem)) ? topicBonus.known : topicBonus.other;
 }
 
 /** A judged passage that the question names directly, so that no search was needed. */
@@ -156,21 +192,22 @@ export function judge<P extends Passage>(
   const telling = new Set(worthReading(candidates, scale).map(({ id }) => id));
   const words = matchWords(
     questions,
-    found.map(({ passage: { id, name, heading, text }, candidate: { text_score = 0 } }) => ({
-      text: `${name}\n${heading}\n${text}`,
+    found.map(({ passage, candidate: { text_score = 0 } }) => ({
+      text: wordsOf(passage),
       score: text_score,
-      telling: telling.has(id),
+      telling: telling.has(passage.id),
     })),
   );
-  const best = Math.max(...candidates.map((candidate) => aboveOf(scale, candidate) ?? -Infinity));
+  const bonus = bonusOf(questions, found);
+  const best = Math.max(...candidates.map((candidate) => aboveOf(scale, candidate, bonus) ?? -Infinity));
   return found
     .map(({ passage, candidate }, at): Judged<P> => {
       const { coverage, strength, relevant } = words[at]!;
       const judged = { passage, candidate, coverage, strength };
-      if (scale === undefined || candidate.cosines === undefined)
+      const above = aboveOf(scale, candidate, bonus);
+      if (scale === undefined || above === undefined)
         return { ...judged, relevance: (coverage + strength) / 2, relevant };
-      const { cosines, text_score = 0 } = candidate;
-      const features = featuresOf(scale, { cosines, text_score }, coverage);
+      const features = featuresOf(scale, above, coverage);
       const relevance = probabilityOf(scale.calibration, features);
       const near = features.above >= best - reach.tier;
       return { ...judged, features, relevance, relevant: near && relevance >= scale.calibration.answer };
@@ -246,6 +283,32 @@ export const stillReachable = (
   { segments }: Passage,
   { asked, strict }: { asked: readonly string[] | undefined; strict: boolean },
 ): boolean => reachable({ segments, asked, strict });
+
+/** The source of a passage by its id (`source:generation:ordinal`). */
+export const sourceOf = (id: string): string => id.slice(0, id.indexOf(':'));
+
+/** What a conversation is about: the sections of a source under one heading. */
+export type Topic = { source: string; parent: string };
+
+const parentOf = (heading: string): string => heading.split(' > ').slice(0, -1).join(' > ');
+export const topicOf = ({ id, heading }: Passage): Topic => ({ source: sourceOf(id), parent: parentOf(heading) });
+export const isAbout = ({ source, parent }: Topic, { id, heading }: Passage): boolean =>
+  sourceOf(id) === source && parentOf(heading) === parent;
+
+/** The id of the passage that is nearest to earlier turns of a conversation. */
+export function nearestOf(
+  { candidates, ...compared }: Proposed,
+  { weights }: Meaning,
+  turns: number,
+): string | undefined {
+  const scale = scaleOf(weights, compared);
+  const scored = candidates.flatMap(({ id, cosines, text_score = 0 }) =>
+    scale === undefined || cosines === undefined
+      ? []
+      : [{ id, above: aboveUsual(scale, { cosines, text_score: text_score / turns }) }],
+  );
+  return scored.toSorted((a, b) => b.above - a.above)[0]?.id;
+}
 
 /**
  * The higher tiers for which a second search is needed. That is so when the first search was cut off at `limit`,

@@ -1,6 +1,7 @@
 /**
- * Detects the language in which a customer writes, by common words, so it needs no model in memory. It only chooses the
- * language of the agent's fixed sentences; search and escalation must not depend on it.
+ * Detects the language in which a customer writes, by common words, so it needs no model in memory. It chooses the
+ * language of the agent's fixed sentences, the models that compare a question, and how far a vector is moved
+ * (clients/embedding/centring.ts). Where it is not sure, search goes on as for English; escalation does not depend on it.
  */
 import { fold } from './words.ts';
 import { knownLanguages, wordsOf, type Known } from './words/index.ts';

@@ -10,7 +10,7 @@ import { languages, languageOf } from '../../../models/rules/language/language.t
 import { readByWords } from '../../../intelligence/offline/language/question.ts';
 import { readTables, type Outcome } from '../../kit/reading.ts';
 
-const embedding = { local: undefined };
+const embedding = { local: undefined, model: undefined };
 const intentOf = (text: string) => readByWords(text).intent;
 
 describe('classification by words', () => {
@@ -31,7 +31,10 @@ describe('classification by words', () => {
   });
 
   it('a message is classified by its words when embeddings fail', async () => {
-    const failing = { local: { reading: async () => Promise.reject(new Error('gone')), sentences: async () => [] } };
+    const failing = {
+      model: 'm',
+      local: { reading: async () => Promise.reject(new Error('gone')), sentences: async () => [] },
+    };
     const message = await readMessage({ embedding: failing }, 'Ich möchte mit einem Mitarbeiter sprechen', []);
     expect(message).toMatchObject({ intent: 'person', language: 'de' });
   });
@@ -109,12 +112,20 @@ describe('a follow-up message', () => {
   const read = async (text: string, history: { role: string; body: string }[]) =>
     (await readMessage({ embedding }, text, history)).searched;
 
-  it('a follow-up is searched with the question before it, its own words first', async () => {
+  it('by words alone, a follow-up is searched with the question before it, its own words first', async () => {
     expect(await read('And for students?', [asked, { role: 'ai', body: '49 EUR.' }])).toBe(
       'And for students – What does the gold card cost?',
     );
     expect(await read('And for students?', [])).toBe('And for students?');
     expect(await read('How do I block a stolen card?', [asked])).toBe('How do I block a stolen card?');
+  });
+
+  it('with embeddings, a follow-up is searched as it is, with the turns before it as its context', async () => {
+    const history = [asked, { role: 'system', body: 'Ann joined.' }, { role: 'ai', body: '49 EUR.' }];
+    const withModel = { embedding: { local: undefined, model: 'endpoint:m' } };
+    const message = await readMessage(withModel, 'And for students?', history);
+    expect(message).toMatchObject({ searched: 'And for students?', context: ['49 EUR.', asked.body] });
+    expect((await readMessage({ embedding }, 'And for students?', history)).context).toEqual([]);
   });
 
   it('a follow-up refers to the last question and not to a courtesy in between', async () => {

@@ -219,7 +219,7 @@ describe('with embeddings', () => {
     const asked = near('a', undefined);
     const probability = (usual: number[]): number => {
       const background = Array.from({ length: 64 }, () => usual);
-      const scale = scaleOf(parts, background)!;
+      const scale = scaleOf(parts, { background })!;
       const found = [{ ...asked, candidate: { ...asked.candidate, cosines: [0.89, 0.45, 0.72] } }];
       return judge([question], found, scale)[0]!.relevance;
     };
@@ -227,26 +227,41 @@ describe('with embeddings', () => {
     expect(probability([0.88, 0.4, 0.7])).toBeLessThan(0.1);
   });
 
+  it('where the passages of other sources lie near each other, a passage must lie further above the usual one', () => {
+    const parts = partWeights(3, true);
+    const background = Array.from({ length: 64 }, () => [0.83, 0.11, 0.54]);
+    const asked = {
+      ...near('a', undefined),
+      candidate: { ...near('a', undefined).candidate, cosines: [0.9, 0.45, 0.75] },
+    };
+    const probability = (distance: number, rows: number): number => {
+      const neighbours = {
+        near: Array.from({ length: 64 }, () => [distance, 3 * distance, 2 * distance]),
+        sampled: 64,
+        rows,
+      };
+      return judge([question], [asked], scaleOf(parts, { background, neighbours }))[0]!.relevance;
+    };
+    expect(probability(0.08, 64)).toBeLessThan(probability(0.02, 64));
+    // More passages than the sample lie nearer to each other.
+    expect(probability(0.02, 10_000)).toBeLessThan(probability(0.02, 64));
+  });
+
   it('the English model is not used for other languages, and a single model is judged by the index alone', () => {
     expect(partWeights(3, true).every((weight) => weight > 0)).toBe(true);
     expect(partWeights(3, false)[2]).toBe(0);
-    expect(scaleOf(partWeights(3, false), [])).toMatchObject({ foreign: true });
+    expect(scaleOf(partWeights(3, false), { background: [] })).toMatchObject({ foreign: true });
     const cosines = Array.from({ length: 40 }, (_, at) => [0.2 + (at % 5) / 100]);
     const shifted = cosines.map(([cosine = 0]) => [0.7 + (cosine - 0.2) / 10]);
     const above = (background: number[][], cosine: number) =>
       judge(
         [question],
         [{ ...near('a', undefined), candidate: { id: 'a', authority: 'normal', cosines: [cosine] } }],
-        scaleOf([1], background),
+        scaleOf([1], { background }),
       )[0]!.features!.above;
     expect(above(cosines, 0.3)).toBeCloseTo(above(shifted, 0.71), 6);
-    expect(scaleOf([1], cosines.slice(0, 7))).toBeUndefined();
-    expect(
-      scaleOf(
-        [1],
-        Array.from({ length: 40 }, () => [0.5]),
-      ),
-    ).toBeUndefined();
+    expect(scaleOf([1], { background: cosines.slice(0, 7) })).toBeUndefined();
+    expect(scaleOf([1], { background: Array.from({ length: 40 }, () => [0.5]) })).toBeUndefined();
   });
 });
 
@@ -309,6 +324,39 @@ describe('retrieve', () => {
     const { hits, authority } = await retrieve(deps, { question, asked: ['business'], strict: false });
     expect([ids(hits), authority]).toEqual([['kept'], 'normal']);
     expect(deps.asked[0]?.filter).toEqual({ tags: ['business', 'all', 'shared', 'global', 'common'], untagged: true });
+  });
+
+  it('a follow-up is answered from the source that the conversation is about, unless it names another subject', async () => {
+    const other = { cosines: [0.88, 0.34, 0.66] };
+    const passages = [
+      passage('loans:1:0', 'The rate of a loan depends on its term.'),
+      passage('cards:1:0', 'The rate of the gold card is charged each month.'),
+    ];
+    // By itself, the question is a little nearer to the loans.
+    const toQuestion = [
+      candidate('loans:1:0', 1, { ...other, text_score: 2 }),
+      candidate('cards:1:0', 1, { cosines: [0.87, 0.31, 0.64], text_score: 2 }),
+    ];
+    const toContext = [candidate('cards:1:0', 1, { cosines: [0.9, 0.5, 0.75] }), candidate('loans:1:0', 1, other)];
+    const deps = {
+      hydrate: async (wanted: string[]) => passages.filter(({ id }) => wanted.includes(id)),
+      embed: async () => ({ model: 'm', parts: [Float32Array.of(1), Float32Array.of(1), Float32Array.of(1)] }),
+      search: async ({ text }: SearchAsk) => ({
+        candidates: text.includes('gold') ? toContext : toQuestion,
+        background: [],
+      }),
+    };
+    const first = async (asking: string, context: string[]) =>
+      (await retrieve(deps, { question: asking, context, asked: undefined, strict: false })).judged[0]!.passage.id;
+    expect(await first('What is the rate?', [])).toBe('loans:1:0');
+    expect(await first('What is the rate?', ['The gold card costs 49 EUR.', 'What does the gold card cost?'])).toBe(
+      'cards:1:0',
+    );
+    const bonus = async (asking: string) => {
+      const ask = { question: asking, context: ['gold'], asked: undefined, strict: false };
+      return (await retrieve(deps, ask)).judged.find(({ passage: { id } }) => id === 'cards:1:0')!.features!.above;
+    };
+    expect(await bonus('Do you do mortgages?')).toBeLessThan(await bonus('And how is it charged?'));
   });
 
   it('a text that is published between the search and the read is found by a second search', async () => {

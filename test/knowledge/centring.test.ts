@@ -1,0 +1,32 @@
+/** The language is taken out of vectors; the models themselves are tested in embedded.test.ts and meaning.test.ts. */
+import { describe, expect, it } from '@jest/globals';
+import { centred, centredPart } from '../../clients/embedding/centring.ts';
+import { dimensions, models } from '../../clients/embedding/vectors.ts';
+
+const width = models.me5.dimensions;
+const unit = (length: number): Float32Array => new Float32Array(length).fill(1 / Math.sqrt(length));
+const german = 'Wie lange dauert eine Überweisung in ein anderes Land?';
+const english = 'How long does a transfer to another country take?';
+
+describe('centring', () => {
+  it('the me5 part of an English text, or of a text in an unknown language, stays as it is', () => {
+    const part = unit(width);
+    expect(centredPart(part, { kind: 'question', text: english })).toBe(part);
+    expect(centredPart(part, { kind: 'passage', text: '42' })).toBe(part);
+  });
+
+  it('the me5 part of a text in another language is moved and keeps its length, the other parts stay', () => {
+    const vector = unit(dimensions);
+    const moved = centred(vector, { kind: 'passage', text: german });
+    expect(Math.hypot(...moved.slice(0, width))).toBeCloseTo(1, 5);
+    expect(moved.slice(0, width)).not.toEqual(vector.slice(0, width));
+    expect(moved.slice(width)).toEqual(vector.slice(width));
+  });
+
+  it('a question is moved otherwise than a passage', () => {
+    const [question, passage] = (['question', 'passage'] as const).map((kind) =>
+      centredPart(unit(width), { kind, text: german }),
+    );
+    expect(question).not.toEqual(passage);
+  });
+});
