@@ -80,6 +80,8 @@ export type ReadMessage = {
   askings: readonly [Asking, ...Asking[]];
   /** Earlier turns of the conversation to which the message may refer, the newest first; empty when there are none. */
   context: readonly string[];
+  /** Whether embeddings should have been read, but were unavailable. */
+  degraded: boolean;
 };
 /** `read`: the result of reading the message. */
 export type RewriteAsk = ReadAsk & { read: ReadMessage };
@@ -94,6 +96,8 @@ export type Grounds = {
   asking: string;
   /** Whether embeddings should have been compared, but were unavailable. */
   degraded: boolean;
+  /** Reads the packed vectors of passages' sentences (`comparedTexts`), for passages that have them. */
+  sentences(ids: readonly string[]): Promise<ReadonlyMap<string, Int8Array>>;
 };
 export type AnswerAsk = {
   body: string;
@@ -121,6 +125,8 @@ export type Written = {
   offers?: Offer[];
   /** There were passages to offer, but offers were not allowed. */
   withheld?: true;
+  /** Sentences should have been compared by embeddings, which were unavailable. */
+  degraded?: true;
   by: WrittenBy;
 };
 export type WrittenBy = {

@@ -8,9 +8,10 @@ import { withHeartbeat } from '../base/heartbeat.ts';
 import { syncTags } from './source.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Search, VectorRow } from '../../clients/knowledge/search/search.ts';
-import { listChunks, type Chunk } from '../../models/knowledge/chunk.ts';
+import { listChunks, saveSentences, type Chunk } from '../../models/knowledge/chunk.ts';
 import { lacksVectors, listLacking, markEmbedded, type Lacking, type Owner } from '../../models/knowledge/embedding.ts';
 import { findSource } from '../../models/knowledge/source.ts';
+import { comparedTexts, packVectors } from '../../models/rules/knowledge/compared.ts';
 import { languageOf } from '../../models/rules/language/language.ts';
 
 /** The texts of one request; some seconds of work for the local models. */
@@ -151,8 +152,24 @@ async function embedTogether(
     items.map(({ chunk: { heading, text } }) => ({ heading, text })),
     signal,
   );
+  await embedSentences(
+    embedding,
+    items.map(({ chunk }) => chunk),
+    signal,
+  );
   const made = items.map(({ source, chunk }, at) => ({ source, chunk, vector: vectors[at]! }));
   return [...Map.groupBy(made, ({ source }) => source)];
+}
+
+/** Stores the vectors of the passages' sentences, if a local model can make them. */
+async function embedSentences({ local }: Embedding, chunks: readonly Chunk[], signal: AbortSignal): Promise<void> {
+  if (local === undefined) return;
+  const texts = chunks.map(({ text }) => comparedTexts(text));
+  const vectors = await local.storedSentences(texts.flat(), signal);
+  let from = 0;
+  await saveSentences(
+    chunks.map(({ _id: id }, at) => ({ id, packed: packVectors(vectors.slice(from, (from += texts[at]!.length))) })),
+  );
 }
 
 /** Collects embeddings and writes many at once. A source counts as embedded when its last passage is written. */

@@ -22,6 +22,8 @@ export type TurnRecord = Omit<WrittenBy, 'generated_by'> & {
   segments: readonly string[];
   /** `fixed`: one of the agent's fixed sentences. */
   generated_by: WrittenBy['generated_by'] | 'fixed';
+  /** Whether an embedding was late or refused, so that words alone decided where it is missing. */
+  degraded: boolean;
   attempts: number;
   ms: { retrieve: number; answer: number; total: number };
 };
@@ -32,9 +34,9 @@ export type TurnRecord = Omit<WrittenBy, 'generated_by'> & {
  */
 export type Made = { found: Found; retrieved: number; written: Written | undefined };
 
-/** `began`: when the turn began (monotonic clock). */
+/** `began`: when the turn began (monotonic clock). `degraded`: the message was read without embeddings. */
 export function recordOf(
-  { segments, attempt }: { segments: readonly string[]; attempt: number },
+  { segments, attempt, degraded = false }: { segments: readonly string[]; attempt: number; degraded?: boolean },
   began: number,
   made?: Made,
   tools: TurnRecord['tools'] = [],
@@ -61,6 +63,7 @@ export function recordOf(
     segments,
     ...made?.written?.by,
     generated_by: made?.written?.text === undefined ? 'fixed' : made.written.by.generated_by,
+    degraded: degraded || retrieval?.degraded === true || made?.written?.degraded === true,
     attempts: attempt,
     ms: { ...times, total: ms(began, now) },
   };

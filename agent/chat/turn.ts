@@ -69,11 +69,6 @@ export async function takeTurn(
   signal?: AbortSignal,
 ): Promise<TurnAnswer | undefined> {
   const began = performance.now();
-  const fixed = async (said: Said): Promise<TurnAnswer | undefined> => {
-    if (asked.onlySure && said.escalate !== 'asked') return undefined;
-    await listener.piece(said.body);
-    return { ...said, sources: [], has_context: false, record: recordOf(asked, began) };
-  };
   const answers = asked.history.filter(({ role }) => role === 'ai').toReversed();
   const offered = takenOffer(
     asked.body,
@@ -81,6 +76,12 @@ export async function takeTurn(
   );
   const message = await deps.intelligence.read(asked);
   const { intent, language } = message;
+  let { degraded } = message;
+  const fixed = async (said: Said): Promise<TurnAnswer | undefined> => {
+    if (asked.onlySure && said.escalate !== 'asked') return undefined;
+    await listener.piece(said.body);
+    return { ...said, sources: [], has_context: false, record: recordOf({ ...asked, degraded }, began) };
+  };
   if (!offered && intent !== 'question') return fixed(withoutDocuments(intent, language));
   if (!(await asked.allowed())) return fixed({ body: ownSentences.overTestLimit[language] });
   let found: Found;
@@ -88,6 +89,7 @@ export async function takeTurn(
     const understood = offered
       ? await deps.intelligence.read({ body: offered.question, history: [] })
       : await understand(deps, asked, message, signal);
+    degraded ||= understood.degraded;
     found = await findKnowledge(deps, asked, understood, { offered });
   } catch (error) {
     signal?.throwIfAborted();
@@ -120,7 +122,7 @@ export async function takeTurn(
     has_context: text !== undefined,
     ...(text !== undefined && { confidence: offers ? 'low' : 'high' }),
     ...(offers && { offers }),
-    record: recordOf(asked, began, made),
+    record: recordOf({ ...asked, degraded }, began, made),
   };
 }
 
@@ -196,7 +198,7 @@ async function understand(
   { orgId, body, history }: Asked,
   read: ReadMessage,
   signal?: AbortSignal,
-): Promise<Pick<Found, 'searched' | 'askings' | 'context'>> {
+): Promise<Pick<ReadMessage, 'searched' | 'askings' | 'context' | 'degraded'>> {
   if (!history.some(({ role }) => role === 'customer')) return read;
   const searched = await intelligence.rewrite({ body, history, read }, { signal, about: { org_id: orgId } });
   return searched === read.searched ? read : intelligence.read({ body: searched, history: [] });

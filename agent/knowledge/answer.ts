@@ -6,6 +6,7 @@ import type { AgentDeps } from './deps.ts';
 import { retrieve, type RetrieveDeps, type Retrieval } from './retrieve.ts';
 import type { GeneratedBy, Turns, Written } from '../../intelligence/intelligence.ts';
 import { vectorsName } from '../../clients/embedding/vectors.ts';
+import { findSentences } from '../../models/knowledge/chunk.ts';
 import { findGroup, recordGap, type Asked, type QuestionVector } from '../../models/knowledge/gap.ts';
 import { findPassages } from '../../models/knowledge/knowledge.ts';
 import type { Authority } from '../../models/rules/knowledge/authority.ts';
@@ -70,6 +71,8 @@ export type KnowledgeAnswer = {
   generated_by: GeneratedBy;
   /** Why the configured model did not write the answer. */
   model_error?: string | undefined;
+  /** Whether an embedding was late or refused, so that words alone decided where it is missing. */
+  degraded: boolean;
 } & Pick<Found, 'searched' | 'strict' | 'retrieval'>;
 
 /** Answers a question; a question without an answer is recorded as a gap. */
@@ -95,6 +98,7 @@ export async function answerQuestion(deps: AgentDeps, question: Question): Promi
     ...(given && (given.offers ? { confidence: 'low', offers: given.offers } : { confidence: 'high' })),
     generated_by: written?.by.generated_by ?? 'extractive',
     model_error: written?.by.model_error,
+    degraded: understood.degraded || retrieval.degraded || written?.degraded === true,
     searched: understood.searched,
     strict,
     retrieval,
@@ -163,6 +167,7 @@ function retrieveDeps({ search, embedding }: Pick<AgentDeps, 'search' | 'embeddi
     search: (ask) => search.query(table, ask),
     hydrate: (ids) => findPassages(orgId, mode, ids),
     tiers: () => search.tiers(table),
+    sentences: (ids) => findSentences(orgId, mode, ids),
     ...(model === undefined ? {} : { embed: async (text) => ({ model, parts: await embedding.question(text) }) }),
   };
   return deps;

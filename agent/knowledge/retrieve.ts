@@ -11,7 +11,6 @@ import {
   nearestOf,
   sourceOf,
   stillReachable,
-  topicOf,
   worthReading,
   type Answered,
   type Candidate,
@@ -21,7 +20,6 @@ import {
   type Passage,
   type Proposed,
   type QuestionVector,
-  type Topic,
 } from '../../models/rules/knowledge/retrieval.ts';
 import { partWeights, scaleOf, type Scale } from '../../models/rules/knowledge/relevance.ts';
 import { segmentFilter, type SegmentFilter } from '../../models/rules/knowledge/segments.ts';
@@ -52,6 +50,8 @@ export type RetrieveDeps<P extends Passage> = {
   tiers?: () => Promise<Authority[]>;
   /** Embeds a question. When it fails, the search is lexical only and `degraded` is set. */
   embed?: (question: string) => Promise<QuestionVector | undefined>;
+  /** The packed vectors of passages' sentences, for passages that have them. */
+  sentences?: (ids: readonly string[]) => Promise<ReadonlyMap<string, Int8Array>>;
 };
 
 export type RetrieveAsk = {
@@ -94,11 +94,13 @@ export type Retrieval<P extends Passage> = {
   meanings: ReadonlyMap<string, Meaning | undefined>;
   /** Whether embeddings should have been used but were unavailable. */
   degraded: boolean;
+  /** Reads the packed vectors of passages' sentences, for passages that have them. */
+  sentences(ids: readonly string[]): Promise<ReadonlyMap<string, Int8Array>>;
 };
 
 /** The most searches for one text. Each further search excludes the candidates that the database no longer had. */
 const maxRounds = 3;
-/** The candidates, by words and by embeddings each, for the source that a conversation is about. */
+/** The candidates, by words and by embeddings each, for the passage that a conversation is about. */
 const nearTopic = 8;
 
 /**
@@ -137,8 +139,11 @@ export async function retrieve<P extends Passage>(deps: RetrieveDeps<P>, ask: Re
     terms: terms(best!.text),
     meanings,
     degraded,
+    sentences: deps.sentences ?? noSentences,
   };
 }
+
+const noSentences: Retrieval<Passage>['sentences'] = async () => new Map();
 
 const asItStands = (text: string): Asking => ({ text, readings: [{ text, questions: [text] }], settles: true });
 
@@ -169,9 +174,7 @@ async function candidatesFor<P extends Passage>(
     );
     standing = candidates.flatMap((candidate) => {
       const passage = passages.get(candidate.id);
-      if (passage === undefined || !stillReachable(passage, ask)) return [];
-      const { topic } = search;
-      return [{ passage, candidate: topic ? { ...candidate, topical: isAbout(topic, passage) } : candidate }];
+      return passage !== undefined && stillReachable(passage, ask) ? [{ passage, candidate }] : [];
     });
     if (standing.length === candidates.length) break;
     const kept = new Set(standing.map(({ passage }) => passage.id));
@@ -181,7 +184,8 @@ async function candidatesFor<P extends Passage>(
   return { standing, scale, degraded };
 }
 
-type ProposeAsk = Omit<SearchAsk, 'authority'> & { topic: Topic | undefined };
+/** `topic`: the id of the passage that the conversation was about. */
+type ProposeAsk = Omit<SearchAsk, 'authority'> & { topic: string | undefined };
 type Found = { candidates: Candidate[]; scale: Scale | undefined; degraded: boolean };
 
 /** The candidates of one search, and those of higher tiers that it may have hidden. */
@@ -193,25 +197,25 @@ async function propose<P extends Passage>(deps: RetrieveDeps<P>, { topic, ...ask
   const existing = hidden.length === 0 ? [] : ((await deps.tiers?.()) ?? authorities);
   for (const authority of hidden)
     if (existing.includes(authority)) found.push(...(await deps.search({ ...ask, authority })).candidates);
-  const named = distinct(found).map((candidate) =>
-    sourceOf(candidate.id) === topic?.source ? { ...candidate, topical: true } : candidate,
+  const all = distinct(found).map((one) =>
+    topic !== undefined && isAbout(topic, one.id) ? { ...one, topical: true } : one,
   );
-  return { candidates: named, scale, degraded };
+  return { candidates: all, scale, degraded };
 }
 
 /** An older turn counts this much of the next newer one. */
 const fading = 0.7;
 
 /**
- * What a conversation was about before this question, found with the sum of its turns' vectors. A question that needs
- * the conversation is then looked for there first. Undefined without vectors.
+ * The id of the passage that a conversation was about before this question, found with the sum of its turns' vectors.
+ * Undefined without vectors.
  */
 async function topicBefore<P extends Passage>(
   deps: RetrieveDeps<P>,
   context: readonly string[],
   filter: SegmentFilter | undefined,
   english: boolean,
-): Promise<Topic | undefined> {
+): Promise<string | undefined> {
   if (context.length === 0) return undefined;
   const turns = await Promise.all(context.map(async (text) => embedOrNot(deps, text, english)));
   const [first, ...others] = turns.map(({ meaning }) => meaning);
@@ -226,9 +230,7 @@ async function topicBefore<P extends Passage>(
   );
   const meaning = { ...first, parts };
   const found = await deps.search({ text: context.join(' '), meaning, filter, without: [], limit: nearTopic });
-  const id = nearestOf(found, meaning, context.length);
-  const [nearest] = id === undefined ? [] : await deps.hydrate([id]);
-  return nearest && topicOf(nearest);
+  return nearestOf(found, meaning, context.length);
 }
 
 async function embedOrNot(

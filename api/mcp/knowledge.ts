@@ -38,14 +38,14 @@ function serverFor(ctx: Context, { orgId, orgName, mode }: SelfPrincipal, versio
     },
     ({ question, segments = [], conversation_history: history = [] }) =>
       answering(ctx, async () => {
-        const { answer, sources, has_context, confidence, offers } = await answerQuestion(ctx, {
+        const { answer, sources, has_context, confidence, offers, degraded } = await answerQuestion(ctx, {
           orgId,
           mode,
           query: question,
           segments,
           history,
         });
-        return { said: answer, value: { answer, sources, has_context, confidence, offers, mode } };
+        return { said: answer, value: { answer, sources, has_context, confidence, offers, degraded, mode } };
       }),
   );
   server.registerTool(

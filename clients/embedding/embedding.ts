@@ -30,6 +30,13 @@ export type LocalEmbedding = {
    * in time.
    */
   sentences(texts: readonly string[]): Promise<Float32Array[]>;
+  /**
+   * The vector of a question by USE alone, to compare with those of sentences. Uses the cache of `question`, so a
+   * question that was searched for is not embedded again. @throws when it is not ready in time.
+   */
+  asked(text: string): Promise<Float32Array>;
+  /** The vectors of sentences by USE alone, computed in the background for the index. @throws when they cannot be. */
+  storedSentences(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
 };
 
 export type EmbeddingOptions = Omit<LocalOptions, 'obtain'> & {
@@ -77,4 +84,6 @@ const readingBy = (local: Local, searches: boolean): LocalEmbedding => ({
     return Float32Array.from(parts.slice(0, readingModels.length).flatMap((part) => [...part]));
   },
   sentences: local.sentences,
+  asked: async (text) => (await local.parts(text, ['use']))[0]!,
+  storedSentences: local.storedSentences,
 });

@@ -44,6 +44,8 @@ export type Local = {
   /** The vectors of a question by these models. @throws when they are not ready in time. */
   parts(text: string, names: readonly ModelName[], signal?: AbortSignal): Promise<Float32Array[]>;
   sentences(texts: readonly string[]): Promise<Float32Array[]>;
+  /** Vectors of sentences by USE for the index, computed by the process for passages, without a cache. */
+  storedSentences(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
   passages(texts: readonly { heading: string; text: string }[], signal?: AbortSignal): Promise<Float32Array[]>;
   state(): EmbeddingState;
   /** The ids of the running processes. */
@@ -51,8 +53,11 @@ export type Local = {
   close(): Promise<void>;
 };
 
-/** A vector takes 5 to 40 ms; starting the process first takes about 400 ms. */
-const defaultQuestionMs = 2_000;
+/**
+ * A vector takes 5 to 40 ms; starting the process first takes about 400 ms. The rest is for the questions before it: a
+ * busy system answers later, and as well as ever. A hanging process is killed before, and the next one goes on.
+ */
+const defaultQuestionMs = 10_000;
 /** A process that takes longer for one text hangs and is killed. */
 const hungMs = 5_000;
 /** A long passage at nice 10 on a busy core has taken seconds. */
@@ -222,6 +227,13 @@ export function createLocal(options: LocalOptions): Local {
       }
       return texts.map((text) => vectors.get(text)!);
     },
+    storedSentences: async (texts, signal) =>
+      run(reading, 'sentence', (it) =>
+        it.embed(
+          texts.map((text) => ({ kind: 'passage', text })),
+          { models: ['use'], signal },
+        ),
+      ),
     passages: async (texts, signal) =>
       run(reading, 'passage', (it) =>
         it.embed(

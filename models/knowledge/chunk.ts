@@ -2,11 +2,13 @@
  * Chunks: the units into which sources are split, stored and indexed. This collection is authoritative; the search
  * index only proposes candidates. A chunk joined with its source is a `Passage`.
  */
+import type mongoose from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, readerOf, type RecordOf } from '../base/define.ts';
-import { number, oneOf, string, text } from '../rules/base/fields.ts';
+import { bytes, number, oneOf, optional, string, text } from '../rules/base/fields.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import type { CutChunk } from '../rules/knowledge/chunks.ts';
+import { sentencesName } from '../rules/knowledge/compared.ts';
 
 export const ChunkModel = defineModel(
   'Chunk',
@@ -22,13 +24,20 @@ export const ChunkModel = defineModel(
     ordinal: number,
     heading: text,
     text: string,
+    /** The packed vectors of `comparedTexts`, once the passage is embedded, and the version of both. */
+    sentences: optional(bytes),
+    sentences_by: optional(string),
   },
   [
     { fields: { source_id: 1, generation: 1, ordinal: 1 } },
     { fields: { org_id: 1, mode: 1, source_type: 1, source_id: 1, generation: 1 } },
   ],
 );
-export type Chunk = RecordOf<typeof ChunkModel>;
+type Stored = RecordOf<typeof ChunkModel>;
+export type Chunk = Omit<Stored, 'sentences' | 'sentences_by'>;
+
+/** Vectors of sentences take more room than the text, so they are read only where they are used. */
+const withoutSentences = { sentences: 0, sentences_by: 0 } as const;
 
 export type ChunkSource = Pick<Chunk, 'org_id' | 'mode' | 'source_type' | 'source_id' | 'generation'>;
 
@@ -69,7 +78,7 @@ export async function insertChunks(chunks: readonly Chunk[]): Promise<void> {
 /** The chunks of one generation, in reading order. */
 export async function listChunks(orgId: string, sourceId: string, generation: number): Promise<Chunk[]> {
   return collectionOf(ChunkModel)
-    .find({ org_id: orgId, source_id: sourceId, generation })
+    .find({ org_id: orgId, source_id: sourceId, generation }, { projection: withoutSentences })
     .sort({ ordinal: 1 })
     .toArray();
 }
@@ -92,12 +101,54 @@ export async function removeGenerations(
   await collectionOf(ChunkModel).deleteMany({ org_id: orgId, source_id: sourceId, generation: { $in: generations } });
 }
 
-const readChunk = readerOf(ChunkModel);
+const readChunk = readerOf(ChunkModel, [
+  '_id',
+  'org_id',
+  'mode',
+  'source_type',
+  'source_id',
+  'generation',
+  'ordinal',
+  'heading',
+  'text',
+]);
 
 /** The existing chunks with these ids in this organization and mode; stale candidates of the index are dropped. */
 export async function findChunks(orgId: string, mode: Mode, ids: readonly string[]) {
   const found = await Promise.all(ids.map((id) => readChunk(id)));
   return found.flatMap((chunk) => (chunk?.org_id === orgId && chunk.mode === mode ? [chunk] : []));
+}
+
+/** Stores the packed vectors of chunks' sentences. Idempotent; a chunk that was deleted meanwhile stays deleted. */
+export async function saveSentences(found: readonly { id: string; packed: Int8Array }[]): Promise<void> {
+  if (found.length === 0) return;
+  await collectionOf(ChunkModel).bulkWrite(
+    found.map(({ id, packed }) => ({
+      updateOne: {
+        filter: { _id: id },
+        update: { $set: { sentences: Buffer.from(packed.buffer), sentences_by: sentencesName } },
+      },
+    })),
+    { ordered: false },
+  );
+}
+
+const readSentences = readerOf(ChunkModel, ['_id', 'org_id', 'mode', 'sentences', 'sentences_by']);
+
+/** The packed vectors of these chunks' sentences, as far as this version has them. */
+export async function findSentences(
+  orgId: string,
+  mode: Mode,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Int8Array>> {
+  const found = await Promise.all(ids.map((id) => readSentences(id)));
+  return new Map(
+    found.flatMap((chunk) => {
+      if (chunk?.org_id !== orgId || chunk.mode !== mode || chunk.sentences_by !== sentencesName) return [];
+      const { buffer } = chunk.sentences as unknown as mongoose.mongo.Binary;
+      return [[chunk._id, new Int8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength)] as const];
+    }),
+  );
 }
 
 /** Deletes the chunks of deleted sources. Idempotent. */

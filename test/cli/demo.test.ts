@@ -98,6 +98,7 @@ describe('npm run demo', () => {
       sources: [{ type: 'document' as const, id: 'doc_1', name: 'fees.xlsx', score: 1 }],
       has_context: true,
       generated_by: 'extractive' as const,
+      degraded: false,
     };
     const docIds = new Map([['fees.xlsx', 'doc_1']]);
     const question = { question: 'What does it cost?', source: 'fees.xlsx' };

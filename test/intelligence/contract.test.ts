@@ -42,6 +42,7 @@ const asked: AnswerAsk = {
     offers: [],
     asking: 'What does the gold card cost a year?',
     degraded: false,
+    sentences: async () => new Map(),
   },
   mayOffer: true,
 };

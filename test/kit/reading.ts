@@ -3,7 +3,7 @@
  * wrongly.
  */
 import { readFile } from 'node:fs/promises';
-import { readAskings, readMessage } from '../../intelligence/offline/language/reading.ts';
+import { readMessage } from '../../intelligence/offline/language/reading.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import { languageOfFirst, type Language } from '../../models/rules/language/language.ts';
 
@@ -67,7 +67,7 @@ export async function readTables(embedding: Pick<Embedding, 'local' | 'model'>):
         ),
       ),
     );
-  const askings = async (message: string) => readAskings({ embedding }, message);
+  const askings = async (message: string) => (await readMessage({ embedding }, message, [])).askings;
   return {
     calls: await expecting(calls, (intent) => intent === 'person'),
     'calls in capitals': await expecting(

@@ -16,12 +16,13 @@ import { createSourceActivities, indexChunks } from '../../activities/knowledge/
 import { createEmbedding, type Embedding } from '../../clients/embedding/embedding.ts';
 import { createSearch, type Search } from '../../clients/knowledge/search/search.ts';
 import { newId } from '../../models/base/ids.ts';
-import { chunksOf, removeChunks, writeChunks } from '../../models/knowledge/chunk.ts';
+import { chunksOf, findSentences, removeChunks, writeChunks } from '../../models/knowledge/chunk.ts';
 import { DocumentModel, publishDocument, type Document } from '../../models/knowledge/document.ts';
 import { countPassagesLacking, EmbeddingWorkModel } from '../../models/knowledge/embedding.ts';
 import { PageModel } from '../../models/knowledge/page.ts';
 import { deleteSource } from '../../models/knowledge/source.ts';
 import { effectiveAuthority } from '../../models/rules/knowledge/authority.ts';
+import { comparedTexts, packedCosines } from '../../models/rules/knowledge/compared.ts';
 import { pagesEmbedAfter } from '../../models/rules/knowledge/embedding.ts';
 import { until } from '../kit/harness.ts';
 import { killIfThere } from '../kit/processes.ts';
@@ -155,6 +156,23 @@ describe('passages without embeddings', () => {
     const again = watched();
     expect(await embed(again)).toEqual({ left: false });
     expect(again.texts).toEqual([]);
+  });
+
+  it('the vectors of a passage’s sentences are stored with it, for its organization and mode only', async () => {
+    const text = 'Our branches open at nine. On Sundays all of them are closed.';
+    const hours = await stored([text, 'Cards are free.']);
+    expect(await findSentences(orgId, mode, [`${hours}:1:0`])).toEqual(new Map());
+    await embed();
+    const found = await findSentences(orgId, mode, [`${hours}:1:0`, `${hours}:1:1`, 'none:1:0']);
+    expect([...found.keys()]).toEqual([`${hours}:1:0`, `${hours}:1:1`]);
+    const question = await models.local!.asked('Ist sonntags geöffnet?');
+    const vectors = await models.local!.sentences(comparedTexts(text));
+    const exact = vectors.map((vector) => vector.reduce((sum, x, at) => sum + x * question[at]!, 0));
+    const cosines = packedCosines(question, found.get(`${hours}:1:0`)!, 2)!;
+    expect(cosines[1]).toBeGreaterThan(cosines[0]!);
+    for (const [at, cosine] of cosines.entries()) expect(Math.abs(cosine - exact[at]!)).toBeLessThan(0.01);
+    expect(await findSentences(newId('org'), mode, [`${hours}:1:0`])).toEqual(new Map());
+    expect(await findSentences(orgId, 'live', [`${hours}:1:0`])).toEqual(new Map());
   });
 
   it('passages of another organization are left to that organization’s workflow, and without a model nothing is embedded', async () => {

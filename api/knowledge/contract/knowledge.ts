@@ -105,6 +105,9 @@ export const queryReply = z.object({
     .optional()
     .meta({ description: 'With low confidence only, the nearest first.' }),
   generated_by: z.enum(['extractive', 'model']),
+  degraded: z.boolean().meta({
+    description: 'An embedding was late or refused, so words alone decided where it is missing. Asking again may help.',
+  }),
   explain: explanation.optional(),
 });
 

@@ -6,7 +6,7 @@ import { queryBody, queryReply } from '../../knowledge/contract/knowledge.ts';
 import { confidences } from '../../../models/rules/knowledge/retrieval.ts';
 
 const { query, segments, conversation_history } = queryBody.shape;
-const { answer, sources, has_context, confidence, offers } = queryReply.shape;
+const { answer, sources, has_context, confidence, offers, degraded } = queryReply.shape;
 /** The most passages of one search, and the default. */
 const maxPassages = 20;
 export const defaultPassages = 8;
@@ -16,7 +16,7 @@ export const askArguments = z.strictObject({
   segments: segments.optional().meta({ description: 'Products whose documents may answer, beside the shared ones.' }),
   conversation_history,
 });
-export const askResult = z.object({ answer, sources, has_context, confidence, offers, mode });
+export const askResult = z.object({ answer, sources, has_context, confidence, offers, degraded, mode });
 
 export const searchArguments = z.strictObject({
   query: query.meta({ description: 'What is looked for, as a question or in key words.' }),

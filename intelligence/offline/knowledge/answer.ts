@@ -2,25 +2,33 @@
  * Extractive answers and offers, in the passages' own words. Embeddings decide which sentences are nearest to the
  * question.
  */
-import { comparable, extract, wordsSuffice, type ExtractiveAnswer } from './extractive.ts';
+import { extract, maxSources, wordsSuffice, type ExtractiveAnswer } from './extractive.ts';
 import type { AnswerAsk, AnswerOptions, Grounds, Turns, Written } from '../../intelligence.ts';
 import { groundsOf } from '../../plain.ts';
-import type { Embedding } from '../../../clients/embedding/embedding.ts';
+import type { Embedding, LocalEmbedding } from '../../../clients/embedding/embedding.ts';
+import { comparedTexts, packedCosines } from '../../../models/rules/knowledge/compared.ts';
 import { distinctOffers, isNamed, offerOf, offerText, type Offer } from '../../../models/rules/knowledge/offers.ts';
-import { passagesOf, type Judged, type Passage } from '../../../models/rules/knowledge/retrieval.ts';
+import { passagesOf, type Passage } from '../../../models/rules/knowledge/retrieval.ts';
+import { hasRows } from '../../../models/rules/knowledge/units.ts';
 import type { Language } from '../../../models/rules/language/language.ts';
 import { plainReply } from '../../replytext.ts';
 
 /**
- * The most sentences that are embedded and compared with a question. Each takes 0.8 ms, and the first passages rarely
- * have more.
+ * The most sentences that are embedded for a question, of passages whose sentences have no stored vectors. Each takes
+ * 0.8 ms, and the first passages rarely have more.
  */
-const maxCompared = 8;
+const maxEmbedded = 8;
 /** Sentences of this many of the agent's last answers are not repeated. */
 const remembered = 2;
 
-type Extracting = { embedding: Pick<Embedding, 'model' | 'local'> };
-type Found = Pick<Grounds, 'asking' | 'degraded'>;
+type Comparing = Pick<LocalEmbedding, 'asked' | 'sentences'>;
+type Extracting = { embedding: Pick<Embedding, 'model'> & { local: Comparing | undefined } };
+type Found = Pick<Grounds, 'asking' | 'degraded' | 'sentences'>;
+/**
+ * The cosine of the question with sentences of the passages. Undefined when the passages were found lexically. Empty
+ * when they were found by embeddings and their sentences need not or cannot be compared.
+ */
+type Closeness = ReadonlyMap<string, number> | undefined;
 
 /** An answer from sentences of the passages or, with low confidence, an offer of passages. */
 export async function answerFromSources(
@@ -30,67 +38,89 @@ export async function answerFromSources(
 ): Promise<Written> {
   const by = { generated_by: 'extractive' } as const;
   if (found.confidence === 'low' && !mayOffer) return { text: undefined, used: [], withheld: true, by };
-  const said = await say(deps, found, asked);
-  if (!said) return { text: undefined, used: [], by };
+  const { closeness, ...made } = await closenessOf(deps, found, passagesToCompare(found));
+  const said = say(found, asked, closeness);
+  if (!said) return { text: undefined, used: [], by, ...made };
   const { used, offers } = said;
   const text = plainReply(said.text, groundsOf(asked.body, passagesOf(found)));
   await listener?.piece(text);
-  return { text, used, ...(offers && { offers }), by };
+  return { text, used, ...(offers && { offers }), by, ...made };
 }
 
-async function say(
-  deps: Extracting,
+/** The passages whose sentences matter: of offers only those with table rows, which are offered by their nearest row. */
+const passagesToCompare = (found: Grounds): Passage[] =>
+  passagesOf(found)
+    .map(({ passage }) => passage)
+    .filter(({ text }) => found.confidence !== 'low' || hasRows(text));
+
+function say(
   found: Grounds,
   asked: { body: string; history: Turns; language: Language },
-): Promise<{ text: string; used: string[]; offers?: Offer[] } | undefined> {
-  if (found.confidence !== 'low') return extractFrom(deps, found, found.hits, asked);
-  const offers = await offersFrom(deps, found, found.offers);
+  closeness: Closeness,
+): { text: string; used: string[]; offers?: Offer[] } | undefined {
+  if (found.confidence !== 'low') return extractFrom(found, asked, closeness);
+  const offers = offersFrom(found, closeness);
   return { text: offerText(offers, asked.language), used: offers.map(({ passage }) => passage), offers };
 }
 
 /** An answer from the best passage; undefined when no passage says anything about the question. */
-async function extractFrom(
-  deps: Extracting,
-  found: Found,
-  hits: readonly Judged[],
+function extractFrom(
+  { asking, hits }: Grounds,
   { body, history, language }: { body: string; history: Turns; language: Language },
-): Promise<ExtractiveAnswer | undefined> {
+  closeness: Closeness,
+): ExtractiveAnswer | undefined {
   const passages = hits.map(({ passage }) => passage);
-  const closeness = await closenessOf(deps, found, passages);
   // A section that the customer asks for by its name may be quoted again.
-  const isAsked = passages[0] !== undefined && isNamed(found.asking, passages[0]);
+  const isAsked = passages[0] !== undefined && isNamed(asking, passages[0]);
   const said = isAsked ? [] : history.filter(({ role }) => role === 'ai').map((answer) => answer.body);
-  return extract(found.asking, passages, { closeness, said: said.slice(-remembered), own: body, language });
+  return extract(asking, passages, { closeness, said: said.slice(-remembered), own: body, language });
 }
 
 /** The offers of passages that may help. A passage of table rows is offered with its nearest row. */
-async function offersFrom(deps: Extracting, found: Found, offered: readonly Judged[]): Promise<Offer[]> {
-  const passages = offered.map(({ passage }) => passage);
-  const closeness = await closenessOf(deps, found, passages);
-  return distinctOffers(
-    passages.map((passage) => offerOf(passage, extract(found.asking, [passage], { closeness })?.quotes[0]?.text)),
-  );
+function offersFrom({ asking, offers }: Grounds, closeness: Closeness): Offer[] {
+  const rowOf = (passage: Passage): string | undefined =>
+    hasRows(passage.text) ? extract(asking, [passage], { closeness })?.quotes[0]?.text : undefined;
+  return distinctOffers(offers.map(({ passage }) => offerOf(passage, rowOf(passage))));
 }
 
-/**
- * The cosine of the question with sentences of the passages. Undefined when the passages were found lexically. Empty
- * when they were found by embeddings and their sentences need not or cannot be compared.
- */
+/** `degraded`: the sentences should have been compared, but no embedding came in time. */
 async function closenessOf(
   { embedding }: Extracting,
-  { asking, degraded }: Found,
+  { asking, degraded, sentences }: Found,
   passages: readonly Passage[],
-): Promise<ReadonlyMap<string, number> | undefined> {
+): Promise<{ closeness: Closeness; degraded?: true }> {
   const byMeaning = embedding.model !== undefined && !degraded;
-  const compares = byMeaning && embedding.local !== undefined && !wordsSuffice(asking, passages);
-  const texts = compares ? comparable(passages, maxCompared) : [];
-  if (!byMeaning || texts.length === 0 || !embedding.local) return byMeaning ? new Map() : undefined;
+  if (!byMeaning || embedding.local === undefined || wordsSuffice(asking, passages))
+    return { closeness: byMeaning ? new Map() : undefined };
   try {
-    const [question, ...sentences] = await embedding.local.sentences([asking, ...texts]);
-    return new Map(texts.map((text, at) => [text, dot(question!, sentences[at]!)]));
+    return { closeness: await compare(embedding.local, asking, passages.slice(0, maxSources), sentences) };
   } catch {
-    return new Map();
+    return { closeness: new Map(), degraded: true };
   }
+}
+
+/** Compares by the stored vectors; the sentences of passages without any are embedded, if they are few. */
+async function compare(
+  local: Comparing,
+  asking: string,
+  passages: readonly Passage[],
+  stored: Grounds['sentences'],
+): Promise<Map<string, number>> {
+  const [question, packed] = await Promise.all([local.asked(asking), stored(passages.map(({ id }) => id))]);
+  const closeness = new Map<string, number>();
+  const others: string[] = [];
+  for (const { id, text } of passages) {
+    const texts = comparedTexts(text);
+    const vectors = packed.get(id);
+    const cosines = vectors && packedCosines(question, vectors, texts.length);
+    if (cosines === undefined) others.push(...texts);
+    else for (const [at, one] of texts.entries()) closeness.set(one, cosines[at]!);
+  }
+  const missing = [...new Set(others)].filter((text) => !closeness.has(text)).slice(0, maxEmbedded);
+  if (missing.length === 0) return closeness;
+  for (const [at, vector] of (await local.sentences(missing)).entries())
+    closeness.set(missing[at]!, dot(question, vector));
+  return closeness;
 }
 
 const dot = (a: Float32Array, b: Float32Array): number => a.reduce((sum, x, at) => sum + x * b[at]!, 0);

@@ -30,7 +30,7 @@ export type ExtractiveAnswer = {
 
 export type ExtractOptions = {
   /**
-   * The cosine of the question with each text of `comparable`, if embeddings are available. Without it the match is
+   * The cosine of the question with `comparedTexts` of the sources, if embeddings are available. Without it the match is
    * lexical, and a question that shares no word with the sources has no answer.
    */
   closeness?: ReadonlyMap<string, number> | undefined;
@@ -43,7 +43,7 @@ export type ExtractOptions = {
 };
 
 /** The most passages that are considered; later ones rarely add a sentence and cost time. */
-const maxSources = 5;
+export const maxSources = 5;
 /**
  * The weight of a question's word in the heading, relative to a word in the sentence, because all sentences under a
  * heading share it.
@@ -93,16 +93,6 @@ function saysNothing(unit: Unit, next: Unit | undefined, known: ReadonlySet<stri
   if (/^[^:：]+[:：]\s*\S/u.test(unit.text)) return false;
   const named = terms(unit.text);
   return named.length > 0 && named.every(({ stem }) => known.has(stem));
-}
-
-/** The texts to compare with the question by embeddings, the most useful first. */
-export function comparable(sources: readonly Source[], limit: number): string[] {
-  const texts = sources.slice(0, maxSources).flatMap(({ text }) => {
-    const units = unitsOf(text);
-    const columns = units.flatMap(({ cells }) => cells.slice(1).map(({ name }) => name));
-    return [...units.map((unit) => unit.text), ...columns.filter((name) => name !== '')];
-  });
-  return [...new Set(texts)].slice(0, limit);
 }
 
 /**

@@ -10,11 +10,12 @@ import {
   type Understood,
 } from './question.ts';
 import type { ReadMessage, Turns } from '../../intelligence.ts';
-import type { Embedding } from '../../../clients/embedding/embedding.ts';
-import type { Asking } from '../../../models/rules/language/asking.ts';
+import type { Embedding, LocalEmbedding } from '../../../clients/embedding/embedding.ts';
 import { languageOfFirst } from '../../../models/rules/language/language.ts';
 
-type ReadingDeps = { embedding: Pick<Embedding, 'local' | 'model'> };
+type ReadingDeps = {
+  embedding: Pick<Embedding, 'model'> & { local: Pick<LocalEmbedding, 'reading'> | undefined };
+};
 
 /** The question that a message refers to is looked for in this many earlier messages of the customer. */
 const rememberedQuestions = 3;
@@ -29,15 +30,16 @@ const rememberedTurns = 4;
 export async function readMessage(deps: ReadingDeps, text: string, history: Turns): Promise<ReadMessage> {
   const before = history.filter(({ role }) => role === 'customer' || role === 'user').map(({ body }) => body);
   const language = languageOfFirst([text, ...before.toReversed()]);
-  const { intent, askings } = await readAlone(deps, text);
+  const { intent, askings, degraded } = await readAlone(deps, text);
   const byMeaning = deps.embedding.model !== undefined;
   const context = byMeaning ? contextOf(history) : [];
-  const read: ReadMessage = { intent, language, searched: text, askings, context };
+  const read: ReadMessage = { intent, language, searched: text, askings, context, degraded };
   const referred =
     intent === 'question' && !byMeaning && mayFollow(text) ? await lastQuestion(deps, before) : undefined;
   if (referred === undefined) return read;
   const searched = followUp(text, referred);
-  return { ...read, searched, askings: await readAskings(deps, searched) };
+  const whole = await readAlone(deps, searched);
+  return { ...read, searched, askings: whole.askings, degraded: degraded || whole.degraded };
 }
 
 /** The turns to which a message may refer, the newest first. A question that only got offers says no topic. */
@@ -48,10 +50,6 @@ const contextOf = (history: Turns): string[] =>
     .map(({ body }) => body)
     .toReversed();
 
-/** The searches for a text that is known to be a question. */
-export const readAskings = async (deps: ReadingDeps, text: string): Promise<readonly [Asking, ...Asking[]]> =>
-  (await readAlone(deps, text)).askings;
-
 async function lastQuestion(deps: ReadingDeps, before: readonly string[]): Promise<Understood['askings'] | undefined> {
   for (const body of before.slice(-rememberedQuestions).toReversed()) {
     const { intent, askings } = await readAlone(deps, body);
@@ -60,17 +58,19 @@ async function lastQuestion(deps: ReadingDeps, before: readonly string[]): Promi
   return undefined;
 }
 
-async function readAlone(deps: ReadingDeps, message: string): Promise<Understood> {
+/** `degraded`: embeddings should have been read, but did not come in time. */
+async function readAlone(deps: ReadingDeps, message: string): Promise<Understood & { degraded: boolean }> {
   const lines = sentencesOf(message);
   const vectors = await vectorsOf(deps, lines.flat());
   const read = (text: string): Sentence => {
     const vector = vectors?.get(text);
     return { text, classified: classify(text, vector), by: vector === undefined ? 'words' : 'embedding' };
   };
-  return understand(
+  const understood = understand(
     message,
     lines.map((line) => line.map(read)),
   );
+  return { ...understood, degraded: deps.embedding.local !== undefined && vectors === undefined };
 }
 
 /**

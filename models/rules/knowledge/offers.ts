@@ -4,7 +4,7 @@
  */
 import type { SourceType } from './authority.ts';
 import type { Passage } from './retrieval.ts';
-import { unitsOf } from './units.ts';
+import { rowsIn, unitsOf } from './units.ts';
 import { ownSentences } from '../language/escalation.ts';
 import type { Language } from '../language/language.ts';
 import { terms } from '../language/words.ts';
@@ -43,8 +43,7 @@ export function labelOf(heading: string): string {
 }
 
 /** The first cell of each table row of a passage, which names the row's subject. */
-const rowNames = (text: string): string[] =>
-  unitsOf(text).flatMap(({ kind, cells }) => (kind === 'row' && cells[0] ? [cells[0].value] : []));
+const rowNames = (text: string): string[] => rowsIn(text).flatMap(([first]) => (first ? [first.value] : []));
 
 /** `row` is the text of the passage's row that is nearest to the question, when the passage has rows. */
 export function offerOf({ id, type, source_id, name, url, heading, text }: Passage, row?: string): Offer {

@@ -30,7 +30,7 @@ export type Candidate = {
    * yet.
    */
   cosines?: readonly number[];
-  /** Whether the conversation was about the passage's topic, or at first its source, before this question. */
+  /** Whether the conversation was about the passage's topic before this question. */
   topical?: boolean;
 };
 
@@ -132,7 +132,7 @@ const reach = {
  * use it?" names none. `known` was chosen on follow-up questions to public services, `other` so low that the sequences in
  * test/fixtures/followups.json and test/chat/offers.test.ts get no sure answer to another subject.
  */
-const topicBonus = { known: 1.2, other: 0.4 } as const;
+const topicBonus = { known: 1.5, other: 0.4 } as const;
 /** The maximum number of passages to read per tier: this many with a vector, and this many without. */
 const readOfTier = 8;
 export const maxOffers = 3;
@@ -287,13 +287,13 @@ export const stillReachable = (
 /** The source of a passage by its id (`source:generation:ordinal`). */
 export const sourceOf = (id: string): string => id.slice(0, id.indexOf(':'));
 
-/** What a conversation is about: the sections of a source under one heading. */
-export type Topic = { source: string; parent: string };
+/** The passages before and after the one that a conversation is about, which belong to its topic. */
+const topicReach = 6;
+const ordinalOf = (id: string): number => Number(id.slice(id.lastIndexOf(':') + 1));
 
-const parentOf = (heading: string): string => heading.split(' > ').slice(0, -1).join(' > ');
-export const topicOf = ({ id, heading }: Passage): Topic => ({ source: sourceOf(id), parent: parentOf(heading) });
-export const isAbout = ({ source, parent }: Topic, { id, heading }: Passage): boolean =>
-  sourceOf(id) === source && parentOf(heading) === parent;
+/** Whether a passage belongs to the topic of a conversation that was about the passage `topic`. Both are ids. */
+export const isAbout = (topic: string, id: string): boolean =>
+  sourceOf(id) === sourceOf(topic) && Math.abs(ordinalOf(id) - ordinalOf(topic)) <= topicReach;
 
 /** The id of the passage that is nearest to earlier turns of a conversation. */
 export function nearestOf(

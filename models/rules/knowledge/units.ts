@@ -58,12 +58,21 @@ function rowsOf(lines: readonly string[]): Cell[][] {
   return lines.map((line) => cellsOf(line, known));
 }
 
+const paragraphsOf = (text: string): string[] => text.split(/\n{2,}/u);
+const linesOf = (paragraph: string): string[] => paragraph.split('\n').filter((line) => line.trim() !== '');
+
+/** The table rows of a passage. Far cheaper than all units, because no sentences are told apart. */
+export const rowsIn = (text: string): Cell[][] =>
+  text.includes('; ')
+    ? paragraphsOf(text).flatMap((paragraph) => rowsOf(linesOf(paragraph)).filter((cells) => cells.length > 0))
+    : [];
+export const hasRows = (text: string): boolean => rowsIn(text).length > 0;
+
 /** Splits a passage at empty lines into paragraphs, and at line breaks into list items and table rows. */
 export function unitsOf(text: string): Unit[] {
-  return text
-    .split(/\n{2,}/u)
+  return paragraphsOf(text)
     .flatMap((paragraph, at) => {
-      const lines = paragraph.split('\n').filter((line) => line.trim() !== '');
+      const lines = linesOf(paragraph);
       const rows = rowsOf(lines);
       return lines.flatMap((line, index): Omit<Unit, 'order'>[] => {
         const cells = rows[index] ?? [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { maxQuotes } from '../../../intelligence/offline/knowledge/choosing.ts';
-import { comparable, extract, wordsSuffice } from '../../../intelligence/offline/knowledge/extractive.ts';
+import { extract, wordsSuffice } from '../../../intelligence/offline/knowledge/extractive.ts';
 import type { Source } from '../../../intelligence/offline/knowledge/extractive.ts';
 
 const fees: Source = {
@@ -381,10 +381,6 @@ describe('extract', () => {
       expect(wordsSuffice('How long do transfers within the euro area take?', [transfers])).toBe(true);
       expect(wordsSuffice('How long do transfers within the euro area take?', [lost, transfers])).toBe(false);
       expect(wordsSuffice(question, [transfers])).toBe(false);
-    });
-    it('sentences, rows and column names are compared up to the limit, those of the first passage first', () => {
-      expect(comparable([fees, lost], 4)).toEqual([...fees.text.split('\n'), 'Annual fee']);
-      expect(comparable([fees, fees], 100)).toHaveLength(6);
     });
   });
 });

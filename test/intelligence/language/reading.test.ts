@@ -31,12 +31,9 @@ describe('classification by words', () => {
   });
 
   it('a message is classified by its words when embeddings fail', async () => {
-    const failing = {
-      model: 'm',
-      local: { reading: async () => Promise.reject(new Error('gone')), sentences: async () => [] },
-    };
+    const failing = { model: 'm', local: { reading: async () => Promise.reject(new Error('gone')) } };
     const message = await readMessage({ embedding: failing }, 'Ich möchte mit einem Mitarbeiter sprechen', []);
-    expect(message).toMatchObject({ intent: 'person', language: 'de' });
+    expect(message).toMatchObject({ intent: 'person', language: 'de', degraded: true });
   });
 
   it('a courtesy with a question, or a long one, is not a courtesy', () => {

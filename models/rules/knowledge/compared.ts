@@ -1,0 +1,60 @@
+/**
+ * The texts of a passage that a question is compared with by meaning, and their stored vectors. Pure. The vectors are
+ * made when the passage is embedded, so that a question embeds itself only.
+ */
+import { unitsOf } from './units.ts';
+
+/**
+ * The version of the texts and of the model behind their vectors. Change it whenever `comparedTexts` of any passage or
+ * a vector of any text changes.
+ */
+export const sentencesName = 'use-1';
+
+/**
+ * The texts of a passage to compare with a question: its sentences, items and rows, and the names of its columns. The
+ * first ones only, which are all of nearly every passage.
+ */
+export function comparedTexts(text: string): string[] {
+  const units = unitsOf(text);
+  const columns = units.flatMap(({ cells }) => cells.slice(1).map(({ name }) => name));
+  const texts = new Set([...units.map((unit) => unit.text), ...columns.filter((name) => name !== '')]);
+  return [...texts].slice(0, maxTexts);
+}
+const maxTexts = 64;
+
+/** The highest absolute value of a signed byte. */
+const most = 127;
+
+/**
+ * Packs vectors of the same length into one byte a number, scaled to each vector's largest number. A cosine does not
+ * depend on that scale, so it is not kept.
+ */
+export function packVectors(vectors: readonly Float32Array[]): Int8Array {
+  const width = vectors[0]?.length ?? 0;
+  const packed = new Int8Array(vectors.length * width);
+  for (const [at, vector] of vectors.entries()) {
+    const largest = vector.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
+    if (largest > 0)
+      packed.set(
+        vector.map((value) => Math.round((value / largest) * most)),
+        at * width,
+      );
+  }
+  return packed;
+}
+
+/** The cosine of a unit vector with each packed vector; undefined when these are not `count` vectors of its length. */
+export function packedCosines(unit: Float32Array, packed: Int8Array, count: number): number[] | undefined {
+  const width = unit.length;
+  if (packed.length !== count * width) return undefined;
+  return Array.from({ length: count }, (_, at) => {
+    let sum = 0;
+    let square = 0;
+    for (let i = 0, from = at * width; i < width; i += 1) {
+      const value = packed[from + i]!;
+      sum += unit[i]! * value;
+      square += value * value;
+    }
+    return square === 0 ? 0 : sum / Math.sqrt(square);
+  });
+}

@@ -1,0 +1,109 @@
+/** Answers without a model compare the question with the stored vectors of sentences; a question embeds itself only. */
+import { describe, expect, it } from '@jest/globals';
+import { answerFromSources } from '../../../intelligence/offline/knowledge/answer.ts';
+import type { AnswerAsk } from '../../../intelligence/intelligence.ts';
+import { comparedTexts, packVectors } from '../../../models/rules/knowledge/compared.ts';
+import type { Judged } from '../../../models/rules/knowledge/retrieval.ts';
+
+const near = Float32Array.of(1, 0);
+const far = Float32Array.of(0, 1);
+/** The vector of a text: near to the question when it tells of the fee. */
+const vectorOf = (text: string): Float32Array => (/49 EUR/u.test(text) ? near : far);
+
+const passage = (id: string, text: string): Judged => ({
+  passage: {
+    id,
+    source_id: `doc_${id}`,
+    type: 'document',
+    name: `${id}.md`,
+    heading: 'Cards',
+    text,
+    segments: [],
+    authority: 'normal',
+  },
+  candidate: { id, authority: 'normal' },
+  coverage: 1,
+  strength: 1,
+  relevance: 0.9,
+  relevant: true,
+});
+const prose = 'Order it in the app. It arrives within two days. We take 49 EUR a year. Call us when it is lost.';
+const rows = 'Product: Gold; Fee: 49 EUR\nProduct: Blue; Fee: nothing';
+
+const asking = 'Quanto devo pagare?';
+const asked = (hits: Judged[], stored: readonly string[]): AnswerAsk => ({
+  body: asking,
+  history: [],
+  language: 'en',
+  found: {
+    confidence: 'high',
+    hits,
+    offers: [],
+    asking,
+    degraded: false,
+    sentences: async (ids) =>
+      new Map(
+        hits.flatMap(({ passage: { id, text } }) =>
+          ids.includes(id) && stored.includes(id)
+            ? [[id, packVectors(comparedTexts(text).map(vectorOf))] as const]
+            : [],
+        ),
+      ),
+  },
+  mayOffer: true,
+});
+const offered = (ask: AnswerAsk): AnswerAsk => ({
+  ...ask,
+  found: { ...ask.found, confidence: 'low', hits: [], offers: ask.found.hits },
+});
+
+/** A model that notes what it embeds. */
+function watched() {
+  const embedded: string[] = [];
+  const local = {
+    asked: async () => near,
+    sentences: async (texts: readonly string[]) => {
+      embedded.push(...texts);
+      return texts.map(vectorOf);
+    },
+  };
+  return { embedded, deps: { embedding: { model: 'm', local } } };
+}
+
+describe('sentences compared with a question by meaning', () => {
+  it('the sentence whose stored vector is nearest is quoted, and no sentence is embedded', async () => {
+    const { deps, embedded } = watched();
+    const { text, degraded } = await answerFromSources(deps, asked([passage('gold', prose)], ['gold']));
+    expect(text).toContain('49 EUR');
+    expect([embedded, degraded]).toEqual([[], undefined]);
+  });
+
+  it('the first sentences of passages without stored vectors are embedded', async () => {
+    const { deps, embedded } = watched();
+    const { text } = await answerFromSources(deps, asked([passage('gold', prose)], []));
+    expect(text).toContain('49 EUR');
+    expect(embedded).toEqual(comparedTexts(prose));
+    const long = Array.from({ length: 30 }, (_, at) => `Fact ${at} is true.`).join(' ');
+    const some = watched();
+    await answerFromSources(some.deps, asked([passage('gold', prose), passage('long', long)], ['gold']));
+    expect(some.embedded).toEqual(comparedTexts(long).slice(0, 8));
+  });
+
+  it('an answer whose sentences could not be compared says that it is degraded', async () => {
+    const gone = async () => Promise.reject(new Error('gone'));
+    const { deps } = watched();
+    const failing = { embedding: { model: 'm', local: { ...deps.embedding.local, asked: gone } } };
+    const { text, degraded } = await answerFromSources(failing, asked([passage('gold', prose)], ['gold']));
+    expect([text !== undefined, degraded]).toEqual([true, true]);
+  });
+
+  it('an offer of sections compares nothing, and one of table rows names the nearest row', async () => {
+    const gone = async () => Promise.reject(new Error('nothing may be embedded'));
+    const none = { embedding: { model: 'm', local: { asked: gone, sentences: gone } } };
+    const sections = await answerFromSources(none, offered(asked([passage('gold', prose)], ['gold'])));
+    expect([sections.offers?.map(({ heading }) => heading), sections.degraded]).toEqual([['Cards'], undefined]);
+    const { deps, embedded } = watched();
+    const { offers } = await answerFromSources(deps, offered(asked([passage('fees', rows)], ['fees'])));
+    expect([offers?.map(({ heading }) => heading), embedded]).toEqual([['Gold'], []]);
+  });
+});
