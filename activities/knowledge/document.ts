@@ -5,7 +5,7 @@
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { indexChunks, syncTags } from './source.ts';
-import type { Embedding } from '../../clients/embedding/embedding.ts';
+import { embedSource, type Embeds } from './embedding.ts';
 import type { Files } from '../../clients/files/files.ts';
 import type { IndexTable, Search } from '../../clients/knowledge/search/search.ts';
 import {
@@ -36,12 +36,14 @@ import { batchOf, isCurrent, isCurrentBatch } from '../../models/rules/knowledge
 export type DocumentDeps = {
   files: Files;
   search: Search;
-  embedding: Pick<Embedding, 'model'>;
+  embedding: Embeds;
   clock: () => Date;
   log: Logger;
 };
 type Ref = { orgId: string; docId: string; generation: number };
-export type ReadOutcome = 'read' | 'indexed' | 'gone' | 'crowded' | { failed: string };
+/** A document with more passages is published first and embedded in the background. 60 take some five seconds. */
+const passagesAtOnce = 60;
+export type ReadOutcome = 'read' | 'embed' | 'indexed' | 'gone' | 'crowded' | { failed: string };
 export type DocumentActivities = ReturnType<typeof createDocumentActivities>;
 
 /** `backlog`: for documents that wait behind others of their organization; they are read at low priority. */
@@ -63,10 +65,13 @@ export function createDocumentActivities(
     await indexChunks(search, tableOf(document), chunks, () => tags, batchNamed(document));
   }
 
-  /** Makes a stored and indexed generation live, and removes the leftovers of other generations and attempts. */
-  async function publish(document: Document, chunkCount: number): Promise<'indexed' | 'gone'> {
+  /**
+   * Makes a stored and indexed generation live, and removes the leftovers of other generations and attempts. `model`: the
+   * embedding model whose vectors its passages have already.
+   */
+  async function publish(document: Document, chunkCount: number, model?: string): Promise<'indexed' | 'gone'> {
     const { _id: docId, org_id: orgId, generation } = document;
-    if (await publishDocument(document, chunkCount, clock())) {
+    if (await publishDocument(document, chunkCount, clock(), model)) {
       // If the attempt dies before this, it is repeated and publishes again.
       if (embedding.model !== undefined) await wakeEmbedding(document, clock());
       await syncTags(search, { orgId, sourceId: docId }, document.tags_version);
@@ -106,7 +111,7 @@ export function createDocumentActivities(
     /**
      * Claims the generation, reads the file in a child process, stores the chunks and indexes them. `read`: indexing
      * failed and is retried separately, so that the file is not read again. `failed`: why the file cannot be read.
-     * `crowded`: another document of the organization is being processed, so this one must wait in the backlog, which
+     * `embed`: the document is small enough to be embedded before it is published. `crowded`: another document of the organization is being processed, so this one must wait in the backlog, which
      * leaves this queue to other organizations.
      */
     async readDocument(ref: Ref): Promise<ReadOutcome> {
@@ -131,6 +136,8 @@ export function createDocumentActivities(
           if (!(error instanceof Unreadable)) throw error;
           log.info({ doc_id: docId, org_id: orgId, reason: error.reason, err: error.cause }, 'document cannot be read');
           await failDocument(orgId, docId, generation, error.message, clock());
+          // Questions that waited for this document have no answer.
+          if (embedding.model !== undefined) await wakeEmbedding(document, clock());
           return { failed: error.message };
         }
         const { mode } = document;
@@ -141,11 +148,30 @@ export function createDocumentActivities(
         if (written.status === 'rejected') throw written.reason;
         try {
           if (added.status === 'rejected') throw added.reason;
-          return await publish(document, chunks.length);
+          const isSmall = chunks.length <= passagesAtOnce && !backlog;
+          if (embedding.model === undefined || !isSmall) return await publish(document, chunks.length);
+          const standing = await find(orgId, docId);
+          return standing && isCurrent(standing, generation) ? 'embed' : await removeTraces(ref, batchNamed(document));
         } catch (error) {
           log.warn({ doc_id: docId, org_id: orgId, err: error }, 'indexing failed and is tried again by itself');
           return await readOrLate(ref);
         }
+      });
+    },
+
+    /**
+     * Embeds a document that was read, and publishes it, so that it answers by meaning as soon as it is indexed. Fails
+     * when the vectors cannot be computed.
+     */
+    async embedDocument(ref: Ref): Promise<'indexed' | 'gone'> {
+      const { orgId, docId, generation } = ref;
+      return withHeartbeat(async (signal) => {
+        const document = await find(orgId, docId);
+        if (!document || !isCurrent(document, generation)) return removeTraces(ref);
+        const chunks = await listChunks(orgId, docId, generation);
+        const authority = effectiveAuthority(document.authority, 'document');
+        await embedSource({ search, embedding }, { ...document, authority }, chunks, signal);
+        return publish(document, chunks.length, embedding.model);
       });
     },
 

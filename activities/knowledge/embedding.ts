@@ -6,11 +6,22 @@
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { syncTags } from './source.ts';
+import type { AgentDeps } from '../../agent/knowledge/deps.ts';
+import { askWaiting } from '../../agent/knowledge/gaps.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
+import type { BackgroundOptions } from '../../clients/embedding/vectors.ts';
 import type { Search, VectorRow } from '../../clients/knowledge/search/search.ts';
 import { listChunks, saveSentences, type Chunk } from '../../models/knowledge/chunk.ts';
-import { lacksVectors, listLacking, markEmbedded, type Lacking, type Owner } from '../../models/knowledge/embedding.ts';
+import {
+  isIncomplete,
+  lacksVectors,
+  listLacking,
+  markEmbedded,
+  type Lacking,
+  type Owner,
+} from '../../models/knowledge/embedding.ts';
 import { findSource } from '../../models/knowledge/source.ts';
+import { isPage } from '../../models/rules/knowledge/authority.ts';
 import { comparedTexts, packVectors } from '../../models/rules/knowledge/compared.ts';
 import { languageOf } from '../../models/rules/language/language.ts';
 
@@ -29,7 +40,9 @@ const runMs = 30_000;
 /** After this many failures in a row, the cause is assumed to be shared: the process or the endpoint. */
 const failuresInARow = 3;
 
-export type EmbeddingDeps = { search: Search; embedding: Embedding; clock: () => Date; log: Logger };
+/** What embedding passages needs. */
+export type Embeds = Pick<Embedding, 'model' | 'passages' | 'local'>;
+export type EmbeddingDeps = AgentDeps & { search: Search; log: Logger };
 export type EmbeddingActivities = ReturnType<typeof createEmbeddingActivities>;
 
 export function createEmbeddingActivities(deps: EmbeddingDeps) {
@@ -45,6 +58,7 @@ export function createEmbeddingActivities(deps: EmbeddingDeps) {
       return withHeartbeat(async (signal) => {
         const left = await embedFor(deps, owner, model, signal);
         if (!left && !(await lacksVectors(owner, model))) await dropFormer(deps, owner, model);
+        if (!left && !(await isIncomplete(owner, model))) await askWaiting(deps, owner);
         return { left };
       });
     },
@@ -148,27 +162,57 @@ async function embedTogether(
   items: readonly Item[],
   signal: AbortSignal,
 ): Promise<[Lacking, Embedded][]> {
-  const vectors = await embedding.passages(
-    items.map(({ chunk: { heading, text } }) => ({ heading, text })),
-    signal,
-  );
-  await embedSentences(
+  const patient = items.every(({ source }) => isPage(source._id));
+  const made = await embedChunks(
     embedding,
     items.map(({ chunk }) => chunk),
-    signal,
+    { signal, patient },
   );
-  const made = items.map(({ source, chunk }, at) => ({ source, chunk, vector: vectors[at]! }));
-  return [...Map.groupBy(made, ({ source }) => source)];
+  const bySource = items.map(({ source }, at) => ({ source, ...made[at]! }));
+  return [...Map.groupBy(bySource, ({ source }) => source)];
 }
 
-/** Stores the vectors of the passages' sentences, if a local model can make them. */
-async function embedSentences({ local }: Embedding, chunks: readonly Chunk[], signal: AbortSignal): Promise<void> {
-  if (local === undefined) return;
-  const texts = chunks.map(({ text }) => comparedTexts(text));
-  const vectors = await local.storedSentences(texts.flat(), signal);
-  let from = 0;
-  await saveSentences(
-    chunks.map(({ _id: id }, at) => ({ id, packed: packVectors(vectors.slice(from, (from += texts[at]!.length))) })),
+/** The vectors of chunks. Those of their sentences are stored with the chunks, if a local model can make them. */
+async function embedChunks(embedding: Embeds, chunks: readonly Chunk[], options: BackgroundOptions): Promise<Embedded> {
+  const vectors = await embedding.passages(
+    chunks.map(({ heading, text }) => ({ heading, text })),
+    options,
+  );
+  if (embedding.local !== undefined) {
+    const texts = chunks.map(({ text }) => comparedTexts(text));
+    const sentences = await embedding.local.storedSentences(texts.flat(), options);
+    let from = 0;
+    await saveSentences(
+      chunks.map(({ _id: id }, at) => ({
+        id,
+        packed: packVectors(sentences.slice(from, (from += texts[at]!.length))),
+      })),
+    );
+  }
+  return chunks.map((chunk, at) => ({ chunk, vector: vectors[at]! }));
+}
+
+const rowOf = (
+  { segments, authority }: Pick<Lacking, 'segments' | 'authority'>,
+  { chunk, vector }: Embedded[number],
+) => {
+  const { _id: id, source_id, generation, text } = chunk;
+  return { id, source_id, generation, segments, authority, language: languageOf(text), vector } satisfies VectorRow;
+};
+
+/** Embeds a source that is not published yet. Its chunks are stored already. */
+export async function embedSource(
+  { search, embedding }: { search: Search; embedding: Embeds },
+  source: Owner & Pick<Lacking, 'segments' | 'authority'>,
+  chunks: readonly Chunk[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { model } = embedding;
+  if (model === undefined) throw new Error('No embedding model is configured.');
+  const made = await embedChunks(embedding, chunks, { signal });
+  await search.addVectors(
+    { org_id: source.org_id, mode: source.mode, model },
+    made.map((one) => rowOf(source, one)),
   );
 }
 
@@ -220,12 +264,8 @@ function createWriter({ search, clock }: EmbeddingDeps, owner: Owner, model: str
       if (goesOn) resumed.add(source);
     },
     async add(source: Lacking, vectors: Embedded): Promise<void> {
-      const { segments, authority } = source;
       written.add(source);
-      for (const { chunk, vector } of vectors) {
-        const { _id: id, source_id, generation, text } = chunk;
-        rows.push({ id, source_id, generation, segments, authority, language: languageOf(text), vector });
-      }
+      rows.push(...vectors.map((one) => rowOf(source, one)));
       if (rows.length >= rowsAWrite || clock().getTime() - since >= writeAfterMs) await flush();
     },
     flush,

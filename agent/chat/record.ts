@@ -2,7 +2,7 @@
  * The record of a turn, which members see next to the answer: the searched question, the retrieved passages, and the
  * writer.
  */
-import type { Found } from '../knowledge/answer.ts';
+import type { Found } from '../knowledge/find.ts';
 import type { Written, WrittenBy } from '../../intelligence/intelligence.ts';
 import { passagesOf, type Confidence } from '../../models/rules/knowledge/retrieval.ts';
 

@@ -2,7 +2,7 @@
  * The agent's use of tools in a turn: decides whether a message needs an approved tool, and words the results of ended
  * calls. It calls no tool itself: the caller does, and then repeats the turn.
  */
-import { findKnowledge } from '../knowledge/answer.ts';
+import { findKnowledge } from '../knowledge/find.ts';
 import type { AgentDeps } from '../knowledge/deps.ts';
 import type { Told, ToolStep } from './toolbox.ts';
 import type { Asked } from './turn.ts';

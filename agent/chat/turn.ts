@@ -2,8 +2,9 @@
  * The agent's turn in a conversation: decides what to answer, and whether to escalate to a person. It stores and sends
  * nothing itself: the caller shows the pieces and stores the answer.
  */
-import { findKnowledge, isOutdated, noteGap, sourcesOf } from '../knowledge/answer.ts';
-import type { AnswerSource, Found } from '../knowledge/answer.ts';
+import { sourcesOf, type AnswerSource } from '../knowledge/answer.ts';
+import { findKnowledge, isOutdated, type Found } from '../knowledge/find.ts';
+import { noteGap } from '../knowledge/gaps.ts';
 import type { AgentDeps } from '../knowledge/deps.ts';
 import { recordOf, type Made, type TurnRecord } from './record.ts';
 import type { AnswerOptions, Listener, ReadMessage, Turns, Written } from '../../intelligence/intelligence.ts';

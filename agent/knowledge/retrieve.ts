@@ -174,7 +174,8 @@ async function candidatesFor<P extends Passage>(
     );
     standing = candidates.flatMap((candidate) => {
       const passage = passages.get(candidate.id);
-      return passage !== undefined && stillReachable(passage, ask) ? [{ passage, candidate }] : [];
+      if (passage === undefined || !stillReachable(passage, ask)) return [];
+      return [{ passage, candidate: passage.embedded_by === search.meaning?.model ? candidate : byWords(candidate) }];
     });
     if (standing.length === candidates.length) break;
     const kept = new Set(standing.map(({ passage }) => passage.id));
@@ -183,6 +184,12 @@ async function candidatesFor<P extends Passage>(
   }
   return { standing, scale, degraded };
 }
+
+/**
+ * A candidate of a source that is still being embedded is judged by its words, because a better passage of the source
+ * may have no vector yet.
+ */
+const byWords = ({ cosines: _, ...candidate }: Candidate): Candidate => candidate;
 
 /** `topic`: the id of the passage that the conversation was about. */
 type ProposeAsk = Omit<SearchAsk, 'authority'> & { topic: string | undefined };

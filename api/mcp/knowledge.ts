@@ -4,7 +4,8 @@ import type { SelfPrincipal } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import * as contract from './contract/mcpserver.ts';
 import { toProblem } from '../http/errors.ts';
-import { answerQuestion, findKnowledge } from '../../agent/knowledge/answer.ts';
+import { answerQuestion } from '../../agent/knowledge/answer.ts';
+import { findKnowledge } from '../../agent/knowledge/find.ts';
 import { passagesOf } from '../../models/rules/knowledge/retrieval.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 

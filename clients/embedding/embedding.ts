@@ -3,7 +3,7 @@ import { centred, centredPart } from './centring.ts';
 import { createEndpointVectors } from './endpoint.ts';
 import { createLocal, type EmbeddingState, type Local, type LocalOptions } from './local.ts';
 import { EmbeddingFailed } from './embedder.ts';
-import { modelNames, readingModels, vectorsName, widths, type Vectors } from './vectors.ts';
+import { modelNames, readingModels, vectorsName, widths, type BackgroundOptions, type Vectors } from './vectors.ts';
 import type { AiOptions } from '../openai/options.ts';
 
 export type { EmbeddingMeter, EmbeddingState } from './local.ts';
@@ -36,7 +36,7 @@ export type LocalEmbedding = {
    */
   asked(text: string): Promise<Float32Array>;
   /** The vectors of sentences by USE alone, computed in the background for the index. @throws when they cannot be. */
-  storedSentences(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
+  storedSentences(texts: readonly string[], options?: BackgroundOptions): Promise<Float32Array[]>;
 };
 
 export type EmbeddingOptions = Omit<LocalOptions, 'obtain'> & {
@@ -71,8 +71,8 @@ const embedded = (local: Local): Vectors => ({
     const [me5, ...others] = await local.parts(text, modelNames, signal);
     return [centredPart(me5!, { kind: 'question', text }), ...others];
   },
-  passages: async (texts, signal) => {
-    const vectors = await local.passages(texts, signal);
+  passages: async (texts, options) => {
+    const vectors = await local.passages(texts, options);
     return vectors.map((vector, at) => centred(vector, { kind: 'passage', text: texts[at]!.text }));
   },
 });

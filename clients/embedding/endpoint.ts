@@ -46,7 +46,7 @@ export function createEndpointVectors(options: AiOptions): Vectors | undefined {
       const made = questionOf(text);
       return [await (signal === undefined ? made : abortable(made, signal))];
     },
-    async passages(texts, signal) {
+    async passages(texts, { signal } = {}) {
       const { embed } = await loading;
       const vectors = await embed(
         texts.map(({ heading, text }) => `${heading}\n${text}`),

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { createEmbedder, EmbeddingFailed, ModelsUnusable, type Embedder } from './embedder.ts';
-import { keptCharacters, models, type ModelName } from './vectors.ts';
+import { keptCharacters, models, type BackgroundOptions, type ModelName } from './vectors.ts';
 import { abortable } from '../base/abortable.ts';
 
 /** `reason`: the failure, or what the start is waiting for. */
@@ -45,8 +45,8 @@ export type Local = {
   parts(text: string, names: readonly ModelName[], signal?: AbortSignal): Promise<Float32Array[]>;
   sentences(texts: readonly string[]): Promise<Float32Array[]>;
   /** Vectors of sentences by USE for the index, computed by the process for passages, without a cache. */
-  storedSentences(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
-  passages(texts: readonly { heading: string; text: string }[], signal?: AbortSignal): Promise<Float32Array[]>;
+  storedSentences(texts: readonly string[], options?: BackgroundOptions): Promise<Float32Array[]>;
+  passages(texts: readonly { heading: string; text: string }[], options?: BackgroundOptions): Promise<Float32Array[]>;
   state(): EmbeddingState;
   /** The ids of the running processes. */
   pids(): { questions: number | undefined; passages: number | undefined };
@@ -227,18 +227,18 @@ export function createLocal(options: LocalOptions): Local {
       }
       return texts.map((text) => vectors.get(text)!);
     },
-    storedSentences: async (texts, signal) =>
+    storedSentences: async (texts, options) =>
       run(reading, 'sentence', (it) =>
         it.embed(
           texts.map((text) => ({ kind: 'passage', text })),
-          { models: ['use'], signal },
+          { models: ['use'], ...options },
         ),
       ),
-    passages: async (texts, signal) =>
+    passages: async (texts, options) =>
       run(reading, 'passage', (it) =>
         it.embed(
           texts.map(({ text, heading }) => ({ kind: 'passage', text, heading })),
-          { signal },
+          options,
         ),
       ),
     state: () => state,

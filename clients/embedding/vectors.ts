@@ -67,8 +67,11 @@ export type Vectors = {
    */
   question(text: string, signal?: AbortSignal): Promise<readonly Float32Array[]>;
   /** Whole vectors of passages, in order, computed in the background. @throws when they cannot be computed. */
-  passages(texts: readonly { heading: string; text: string }[], signal?: AbortSignal): Promise<Float32Array[]>;
+  passages(texts: readonly { heading: string; text: string }[], options?: BackgroundOptions): Promise<Float32Array[]>;
 };
+
+/** `patient`: nobody waits for these texts, so they are embedded when no others are waiting. */
+export type BackgroundOptions = { signal?: AbortSignal; patient?: boolean };
 
 /** Questions up to this many characters are cached: nearly all questions, but no text that takes much memory. */
 export const keptCharacters = 1_000;

@@ -91,6 +91,7 @@ const readSource = readerOf(DocumentModel, [
   'segments',
   'authority',
   'live_generation',
+  'embedded_by',
   'created_at',
 ]);
 
@@ -291,12 +292,14 @@ export async function failDocument(
 
 /**
  * Publishes a generation with the index rows of the attempt that claimed it last. Null for any other attempt, and when
- * the document is deleted or a newer generation was requested. Idempotent.
+ * the document is deleted or a newer generation was requested. Idempotent. `model`: the embedding model whose vectors all
+ * of its passages have already.
  */
 export async function publishDocument(
   { org_id, _id, generation, claimed }: Pick<Document, 'org_id' | '_id' | 'generation' | 'claimed'>,
   chunkCount: number,
   now: Date,
+  model?: string,
 ): Promise<Document | null> {
   return collectionOf(DocumentModel).findOneAndUpdate(
     { _id, org_id, generation, claimed: claimed ?? { $exists: false }, status: { $in: ['processing', 'indexed'] } },
@@ -308,8 +311,9 @@ export async function publishDocument(
         chunk_count: chunkCount,
         updated_at: now,
         indexed_at: now,
+        ...(model !== undefined && { embedded_by: model, embedded_at: now }),
       },
-      $unset: { embedded_by: 1, embedded_at: 1 },
+      ...(model === undefined && { $unset: { embedded_by: 1, embedded_at: 1 } }),
     },
     { returnDocument: 'after' },
   );

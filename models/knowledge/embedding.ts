@@ -8,7 +8,8 @@ import { oneOf, string } from '../rules/base/fields.ts';
 import { DocumentModel } from './document.ts';
 import { PageModel } from './page.ts';
 import { intentFor, pendingField, pendingIndex, type Intent } from '../base/pending.ts';
-import { effectiveAuthority, type Authority } from '../rules/knowledge/authority.ts';
+import { effectiveAuthority, isPage, type Authority } from '../rules/knowledge/authority.ts';
+import { unprocessed } from '../rules/knowledge/document.ts';
 import { embedPassagesWork } from '../rules/knowledge/work.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 
@@ -105,6 +106,13 @@ export async function lacksVectors({ org_id, mode }: Owner, model: string): Prom
   return (await lacks(documents())) || (await lacks(pages()));
 }
 
+/** Whether sources are being read or lack vectors, so that a question without an answer may have one soon. */
+export async function isIncomplete({ org_id, mode }: Owner, model: string): Promise<boolean> {
+  const unread = { org_id, mode, status: { $in: [...unprocessed] } };
+  const reads = await collectionOf(DocumentModel).findOne(unread, { projection: { _id: 1 } });
+  return reads !== null || lacksVectors({ org_id, mode }, model);
+}
+
 /**
  * Notes that all passages of a generation have vectors; false when another generation is live now, or the source is
  * deleted.
@@ -125,7 +133,7 @@ export async function unmarkEmbedded(orgId: string, sourceId: string): Promise<v
   await recordsOf(sourceId).updateOne({ _id: sourceId, org_id: orgId }, gone);
 }
 
-const recordsOf = (sourceId: string) => (sourceId.startsWith('page_') ? pages() : documents());
+const recordsOf = (sourceId: string) => (isPage(sourceId) ? pages() : documents());
 
 /** The sources that are marked as embedded by this model. */
 export async function listEmbedded({ org_id, mode }: Owner, model: string): Promise<Set<string>> {

@@ -65,6 +65,11 @@ const GapModel = defineModel(
     vector: optional(bytes),
     vector_model: optional(string),
     status: oneOf(gapStatuses),
+    /**
+     * Set while passages lack the vectors that may answer the question: the segments in which it was asked, all when
+     * absent. Such a gap is not shown, and asked again when the vectors are there.
+     */
+    waiting: optional(mixed<{ segments?: string[] }>()),
   },
   [
     { fields: { org_id: 1, mode: 1, last_asked: -1 } },
@@ -72,6 +77,7 @@ const GapModel = defineModel(
     { fields: { 'askers.customer': 1, _id: 1 } },
     // Gaps without a customer left, which are about to be deleted.
     { fields: { org_id: 1, count: 1 }, partialFilterExpression: { count: 0 } },
+    { fields: { org_id: 1, mode: 1 }, partialFilterExpression: { waiting: { $exists: true } } },
   ],
 );
 export type Gap = RecordOf<typeof GapModel>;
@@ -95,6 +101,7 @@ export type Asked = {
   now: Date;
   near?: GapNear[] | undefined;
   meaning?: QuestionVector | undefined;
+  waiting?: Gap['waiting'] | undefined;
 };
 
 /** How many questions a new one is compared with, the latest first; each comparison is a dot product of 512 numbers. */
@@ -128,7 +135,7 @@ const hashOf = (id: string): string => createHash('sha256').update(id).digest('b
 
 /** The record of a new question, and the fields that are updated when it is asked again. */
 function freshGap(orgId: string, mode: Mode, asked: Asked) {
-  const { question, group, why: why_missing, now, near, meaning } = asked;
+  const { question, group, why: why_missing, now, near, meaning, waiting } = asked;
   const vector = meaning && { vector: writeVector(meaning.vector), vector_model: meaning.model };
   const told: Told = {
     org_id: orgId,
@@ -140,7 +147,7 @@ function freshGap(orgId: string, mode: Mode, asked: Asked) {
     ...defined({ near, ...vector }),
   };
   const _id = gapId(orgId, mode, question);
-  const fresh: Gap = { _id, ...told, count: 1, askers: [], first_asked: now, status: 'open' };
+  const fresh: Gap = { _id, ...told, count: 1, askers: [], first_asked: now, status: 'open', ...defined({ waiting }) };
   return { told, fresh };
 }
 
@@ -150,7 +157,7 @@ export async function recordGap(orgId: string, mode: Mode, asked: Asked): Promis
   const first = {
     $replaceWith: { $cond: [{ $ifNull: ['$count', false] }, '$$ROOT', { $literal: { ...fresh, count: 0 } }] },
   };
-  const again = [first, { $set: countedAgain(told) }];
+  const again = [first, { $set: countedAgain(told, asked) }];
   await collectionOf(GapModel).updateOne({ _id: fresh._id }, again, { upsert: true });
 }
 
@@ -162,7 +169,7 @@ export function countingGap(orgId: string, mode: Mode, asked: Asked, asker: Aske
   const { told, fresh } = freshGap(orgId, mode, asked);
   const by: GapAsker = { customer: hashOf(asker.customerId), message: hashOf(asker.messageId), count: 1 };
   // Older records have no `askers`.
-  const again = [{ $set: { askers: { $ifNull: ['$askers', []] } } }, { $set: countedAgain(told, by) }];
+  const again = [{ $set: { askers: { $ifNull: ['$askers', []] } } }, { $set: countedAgain(told, asked, by) }];
   return [
     { $replaceWith: { $literal: { ...fresh, askers: [by] } } },
     { $merge: { into: 'gaps', on: '_id', whenMatched: again, whenNotMatched: 'insert' } },
@@ -175,9 +182,12 @@ type Told = Pick<
 >;
 
 /** The updated fields of a question that is asked again. */
-function countedAgain(told: Told, by?: GapAsker) {
+function countedAgain(told: Told, { waiting }: Asked, by?: GapAsker) {
   const status = { $cond: [{ $eq: ['$status', 'resolved'] }, 'open', '$status'] };
-  const literal = Object.fromEntries(Object.entries(told).map(([field, value]) => [field, { $literal: value }]));
+  const literal: Record<string, unknown> = Object.fromEntries(
+    Object.entries(told).map(([field, value]) => [field, { $literal: value }]),
+  );
+  if (waiting === undefined) literal['waiting'] = '$$REMOVE';
   const more = { $add: ['$count', 1] };
   if (!by) return { ...literal, status, count: more };
   const counted = { $in: [by.message, '$askers.message'] };
@@ -248,26 +258,28 @@ export async function listGapsOf(
   return found.map(({ askers, ...gap }) => ({ ...gap, count: askers[0]!.count }));
 }
 
-export type GapGroup = Omit<Gap, '_id' | 'org_id' | 'group' | 'askers' | 'vector' | 'vector_model'> & {
+export type GapGroup = Omit<Gap, '_id' | 'org_id' | 'group' | 'askers' | 'vector' | 'vector_model' | 'waiting'> & {
   gap_ids: string[];
 };
 
 /**
  * A page of gap groups, the most recently asked first, and their total number. The status of a group is that of its
- * most open wording.
+ * most open wording. A question that waits for vectors is left out, but not for longer than `waitsAtMostMs`.
  */
 export async function listGaps(
   orgId: string,
   modes: readonly Mode[],
-  limit: number,
-  status?: GapStatus,
+  { limit, status, now }: { limit: number; status?: GapStatus | undefined; now: Date },
 ): Promise<{ gaps: GapGroup[]; count: number }> {
+  const settled = {
+    $or: [{ waiting: { $exists: false } }, { last_asked: { $lt: new Date(now.getTime() - waitsAtMostMs) } }],
+  };
   const openness = { $indexOfArray: [gapStatuses, '$status'] };
   const groups = collectionOf(GapModel).aggregate<{
     gaps: (GapGroup & { openness: number })[];
     count: { n: number }[];
   }>([
-    { $match: { org_id: orgId, mode: { $in: modes } } },
+    { $match: { org_id: orgId, mode: { $in: modes }, ...settled } },
     { $sort: { count: -1, last_asked: -1 } },
     {
       $group: {
@@ -291,6 +303,27 @@ export async function listGaps(
     gaps: (found?.gaps ?? []).map((g) => ({ ...g, status: gapStatuses[g.openness]! })),
     count: found?.count[0]?.n ?? 0,
   };
+}
+
+/** Longer than this, embedding is broken rather than late, and its questions are gaps. */
+const waitsAtMostMs = 3_600_000;
+
+export type WaitingGap = Pick<Gap, '_id' | 'question'> & { waiting: NonNullable<Gap['waiting']> };
+
+/** Some of the questions that wait for vectors. */
+export async function listWaitingGaps(orgId: string, mode: Mode, limit: number): Promise<WaitingGap[]> {
+  return collectionOf(GapModel)
+    .find({ org_id: orgId, mode, waiting: { $exists: true } })
+    .project<WaitingGap>({ question: 1, waiting: 1 })
+    .limit(limit)
+    .toArray();
+}
+
+/** Ends the waiting of a question: an answered one was no gap, the others are shown from now on. */
+export async function settleGap(gapId: string, answered: boolean): Promise<void> {
+  const which = { _id: gapId, waiting: { $exists: true } };
+  if (answered) await collectionOf(GapModel).deleteOne(which);
+  else await collectionOf(GapModel).updateOne(which, { $unset: { waiting: 1 } });
 }
 
 /** Returns how many of the gaps exist. */

@@ -2,9 +2,9 @@
 import { findChunks, type Chunk } from './chunk.ts';
 import { findSources } from './document.ts';
 import { findPageSources } from './page.ts';
-import { effectiveAuthority, type Authority } from '../rules/knowledge/authority.ts';
+import { effectiveAuthority, isPage, type Authority } from '../rules/knowledge/authority.ts';
 import type { Mode } from '../rules/access/keys.ts';
-import type { Passage } from '../rules/knowledge/retrieval.ts';
+import { sourceOf, type Passage } from '../rules/knowledge/retrieval.ts';
 import { defined } from '../rules/base/defined.ts';
 
 type AnsweringSource = {
@@ -14,6 +14,7 @@ type AnsweringSource = {
   segments: readonly string[];
   authority?: Authority | undefined;
   live_generation?: number | undefined;
+  embedded_by?: string | undefined;
 };
 
 /**
@@ -21,10 +22,8 @@ type AnsweringSource = {
  * their source. Segments and authority come from the source's record, so a change applies at once.
  */
 export async function findPassages(orgId: string, mode: Mode, chunkIds: readonly string[]): Promise<Passage[]> {
-  // A chunk id begins with its source's id, so that chunks and sources are read in parallel. The prefix tells documents
-  // from pages.
-  const sourceIds = [...new Set(chunkIds.map((id) => id.slice(0, id.indexOf(':'))))];
-  const isPage = (id: string): boolean => id.startsWith('page_');
+  // A chunk id begins with its source's id, so that chunks and sources are read in parallel.
+  const sourceIds = [...new Set(chunkIds.map(sourceOf))];
   const [chunks, documents, pages] = await Promise.all([
     findChunks(orgId, mode, chunkIds),
     findSources(
@@ -47,7 +46,8 @@ export async function findPassages(orgId: string, mode: Mode, chunkIds: readonly
   });
 }
 
-function passageOf(chunk: Chunk, { name, url, dated, segments, authority }: AnsweringSource): Passage {
+function passageOf(chunk: Chunk, source: AnsweringSource): Passage {
+  const { name, url, dated, segments, authority, embedded_by } = source;
   return {
     id: chunk._id,
     source_id: chunk.source_id,
@@ -59,5 +59,6 @@ function passageOf(chunk: Chunk, { name, url, dated, segments, authority }: Answ
     ...defined({ dated }),
     segments,
     authority: effectiveAuthority(authority, chunk.source_type),
+    ...defined({ embedded_by }),
   };
 }

@@ -85,6 +85,7 @@ const readSource = readerOf(PageModel, [
   'segments',
   'authority',
   'live_generation',
+  'embedded_by',
 ]);
 
 /** The given pages that belong to the live set of the organization and mode, with the fields that an answer needs. */

@@ -2,7 +2,7 @@
 import { collectionOf, everyRecord } from '../base/define.ts';
 import { deleteDocument, DocumentModel } from './document.ts';
 import { deletePages, PageModel } from './page.ts';
-import { effectiveAuthority, type Authority } from '../rules/knowledge/authority.ts';
+import { effectiveAuthority, isPage, type Authority } from '../rules/knowledge/authority.ts';
 import type { Mode } from '../rules/access/keys.ts';
 import { batchOf, type Generations, type Standing } from '../rules/knowledge/reconcile.ts';
 import { defined } from '../rules/base/defined.ts';
@@ -64,8 +64,6 @@ function standingOf(record: Owned, type: 'document' | 'website'): Standing {
   };
 }
 type Owned = Source & { _id: string; live: boolean };
-
-const isPage = (sourceId: string): boolean => sourceId.startsWith('page_');
 
 /** Deletes the record of a source. Idempotent. */
 export async function deleteSource(orgId: string, sourceId: string): Promise<void> {

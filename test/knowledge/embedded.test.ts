@@ -15,6 +15,7 @@ import { createMaintenanceActivities } from '../../activities/knowledge/maintena
 import { createSourceActivities, indexChunks } from '../../activities/knowledge/source.ts';
 import { createEmbedding, type Embedding } from '../../clients/embedding/embedding.ts';
 import { createSearch, type Search } from '../../clients/knowledge/search/search.ts';
+import { createOffline } from '../../intelligence/offline/offline.ts';
 import { newId } from '../../models/base/ids.ts';
 import { chunksOf, findSentences, removeChunks, writeChunks } from '../../models/knowledge/chunk.ts';
 import { DocumentModel, publishDocument, type Document } from '../../models/knowledge/document.ts';
@@ -60,8 +61,13 @@ const run = <A extends unknown[], R>(activity: (...args: A) => Promise<R>, ...ar
     activity,
     ...args,
   );
-const embed = (embedding: Embedding = models, into = search) =>
-  run(createEmbeddingActivities({ search: into, embedding, clock, log }).embedSome, { orgId, mode });
+const embed = (embedding: Embedding = models, into = search) => {
+  const intelligence = createOffline({ embedding });
+  return run(createEmbeddingActivities({ search: into, intelligence, embedding, clock, log }).embedSome, {
+    orgId,
+    mode,
+  });
+};
 const repair = (embedding: Embedding = models) =>
   run(createMaintenanceActivities({ search, embedding, clock, log }).repairIndexes);
 
@@ -116,10 +122,10 @@ function meanwhile(act: () => Promise<unknown>): Embedding & { texts: string[] }
   return {
     ...models,
     texts,
-    async passages(some, signal) {
+    async passages(some, options) {
       const first = texts.length === 0;
       texts.push(...some.map(({ text }) => text));
-      const vectors = await models.passages(some, signal);
+      const vectors = await models.passages(some, options);
       if (first) await act();
       return vectors;
     },
@@ -212,9 +218,9 @@ describe('passages without embeddings', () => {
     let poisoned = true;
     const refusing: Embedding = {
       ...models,
-      passages: async (texts, signal) => {
+      passages: async (texts, options) => {
         if (poisoned && texts.some(({ text }) => text === 'Poison.')) throw new Error('refused');
-        return models.passages(texts, signal);
+        return models.passages(texts, options);
       },
     };
     await expect(embed(refusing)).rejects.toThrow(

@@ -39,7 +39,7 @@ async function missed(question: string, of = model): Promise<Asked> {
   };
 }
 const miss = async (question: string, of?: string) => recordGap(orgId, 'test', await missed(question, of));
-const groups = async () => (await listGaps(orgId, ['test'], 100)).gaps;
+const groups = async () => (await listGaps(orgId, ['test'], { limit: 100, now: new Date() })).gaps;
 
 describe('unanswered questions', () => {
   it('unanswered questions are grouped by meaning, also across languages, and different questions stay apart', async () => {

@@ -146,6 +146,51 @@ describe('an uploaded document', () => {
   });
 });
 
+describe('a document of a few pages', () => {
+  it('a document of a few pages answers by its meaning from the moment it is indexed, and never wrongly before', async () => {
+    const here = await place();
+    await whileEmbedding(async () => {
+      // The worker has begun to work, and its models are loaded.
+      await here.add({ name: 'fees.md', content: 'The gold card costs 49 EUR a year.' });
+      const parts = Array.from({ length: 30 }, (_, n) => `# Rule ${n}\n\n${`Rule ${n} is about parcels. `.repeat(8)}`);
+      const content = `${parts.join('\n\n')}\n\n# Hours\n\n${hours.content}`;
+      const { body } = await api.upload(here.orgId, here.token, { name: 'rules.md', content });
+      const { doc_id: docId } = body.document;
+      const seen: string[] = [];
+      for (let done = false; !done;) {
+        done = (await here.get(docId)).status === 'indexed';
+        const found = (await here.candidates(inOtherWords)).filter(({ source_id }) => source_id === docId);
+        seen.push(found.some(({ cosines }) => cosines !== null) ? 'answers' : 'says nothing');
+      }
+      expect(seen.at(-1)).toBe('answers');
+      expect((await here.get(docId)).embedded_at).toEqual(expect.any(String));
+      const { body: listed } = await api.request('GET', `/orgs/${here.orgId}/kb/gaps`, { token: here.token });
+      expect(listed.gaps).toEqual([]);
+    });
+  });
+
+  it('while vectors are missing, no question becomes a gap; those that remain without an answer become gaps by themselves', async () => {
+    const here = await place();
+    const nonsense = 'Who won the chess championship of 1997?';
+    const docId = await here.add(hours);
+    const ask = async (query: string) =>
+      (await api.request('POST', `/orgs/${here.orgId}/kb/query`, { token: here.token, body: { query } })).body;
+    const gaps = async () =>
+      (
+        (await api.request('GET', `/orgs/${here.orgId}/kb/gaps`, { token: here.token })).body.gaps as {
+          question: string;
+        }[]
+      ).map(({ question }) => question);
+    for (const query of [inOtherWords, nonsense]) expect(await ask(query)).toMatchObject({ has_context: false });
+    expect(await gaps()).toEqual([]);
+    await whileEmbedding(async () => {
+      await here.embedded(docId);
+      await until(async () => (await gaps()).length > 0, 'the gap');
+      expect(await gaps()).toEqual([nonsense]);
+    });
+  });
+});
+
 describe('docs add --wait', () => {
   it('docs add --wait waits until the document is embedded, not only until it is indexed', async () => {
     const { orgId, token } = await place();

@@ -99,11 +99,12 @@ describe('the help centre, asked in customers’ own words', () => {
           : 'missed';
       outcomes[outcome]!.push(question);
     }
-    // Measured: 13 right, 10 offered, 1 wrong and 1 missed of 25. The 8-bit model rounds a little differently on other
-    // processors.
-    expect(outcomes['right']!.length).toBeGreaterThanOrEqual(12);
-    expect(outcomes['right']!.length + outcomes['offered']!.length).toBeGreaterThanOrEqual(22);
-    expect(outcomes['wrong']!.length).toBeLessThanOrEqual(2);
+    // Measured: 15 right, 6 offered, 3 wrong and 1 missed of 25. With one threshold of cosines for all organizations it
+    // was 13, 10, 1 and 1, at the price of two thirds wrong answers elsewhere (decision 154). The 8-bit model rounds a
+    // little differently on other processors.
+    expect(outcomes['right']!.length).toBeGreaterThanOrEqual(14);
+    expect(outcomes['right']!.length + outcomes['offered']!.length).toBeGreaterThanOrEqual(20);
+    expect(outcomes['wrong']!.length).toBeLessThanOrEqual(4);
     for (const language of ['de', 'fr', 'es']) {
       const asked = table.answered.filter(([of]) => of === language).map(([, question]) => question);
       expect(asked.some((question) => outcomes['right']!.includes(question))).toBe(true);

@@ -25,7 +25,8 @@ import { generationOf } from '../../models/rules/knowledge/reconcile.ts';
 const log = pino({ level: 'silent' });
 const clock = () => new Date();
 const mode = 'test' as const;
-const embedding = { model: undefined };
+const unused = { local: undefined, passages: async () => Promise.reject(new Error('nothing is embedded here')) };
+const embedding = { ...unused, model: undefined };
 let folder: string;
 let search: Search;
 let files: Files;
@@ -372,8 +373,8 @@ describe('an attempt for a deleted document', () => {
 
 describe('a late attempt for a document', () => {
   it.each([
-    ['without a model', { model: undefined }],
-    ['with an embedding model', { model: 'm' }],
+    ['without a model', embedding],
+    ['with an embedding model', { ...unused, model: 'm' }],
   ])('a late attempt for a document that has since been reprocessed leaves nothing, %s', async (_, embedding) => {
     const orgId = newId('org');
     const docId = await unindexed(orgId, { status: 'uploaded' });

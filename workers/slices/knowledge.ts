@@ -48,10 +48,13 @@ export const knowledge = {
       maxWorkflowTasks: 5,
     },
     embedding: {
-      activities: createEmbeddingActivities,
-      // One process computes all embeddings, for up to four organizations at a time, so that a small import does not
-      // wait behind a large one.
-      maxActivities: 4,
+      activities: (deps) => {
+        const { embedDocument } = createDocumentActivities(deps);
+        return { ...createEmbeddingActivities(deps), embedDocument };
+      },
+      // One process computes all embeddings, for up to eight documents and organizations at a time, so that a small
+      // import does not wait behind a large one.
+      maxActivities: 8,
       maxWorkflowTasks: 5,
     },
     maintenance: {

@@ -1,8 +1,14 @@
 /**
- * Turns a document into a source: reads it and indexes it. If indexing fails, a second activity retries only the
- * indexing, so that an outage of the index does not make the file be read again.
+ * Turns a document into a source: reads it, embeds it if it is small, and indexes it. If indexing fails, a second
+ * activity retries only the indexing, so that an outage of the index does not make the file be read again.
  */
-import { proxyActivities, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import {
+  isCancellation,
+  proxyActivities,
+  setCurrentDetails,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { searchAttributes } from '../attributes.ts';
 import { throughOutages } from '../base/options.ts';
 import { queueBeside, queues } from '../../models/rules/base/work.ts';
@@ -24,6 +30,17 @@ const reading = {
 const indexing = { ...throughOutages, startToCloseTimeout: '1 hour' } as const;
 const { readDocument } = proxyActivities<DocumentActivities>(reading);
 const { indexDocument } = proxyActivities<DocumentActivities>(indexing);
+/**
+ * A person waits for this, so it comes before the background work of the queue. When no worker takes it at once, or the
+ * vectors do not come in time, the document answers by its words until it is embedded in the background.
+ */
+const embedding = {
+  heartbeatTimeout: throughOutages.heartbeatTimeout,
+  scheduleToStartTimeout: '1 second',
+  startToCloseTimeout: '10 seconds',
+  retry: { maximumAttempts: 1 },
+  priority: { priorityKey: 1 },
+} as const;
 
 /**
  * `crowded`: other documents of the organization were waiting when this one was stored, so it is processed in the
@@ -37,10 +54,22 @@ type DocumentStart = DocumentRef & { crowded?: true };
 export async function processDocument({ crowded, ...ref }: DocumentStart): Promise<DocumentOutcome> {
   const read = crowded ? 'crowded' : await readDocument(ref);
   const outcome = read === 'crowded' ? await readInBacklog(ref) : read;
+  if (outcome === 'embed') return embedOrIndex(ref);
   if (outcome === 'read') return crowded ? indexInBacklog(ref) : indexDocument(ref);
   if (typeof outcome === 'string') return outcome;
   showFailure(outcome.failed);
   return 'failed';
+}
+
+async function embedOrIndex(ref: DocumentRef): Promise<DocumentOutcome> {
+  const taskQueue = queueBeside(workflowInfo().taskQueue, queues.documents, queues.embedding);
+  const { embedDocument } = proxyActivities<DocumentActivities>({ ...embedding, taskQueue });
+  try {
+    return await embedDocument(ref);
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    return indexDocument(ref);
+  }
 }
 
 const backlog = (): string => queueBeside(workflowInfo().taskQueue, queues.documents, queues.backlog);

@@ -84,8 +84,12 @@ export const knowledgeRoutes = [
     params: contract.orgParams,
     query: contract.gapsQuery,
     reply: contract.gapList,
-    async handle({ params: { orgId }, query, principal: { modes } }) {
-      const { gaps, count } = await listGaps(orgId, modes, query.limit ?? defaultLimit, query.status);
+    async handle({ params: { orgId }, query, principal: { modes } }, ctx) {
+      const { gaps, count } = await listGaps(orgId, modes, {
+        limit: query.limit ?? defaultLimit,
+        status: query.status,
+        now: ctx.clock(),
+      });
       const passages = await passagesNear(orgId, gaps);
       return {
         gaps: gaps.map((g) => ({

@@ -76,6 +76,8 @@ export type Passage = {
   dated?: Date;
   segments: readonly string[];
   authority: Authority;
+  /** The model whose vectors all passages of the source have. */
+  embedded_by?: string;
 };
 
 /** How certain it is that the passages answer the question. */

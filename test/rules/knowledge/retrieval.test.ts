@@ -29,6 +29,7 @@ function passage(id: string, text: string, rest: Partial<Passage> = {}): Passage
     text,
     segments: [],
     authority: 'normal',
+    embedded_by: 'm',
     ...rest,
   };
 }
@@ -223,8 +224,9 @@ describe('with embeddings', () => {
       const found = [{ ...asked, candidate: { ...asked.candidate, cosines: [0.89, 0.45, 0.72] } }];
       return judge([question], found, scale)[0]!.relevance;
     };
-    expect(probability([0.82, 0.1, 0.52])).toBeGreaterThan(0.6);
-    expect(probability([0.88, 0.4, 0.7])).toBeLessThan(0.1);
+    const { answer, offer } = scaleOf(parts, { background: [] })!.calibration;
+    expect(probability([0.82, 0.1, 0.52])).toBeGreaterThan(answer);
+    expect(probability([0.88, 0.4, 0.7])).toBeLessThan(offer);
   });
 
   it('where the passages of other sources lie near each other, a passage must lie further above the usual one', () => {
@@ -324,6 +326,21 @@ describe('retrieve', () => {
     const { hits, authority } = await retrieve(deps, { question, asked: ['business'], strict: false });
     expect([ids(hits), authority]).toEqual([['kept'], 'normal']);
     expect(deps.asked[0]?.filter).toEqual({ tags: ['business', 'all', 'shared', 'global', 'common'], untagged: true });
+  });
+
+  it('a source that is still being embedded is judged by its words, and neither answers nor is offered by its meaning', async () => {
+    const near = candidate('doc:1:0', 1, { cosines: [0.95, 0.8, 0.9] });
+    const confidenceOf = async (embedded_by: string | undefined, text: string) => {
+      const { embedded_by: _, ...rest } = passage('doc:1:0', text);
+      const found = { ...rest, ...defined({ embedded_by }) };
+      const embed = async () => ({ model: 'm', parts: [Float32Array.of(1), Float32Array.of(1), Float32Array.of(1)] });
+      const deps = { ...store([found], [near]), embed };
+      return (await retrieve(deps, { question, asked: undefined, strict: false })).confidence;
+    };
+    expect(await confidenceOf('m', unrelated)).toBe('high');
+    expect(await confidenceOf(undefined, unrelated)).toBe('none');
+    expect(await confidenceOf('other', unrelated)).toBe('none');
+    expect(await confidenceOf(undefined, strong)).toBe('high');
   });
 
   it('a follow-up is answered from the source that the conversation is about, unless it names another subject', async () => {

@@ -28,6 +28,25 @@ describe('processDocument', () => {
     expect([calls, result]).toEqual([['readDocument'], outcome]);
   });
 
+  it.each([
+    ['embeds a small document before it is indexed', false, ['readDocument', 'embedDocument']],
+    [
+      'indexes a small document without vectors when they do not come',
+      true,
+      ['readDocument', 'embedDocument', 'indexDocument'],
+    ],
+  ])('the document workflow %s', async (_, fails, expected) => {
+    const { calls, result } = await tell(processDocument, [ref], {
+      readDocument: async () => 'embed',
+      embedDocument: async () => {
+        if (fails) throw new Error('the models are away');
+        return 'indexed';
+      },
+      indexDocument: async () => 'indexed',
+    });
+    expect([calls, result]).toEqual([expected, 'indexed']);
+  });
+
   it('the document workflow reads a document in the backlog when others of its organization are being processed, and indexes it from there', async () => {
     const outcomes: ReadOutcome[] = ['crowded', 'read'];
     const { calls, result } = await tell(processDocument, [ref], {
