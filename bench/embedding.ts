@@ -3,7 +3,7 @@
  * passage costs; and how much memory the two processes take. The peer calls the same models directly in one process,
  * without a cache of headings.
  */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLocal, type Local } from '../clients/embedding/local.ts';
@@ -13,7 +13,7 @@ import { createFiles, sniffFile } from '../clients/files/files.ts';
 import { findEmbedding } from '../engines/embedding/embedding.ts';
 import { readBanking, readFixtures, type AnswerSet } from './answersets.ts';
 import { readCranfield } from './cranfield.ts';
-import { peakMemory, quantile } from './stage.ts';
+import { cpuMs, peakMemory, quantile } from './stage.ts';
 
 type Passage = { heading: string; text: string };
 
@@ -118,15 +118,6 @@ function described(times: readonly number[]): string {
   const sorted = times.toSorted((a, b) => a - b);
   const [p50, p99] = [quantile(sorted, 0.5), quantile(sorted, 0.99)];
   return `p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms of ${times.length}`;
-}
-
-/** The CPU time of a process so far; 0 before it is started. */
-async function cpuMs(pid: number | undefined): Promise<number> {
-  if (pid === undefined) return 0;
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  // User and system time, in hundredths of a second: the 12th and 13th fields after the name, which may contain spaces.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 /** Passages with headings as the product chunks them, and customers' questions. Abstracts fill up the rest. */

@@ -2,10 +2,15 @@
 import { startApi } from '../api/server.ts';
 import { vectorsName, widths } from '../clients/embedding/vectors.ts';
 import { readConfig } from '../config.ts';
-import { numbersOf, questionParts } from './vectors.ts';
+import { givenModel, numbersOf, questionParts } from './vectors.ts';
 
 const api = await startApi(readConfig(process.env), (ctx) => ({
   ...ctx,
+  search: {
+    ...ctx.search,
+    query: async (key, query) =>
+      ctx.search.query(key, { ...query, meaning: query.meaning && { ...query.meaning, model: givenModel } }),
+  },
   embedding: {
     ...ctx.embedding,
     model: vectorsName,

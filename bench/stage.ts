@@ -136,3 +136,12 @@ export async function peakMemory(pid: number): Promise<number | undefined> {
   const kib = /^VmHWM:\s+(\d+) kB/mu.exec(status)?.[1];
   return kib === undefined ? undefined : Math.round(Number(kib) / 1024);
 }
+
+/** The CPU time of a process so far; 0 before it is started. */
+export async function cpuMs(pid: number | undefined): Promise<number> {
+  if (pid === undefined) return 0;
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  // User and system time, in hundredths of a second: the 12th and 13th fields after the name, which may contain spaces.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}

@@ -11,20 +11,26 @@ import { ChunkModel } from '../models/knowledge/chunk.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
 import { DocumentModel } from '../models/knowledge/document.ts';
 import type { CutChunk } from '../models/rules/knowledge/chunks.ts';
+import { sentencesName } from '../models/rules/knowledge/compared.ts';
 import type { Stage } from './stage.ts';
 
 export type Stored = { id: string; filename: string; segments: string[]; chunks: Omit<CutChunk, 'ordinal'>[] };
+/** `vectorOf`: the vector of the passage with this number. `sentencesOf`: the packed vectors of its sentences. */
+export type StoredVectors = {
+  model: string;
+  vectorOf(number: number): Float32Array;
+  sentencesOf?(text: string): Int8Array;
+};
 
 const batch = 250;
 
-/**
- * `vectorOf`: the vector of the passage with this number, for the model `model`. Without it, passages have no vectors.
- */
+/** `vectors`: of any number of models, the platform's own first. Without it, passages have no vectors. */
 export async function storeDocuments(
   stage: Stage,
   documents: readonly Stored[],
-  vectors?: { model: string; vectorOf(number: number): Float32Array },
+  ...vectors: readonly StoredVectors[]
 ): Promise<IndexStats> {
+  const [own] = vectors;
   await connectMongo(stage.mongodbUri);
   const search = createSearch({ uri: stage.searchUri });
   const table = { org_id: stage.orgId, mode: 'test' as const };
@@ -51,7 +57,7 @@ export async function storeDocuments(
       created_at: now,
       updated_at: now,
       indexed_at: now,
-      ...(vectors === undefined ? {} : { embedded_by: vectors.model, embedded_at: now }),
+      ...(own && { embedded_by: own.model, embedded_at: now }),
     }));
     await DocumentModel.insertMany(records, { lean: true });
     const chunks = part.flatMap(({ id, chunks: list }) =>
@@ -65,6 +71,10 @@ export async function storeDocuments(
         ordinal,
         heading: chunk.heading,
         text: chunk.text,
+        ...(own?.sentencesOf && {
+          sentences: Buffer.from(own.sentencesOf(chunk.text).buffer),
+          sentences_by: sentencesName,
+        }),
       })),
     );
     await ChunkModel.insertMany(chunks, { lean: true });
@@ -81,23 +91,23 @@ export async function storeDocuments(
         text,
       })),
     );
-    if (vectors === undefined) continue;
-    await search.addVectors(
-      { ...table, model: vectors.model },
-      chunks.map(({ _id: id, source_id, generation }, index) => ({
-        id,
-        source_id,
-        generation,
-        segments: segments.get(source_id) ?? [],
-        authority: 'normal' as const,
-        language: 'en',
-        vector: vectors.vectorOf(stored + index),
-      })),
-    );
+    for (const { model, vectorOf } of vectors)
+      await search.addVectors(
+        { ...table, model },
+        chunks.map(({ _id: id, source_id, generation }, index) => ({
+          id,
+          source_id,
+          generation,
+          segments: segments.get(source_id) ?? [],
+          authority: 'normal' as const,
+          language: 'en',
+          vector: vectorOf(stored + index),
+        })),
+      );
     stored += chunks.length;
   }
   const stats = await search.maintain(table);
-  if (vectors !== undefined) await search.maintain({ ...table, model: vectors.model });
+  for (const { model } of vectors) await search.maintain({ ...table, model });
   search.close();
   await disconnectMongo();
   return stats;

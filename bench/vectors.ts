@@ -4,6 +4,9 @@
  */
 import { widths } from '../clients/embedding/vectors.ts';
 
+/** The name of the model whose vectors these are taken for. */
+export const givenModel = 'given-1';
+
 /** The number of subjects, and the number of directions in which texts of one subject differ. */
 const clusters = 400;
 const rank = 24;
@@ -50,6 +53,26 @@ export const passageVector = (text: number): Float32Array =>
 export function questionParts(text: number, asking: number): Float32Array[] {
   const own = seeded(asking * 40_503 + 29);
   return partsAt(placeOf(text).map((value) => value + off * own()));
+}
+
+/**
+ * Vectors like those of real passages: each is a mixture of two of them, so that all are as alike as real ones are. The
+ * same number gives the same vector.
+ */
+export function mixturesOf(real: readonly Float32Array[]): (number: number) => Float32Array {
+  return (number) => {
+    const own = seeded(number * 69_069 + 5);
+    const [one, other] = [own, own].map((draw) => real[Math.floor((draw() + 0.5) * real.length)]!);
+    const share = 0.5 + 0.6 * own();
+    const mixed = one!.map((value, at) => share * value + (1 - share) * other![at]!);
+    let from = 0;
+    for (const width of widths) {
+      const part = mixed.subarray(from, (from += width));
+      const length = Math.hypot(...part);
+      for (const [at, value] of part.entries()) part[at] = value / length;
+    }
+    return mixed;
+  };
 }
 
 /** The numbers of the text and of the wording that a benchmark's question refers to. */

@@ -81,7 +81,8 @@ export async function readCorpus(set: AnswerSet, embed: Embed): Promise<Corpus> 
   }
 }
 
-async function readPassages({ documents }: AnswerSet): Promise<Passage[]> {
+/** The passages of a help centre as the product cuts them. */
+export async function readPassages({ documents }: AnswerSet): Promise<Passage[]> {
   const passages: Passage[] = [];
   for (const { name, bytes } of documents) {
     const blocks = await readers[extname(name)]!(bytes, defaultLimits);
