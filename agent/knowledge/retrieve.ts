@@ -21,6 +21,7 @@ import {
   type Proposed,
   type QuestionVector,
 } from '../../models/rules/knowledge/retrieval.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 import { partWeights, scaleOf, type Scale } from '../../models/rules/knowledge/relevance.ts';
 import { segmentFilter, type SegmentFilter } from '../../models/rules/knowledge/segments.ts';
 import { languageOf } from '../../models/rules/language/language.ts';
@@ -189,7 +190,11 @@ async function candidatesFor<P extends Passage>(
  * A candidate of a source that is still being embedded is judged by its words, because a better passage of the source
  * may have no vector yet.
  */
-const byWords = ({ cosines: _, ...candidate }: Candidate): Candidate => candidate;
+const byWords = ({ id, authority, text_score, topical }: Candidate): Candidate => ({
+  id,
+  authority,
+  ...defined({ text_score, topical }),
+});
 
 /** `topic`: the id of the passage that the conversation was about. */
 type ProposeAsk = Omit<SearchAsk, 'authority'> & { topic: string | undefined };

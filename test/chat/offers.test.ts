@@ -128,7 +128,10 @@ describe('POST /orgs/{orgId}/kb/query', () => {
     expect(source).toEqual({ type: 'document', id: expect.stringMatching(/^doc_/), name: 'help.md' });
     expect(question).toBe(heading);
     expect(body.answer).toBe(
-      [ownSentences.mayHelp.en, ...body.offers.map((offer: { heading: string }) => `- ${offer.heading}`)].join('\n'),
+      [
+        ownSentences.mayHelp.en,
+        ...body.offers.map((offer: { heading: string; says: string }) => `- ${offer.heading}: ${offer.says}`),
+      ].join('\n'),
     );
     expect(JSON.stringify(body.offers)).not.toContain(':1:');
     expect((await ask('Kann ich ein Account open für die company?')).body.answer).toContain(ownSentences.mayHelp.de);

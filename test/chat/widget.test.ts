@@ -766,7 +766,7 @@ describe('an answer that offers sections', () => {
     const source = { type: 'document', id: before.sources[0]!.id, name: 'help.md' };
     const offers = headings.map((heading) => {
       const passage = chunks.find((chunk) => chunk.heading.endsWith(heading))!._id;
-      return { heading, question: heading, source, passage };
+      return { heading, question: heading, says: '', source, passage };
     });
     const body = `This may help:\n${headings.map((heading) => `- ${heading}`).join('\n')}`;
     const said = { has_context: true, confidence: 'low', sources: [source], offers, at: new Date() };

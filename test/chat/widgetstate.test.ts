@@ -262,11 +262,16 @@ describe('the conversation in the widget', () => {
 
   it('the widget takes offers from answers and from the history, and omits invalid ones', () => {
     const offers = [
-      { heading: 'Cash – Fees', question: 'Cash – Fees', source: { type: 'document', id: 'd', name: 'cash.md' } },
+      {
+        heading: 'Cash – Fees',
+        question: 'Cash – Fees',
+        says: '5 EUR.',
+        source: { type: 'document', id: 'd', name: 'cash.md' },
+      },
       { heading: 'No question' },
       null,
     ];
-    const expected = [{ heading: 'Cash – Fees', question: 'Cash – Fees' }];
+    const expected = [{ heading: 'Cash – Fees', question: 'Cash – Fees', says: '5 EUR.' }];
     const live = after([...fresh, ...answered, { ...end, confidence: 'low', offers }]);
     expect(live.entries.at(-1)?.offers).toEqual(expected);
     const messages = [{ id: 'r1', role: 'ai', body: 'This may help:', timestamp: at(2), offers }];

@@ -416,6 +416,7 @@ describe('support-platform docs, ask, gaps', () => {
       sources: [{ type: 'document', id: 'd', name: evil, score: 1 }],
       has_context: true,
       generated_by: 'model',
+      degraded: false,
     };
     const server = createServer((request, response) => {
       response.setHeader('content-type', 'application/json');

@@ -6,7 +6,7 @@ import type { Frame } from '../live/frame.ts';
 
 export type Source = { name: string; url?: string | undefined };
 /** A passage that may help: its heading, and the question that finds it. */
-export type Offer = { heading: string; question: string };
+export type Offer = { heading: string; question: string; says: string };
 /**
  * A question to the customer before an action is done: to approve it, to prove their identity, or to give input that
  * the tool needs. `sent`: `reply` is in flight. `failed`: a proof or an answer was refused. `over`: the question has
@@ -310,8 +310,12 @@ function entryOf(message: unknown): Entry {
 
 function offersOf(given: unknown): Pick<Entry, 'offers'> {
   const offers = (Array.isArray(given) ? (given as unknown[]) : []).flatMap((offer): Offer[] => {
-    const { heading, question } = (typeof offer === 'object' && offer !== null ? offer : {}) as Record<string, unknown>;
-    return text(heading) === '' || text(question) === '' ? [] : [{ heading: text(heading), question: text(question) }];
+    const { heading, question, says } = (typeof offer === 'object' && offer !== null ? offer : {}) as Record<
+      string,
+      unknown
+    >;
+    if (text(heading) === '' || text(question) === '') return [];
+    return [{ heading: text(heading), question: text(question), says: text(says) }];
   });
   return offers.length === 0 ? {} : { offers };
 }

@@ -175,8 +175,9 @@ function nameOf({ role, senderName }: Entry, texts: Texts): string {
 }
 
 function offerList(offers: readonly Offer[], texts: Texts, on: LogEvents): HTMLElement {
-  const items = offers.map(({ heading, question }) => {
+  const items = offers.map(({ heading, question, says }) => {
     const button = make('button', { type: 'button', dir: 'auto' }, heading);
+    if (says !== '') button.append(make('span', { class: 'says' }, says));
     button.addEventListener('click', () => on.asked(question));
     return make('li', {}, button);
   });

@@ -133,6 +133,7 @@ h2 { flex: 1; min-inline-size: 0; margin: 0; font-size: 1.05em; font-weight: 650
   color: var(--accent); text-align: start; overflow-wrap: anywhere;
 }
 .offers button:hover { background: var(--raised); }
+.says { display: block; color: var(--quiet); font-size: 0.88em; }
 .entry.ask .body { padding: 10px 12px; border: 1px solid var(--edge); border-radius: 12px; color: var(--text); }
 .what { font-weight: 650; }
 dl { display: grid; grid-template-columns: auto 1fr; gap: 2px 12px; margin: 6px 0; }

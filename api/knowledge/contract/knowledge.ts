@@ -80,6 +80,7 @@ export const offer = z
   .object({
     heading: z.string().meta({ description: 'What it is about, in the words of its document.' }),
     question: z.string().meta({ description: 'To be asked as it is: the answer is then of high confidence.' }),
+    says: z.string().meta({ description: 'What it says about the question, in one line.' }),
     source: z.object({ type: z.enum(sourceTypes), id, name: z.string(), url: z.string().optional() }),
   })
   .meta({ id: 'Offer' });

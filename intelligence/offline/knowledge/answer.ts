@@ -9,7 +9,6 @@ import type { Embedding, LocalEmbedding } from '../../../clients/embedding/embed
 import { comparedTexts, packedCosines } from '../../../models/rules/knowledge/compared.ts';
 import { distinctOffers, isNamed, offerOf, offerText, type Offer } from '../../../models/rules/knowledge/offers.ts';
 import { passagesOf, type Passage } from '../../../models/rules/knowledge/retrieval.ts';
-import { hasRows } from '../../../models/rules/knowledge/units.ts';
 import type { Language } from '../../../models/rules/language/language.ts';
 import { plainReply } from '../../replytext.ts';
 
@@ -38,7 +37,11 @@ export async function answerFromSources(
 ): Promise<Written> {
   const by = { generated_by: 'extractive' } as const;
   if (found.confidence === 'low' && !mayOffer) return { text: undefined, used: [], withheld: true, by };
-  const { closeness, ...made } = await closenessOf(deps, found, passagesToCompare(found));
+  const { closeness, ...made } = await closenessOf(
+    deps,
+    found,
+    passagesOf(found).map(({ passage }) => passage),
+  );
   const said = say(found, asked, closeness);
   if (!said) return { text: undefined, used: [], by, ...made };
   const { used, offers } = said;
@@ -46,12 +49,6 @@ export async function answerFromSources(
   await listener?.piece(text);
   return { text, used, ...(offers && { offers }), by, ...made };
 }
-
-/** The passages whose sentences matter: of offers only those with table rows, which are offered by their nearest row. */
-const passagesToCompare = (found: Grounds): Passage[] =>
-  passagesOf(found)
-    .map(({ passage }) => passage)
-    .filter(({ text }) => found.confidence !== 'low' || hasRows(text));
 
 function say(
   found: Grounds,
@@ -76,11 +73,10 @@ function extractFrom(
   return extract(asking, passages, { closeness, said: said.slice(-remembered), own: body, language });
 }
 
-/** The offers of passages that may help. A passage of table rows is offered with its nearest row. */
+/** The offers of passages that may help, each with the sentence, item or row that is nearest to the question. */
 function offersFrom({ asking, offers }: Grounds, closeness: Closeness): Offer[] {
-  const rowOf = (passage: Passage): string | undefined =>
-    hasRows(passage.text) ? extract(asking, [passage], { closeness })?.quotes[0]?.text : undefined;
-  return distinctOffers(offers.map(({ passage }) => offerOf(passage, rowOf(passage))));
+  const nearest = (passage: Passage): string | undefined => extract(asking, [passage], { closeness })?.quotes[0]?.text;
+  return distinctOffers(offers.map(({ passage }) => offerOf(passage, nearest(passage))));
 }
 
 /** `degraded`: the sentences should have been compared, but no embedding came in time. */

@@ -36,15 +36,16 @@ export function phraseRow(cells: readonly Cell[], wanted: (cell: Cell) => boolea
 const said = ({ name, value }: Cell): string => (name === '' ? value : `${name}: ${value}`);
 
 /**
- * The wanted cells, plus units ("charged per") and remarks, because they change the meaning of a value. All cells when
- * none is wanted.
+ * The wanted cells, plus units ("charged per") and remarks, because they change the meaning of a value, and the value of
+ * a wanted unit. All cells when none is wanted.
  */
 function shownCells(cells: readonly Cell[], wanted: (cell: Cell) => boolean): readonly Cell[] {
   const chosen = new Set(cells.filter(wanted));
   if (chosen.size === 0) return cells;
   return cells.filter((cell, at) => {
     if (chosen.has(cell) || isRemark(cell.name)) return true;
-    return isUnit(cell.value) && chosen.has(cells[at - 1]!);
+    const [before, after] = [cells[at - 1], cells[at + 1]];
+    return isUnit(cell.value) ? chosen.has(before!) : after !== undefined && isUnit(after.value) && chosen.has(after);
   });
 }
 

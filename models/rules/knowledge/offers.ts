@@ -4,6 +4,7 @@
  */
 import type { SourceType } from './authority.ts';
 import type { Passage } from './retrieval.ts';
+import { isValue } from './tablehead.ts';
 import { rowsIn, unitsOf } from './units.ts';
 import { ownSentences } from '../language/escalation.ts';
 import type { Language } from '../language/language.ts';
@@ -13,18 +14,21 @@ import { defined } from '../base/defined.ts';
 export const maxOffers = 3;
 /** An offer as stored. `passage` is the chunk's id, which customers do not see. */
 export type Offer = {
-  /** The displayed heading of the passage, or the first cell of the matching table row. */
+  /** The displayed heading of the passage, or the name of the nearest table row. */
   heading: string;
   /** The customer sends exactly this text to get the passage. */
   question: string;
+  /** What the passage says about the question, in one line. */
+  says: string;
   source: { type: SourceType; id: string; name: string; url?: string };
   passage: string;
 };
 
 /** The offer without its internal passage id, as customers see it. */
-export const shownOffer = ({ heading, question, source }: Offer): Omit<Offer, 'passage'> => ({
+export const shownOffer = ({ heading, question, says, source }: Offer): Omit<Offer, 'passage'> => ({
   heading,
   question,
+  says,
   source,
 });
 
@@ -32,6 +36,8 @@ export const shownOffer = ({ heading, question, source }: Offer): Omit<Offer, 'p
 const tellingWords = 3;
 /** The maximum length of a displayed heading, in characters. */
 const maxLabelLength = 160;
+/** The maximum length of what an offer says, in characters. */
+const maxLineLength = 140;
 
 /** The displayed form of a heading path (`A > B`). */
 export function labelOf(heading: string): string {
@@ -42,16 +48,33 @@ export function labelOf(heading: string): string {
   return label.length <= maxLabelLength ? label : `${label.slice(0, maxLabelLength - 1)}…`;
 }
 
-/** The first cell of each table row of a passage, which names the row's subject. */
-const rowNames = (text: string): string[] => rowsIn(text).flatMap(([first]) => (first ? [first.value] : []));
+/** The label of a table row: its first cell, with the heading above when the cell alone tells little. */
+function rowLabel(heading: string, name: string): string {
+  const above = heading.split(' > ').at(-1)!.trim();
+  return above === '' || terms(name).length >= tellingWords ? name : `${above} – ${name}`;
+}
 
-/** `row` is the text of the passage's row that is nearest to the question, when the passage has rows. */
-export function offerOf({ id, type, source_id, name, url, heading, text }: Passage, row?: string): Offer {
-  const named = row === undefined ? undefined : unitsOf(text).find((unit) => unit.kind === 'row' && unit.text === row);
-  const label = named?.cells[0]?.value ?? (labelOf(heading) || name);
+/** The cells that name the subjects of a passage's rows. A value like "not available" names none. */
+const rowNames = (text: string): string[] =>
+  rowsIn(text).flatMap(([first]) => (first && !isValue(first.value) ? [first.value] : []));
+
+const oneLine = (text: string): string =>
+  text.length <= maxLineLength ? text : `${text.slice(0, maxLineLength - 1).replace(/\s+\S*$/u, '')}…`;
+
+/** `near` is the text of the passage's sentence, item or row that is nearest to the question; by default the first. */
+export function offerOf({ id, type, source_id, name, url, heading, text }: Passage, near?: string): Offer {
+  const units = unitsOf(text);
+  const unit = units.find((one) => one.text === near) ?? units[0];
+  const [first, ...others] = unit?.cells ?? [];
+  const isRow = first !== undefined && !isValue(first.value);
+  const label = isRow ? rowLabel(heading, first.value) : labelOf(heading) || name;
+  const said = isRow
+    ? others.map((cell) => (cell.name === '' ? cell.value : `${cell.name}: ${cell.value}`)).join('; ')
+    : unit?.text;
   return {
     heading: label,
     question: label,
+    says: oneLine(said ?? ''),
     source: { type, id: source_id, name, ...defined({ url }) },
     passage: id,
   };
@@ -72,7 +95,8 @@ const plain = (text: string): string => text.normalize('NFC').toLowerCase().repl
 export function isNamed(question: string, { heading, text }: Pick<Passage, 'heading' | 'text'>): boolean {
   const asked = plain(question);
   if (asked.length > maxLabelLength + 1 || asked === '') return false;
-  const names = [labelOf(heading), heading, heading.split(' > ').at(-1)!, ...rowNames(text)];
+  const rows = rowNames(text).flatMap((row) => [row, rowLabel(heading, row)]);
+  const names = [labelOf(heading), heading, heading.split(' > ').at(-1)!, ...rows];
   return names.some((name) => plain(name) === asked);
 }
 
@@ -80,6 +104,9 @@ export function isNamed(question: string, { heading, text }: Pick<Passage, 'head
 export const takenOffer = (message: string, offers: readonly Offer[]): Offer | undefined =>
   offers.find(({ question }) => plain(question) === plain(message));
 
-/** The offers as a message in the customer's language. Headings stay in the language of the documents. */
+/** The offers as a message in the customer's language. Their own words stay in the language of the documents. */
 export const offerText = (offers: readonly Offer[], language: Language): string =>
-  [ownSentences.mayHelp[language], ...offers.map(({ heading }) => `- ${heading}`)].join('\n');
+  [
+    ownSentences.mayHelp[language],
+    ...offers.map(({ heading, says }) => `- ${says === '' ? heading : `${heading}: ${says}`}`),
+  ].join('\n');

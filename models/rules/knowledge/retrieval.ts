@@ -16,6 +16,7 @@ import {
   type Neighbours,
   type Scale,
 } from './relevance.ts';
+import { isTitle } from './units.ts';
 import { matchWords, wordRule } from './wordmatch.ts';
 import { matcher, terms } from '../language/words.ts';
 
@@ -238,7 +239,9 @@ export function selectTier<J extends Judged>(judged: readonly J[]): Tiered<J> {
 
 /** The passages to offer when none answers with certainty: the most relevant ones, one per heading. */
 export function selectOffers<J extends Judged>(judged: readonly J[], offer: number): J[] {
-  const near = judged.filter(({ features }) => features !== undefined).sort(byRelevance);
+  const near = judged
+    .filter(({ features, passage }) => features !== undefined && !isTitle(passage.text))
+    .sort(byRelevance);
   if (near[0] === undefined || near[0].relevance < offer) return [];
   const headings = new Map<string, J>();
   for (const item of near) {

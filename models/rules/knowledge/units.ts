@@ -66,7 +66,6 @@ export const rowsIn = (text: string): Cell[][] =>
   text.includes('; ')
     ? paragraphsOf(text).flatMap((paragraph) => rowsOf(linesOf(paragraph)).filter((cells) => cells.length > 0))
     : [];
-export const hasRows = (text: string): boolean => rowsIn(text).length > 0;
 
 /** Splits a passage at empty lines into paragraphs, and at line breaks into list items and table rows. */
 export function unitsOf(text: string): Unit[] {
@@ -87,3 +86,7 @@ export function unitsOf(text: string): Unit[] {
 /** Whether a line introduces the lines after it. */
 export const introduces = (text: string): boolean => /[:?：？]$/u.test(text);
 export const isStep = (text: string): boolean => /^(?:\d{1,2}|[a-z])[.)]\s/iu.test(text);
+
+/** Whether a passage is a title only: nothing in it is a sentence, a list item or a table row. */
+export const isTitle = (text: string): boolean =>
+  unitsOf(text).every(({ kind, text: line }) => kind === 'prose' && !/[.!?…。！？:：]$/u.test(line));

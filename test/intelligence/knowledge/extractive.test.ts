@@ -209,6 +209,16 @@ describe('extract', () => {
         'Plan: Plus; Price: 4.90 EUR; Charged: per month; Valid from: 2026-01-01; Note: free under 27\n' +
         'Plan: Start; Price: 0.00 EUR; Charged: per month; Valid from: 2025-01-01',
     };
+    it('a unit from a table comes with its value', () => {
+      const text = 'Service: Overdraft interest; Price: 13.45%; Charged: per year; Valid from: 2026-03-01';
+      const closeness = new Map([
+        ['Price', 0.1],
+        ['Charged', 0.4],
+      ]);
+      const answer = extract('overdraft rate', [{ id: 'fees', heading: 'Fees', text }], { closeness });
+      expect(answer?.text).toBe('Overdraft interest – Price: 13.45%; Charged: per year');
+    });
+
     it('a price from a table comes with its unit and its note', () => {
       expect(extract('What is the price of Plus?', [plans])?.text).toBe(
         'Plus – Price: 4.90 EUR; Charged: per month; Note: free under 27',

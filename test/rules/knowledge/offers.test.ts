@@ -37,7 +37,7 @@ describe('an offer', () => {
 
   it('an offer is labelled by its heading, its nearest table row or its document', () => {
     expect(offerOf(passage()).heading).toBe('What cash costs – In the euro area');
-    expect(offerOf(table, row).heading).toBe('Paper statement');
+    expect(offerOf(table, row).heading).toBe('fees – Paper statement');
     expect(offerOf(passage({ heading: '' })).heading).toBe('cash.md');
   });
 
@@ -50,6 +50,23 @@ describe('an offer', () => {
     expect(isNamed(question, offered)).toBe(true);
     expect(isNamed(` ${question.toUpperCase()} `, offered)).toBe(true);
     expect(isNamed(question, passage({ heading: 'Another' }))).toBe(false);
+  });
+
+  it('an offer shows in one line what its nearest sentence or row says', () => {
+    expect(offerOf(passage()).says).toBe('Three withdrawals a month are free.');
+    expect(offerOf(table, row).says).toBe('Price: 1.20 EUR');
+    const long = offerOf(passage({ text: `One. ${'All of this is very long. '.repeat(2)}${'word '.repeat(60)}end.` }));
+    expect(long.says).toBe('One.');
+    const cut = offerOf(passage({ text: `${'word '.repeat(60)}end.` })).says;
+    expect([cut.length <= 140, cut.at(-1)]).toEqual([true, '…']);
+  });
+
+  it('an offer is not named by a row that begins with a value', () => {
+    const flags = passage({
+      heading: 'Plans > Sharing',
+      text: 'Plus: no; Metal: yes\nPlus: yes; Metal: yes',
+    });
+    expect(offerOf(flags, 'Plus: no; Metal: yes').heading).toBe('Plans – Sharing');
   });
 
   it('an offer is made once for a section in several parts, and at most three offers are made', () => {
@@ -73,6 +90,7 @@ describe('an offer', () => {
     expect(shownOffer(offerOf(passage({ url: 'https://bank.example/cash' })))).toEqual({
       heading: 'What cash costs – In the euro area',
       question: 'What cash costs – In the euro area',
+      says: 'Three withdrawals a month are free.',
       source: { type: 'document', id: 'doc_1', name: 'cash.md', url: 'https://bank.example/cash' },
     });
   });
@@ -80,6 +98,7 @@ describe('an offer', () => {
   it('offers are introduced in every language of the agent', () => {
     const said = languages.map((language) => offerText([offerOf(passage())], language));
     expect(new Set(said).size).toBe(languages.length);
-    for (const text of said) expect(text).toMatch(/:\n- What cash costs – In the euro area$/u);
+    for (const text of said)
+      expect(text).toMatch(/:\n- What cash costs – In the euro area: Three withdrawals a month are free\.$/u);
   });
 });

@@ -331,8 +331,7 @@ describe('retrieve', () => {
   it('a source that is still being embedded is judged by its words, and neither answers nor is offered by its meaning', async () => {
     const near = candidate('doc:1:0', 1, { cosines: [0.95, 0.8, 0.9] });
     const confidenceOf = async (embedded_by: string | undefined, text: string) => {
-      const { embedded_by: _, ...rest } = passage('doc:1:0', text);
-      const found = { ...rest, ...defined({ embedded_by }) };
+      const found = { ...passage('doc:1:0', text), embedded_by: embedded_by ?? 'nothing' };
       const embed = async () => ({ model: 'm', parts: [Float32Array.of(1), Float32Array.of(1), Float32Array.of(1)] });
       const deps = { ...store([found], [near]), embed };
       return (await retrieve(deps, { question, asked: undefined, strict: false })).confidence;
