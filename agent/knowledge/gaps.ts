@@ -6,7 +6,7 @@ import type { AgentDeps } from './deps.ts';
 import { findKnowledge, retrieveDeps, type Found, type Question } from './find.ts';
 import { retrieve, type Retrieval } from './retrieve.ts';
 import { vectorsName } from '../../clients/embedding/vectors.ts';
-import { isIncomplete, type Owner } from '../../models/knowledge/embedding.ts';
+import { hasEmbeddedSince, isIncomplete, wakeEmbedding, type Owner } from '../../models/knowledge/embedding.ts';
 import {
   findGroup,
   listWaitingGaps,
@@ -22,6 +22,8 @@ import type { Passage } from '../../models/rules/knowledge/retrieval.ts';
 
 /** The number of passages shown with a gap. */
 const maxNear = 3;
+/** A question is searched for within this time. */
+const searchingMs = 10_000;
 /** The questions that are read together, to be asked again. */
 const askedTogether = 50;
 
@@ -41,8 +43,7 @@ export async function noteGap(
   const stems = retrieval.terms.map((t) => t.stem);
   const meaning = await meaningOfGap(deps, searched);
   const known = meaning && (await findGroup(orgId, mode, meaning));
-  const { model } = deps.embedding;
-  const waits = model !== undefined && (await isIncomplete({ org_id: orgId, mode }, model));
+  const waits = await mayBeAnswered(deps, { org_id: orgId, mode });
   const question = {
     question: query,
     group: known ?? gapGroup(stems, query),
@@ -53,6 +54,14 @@ export async function noteGap(
     ...(waits && { waiting: defined({ segments: asked }) }),
   };
   await record(orgId, mode, question);
+  // Vectors that came while the question was searched for were not awaited by anybody.
+  if (waits) await wakeEmbedding({ org_id: orgId, mode }, deps.clock());
+}
+
+/** Whether an answer may come by itself, or has come since the question was searched for. */
+async function mayBeAnswered({ embedding: { model }, clock }: AgentDeps, owner: Owner): Promise<boolean> {
+  if (model === undefined) return false;
+  return (await isIncomplete(owner, model)) || hasEmbeddedSince(owner, new Date(clock().getTime() - searchingMs));
 }
 
 /** The question's embedding, by which gaps are grouped; undefined without an embedding model. */

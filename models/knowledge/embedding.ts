@@ -106,11 +106,17 @@ export async function lacksVectors({ org_id, mode }: Owner, model: string): Prom
   return (await lacks(documents())) || (await lacks(pages()));
 }
 
-/** Whether sources are being read or lack vectors, so that a question without an answer may have one soon. */
+/** Whether documents are being read or sources lack vectors, so that a question without an answer may have one soon. */
 export async function isIncomplete({ org_id, mode }: Owner, model: string): Promise<boolean> {
   const unread = { org_id, mode, status: { $in: [...unprocessed] } };
   const reads = await collectionOf(DocumentModel).findOne(unread, { projection: { _id: 1 } });
   return reads !== null || lacksVectors({ org_id, mode }, model);
+}
+
+/** Whether a document has been embedded since this time. */
+export async function hasEmbeddedSince({ org_id, mode }: Owner, since: Date): Promise<boolean> {
+  const fresh = { org_id, mode, embedded_at: { $gte: since } };
+  return (await documents().findOne(fresh, { projection: { _id: 1 } })) !== null;
 }
 
 /**

@@ -5,6 +5,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
+import { readLanguages } from '../../bench/answersets.ts';
+import { ownSentences } from '../../models/rules/language/escalation.ts';
 import { apiAt, until, type Api } from '../kit/harness.ts';
 import { removeDataDir, startProcess, systemEnv, withEmbedding, type Running } from '../kit/processes.ts';
 
@@ -23,7 +25,14 @@ const codes =
   '# Fee codes\n\n## Codes of 2026\n\nF-203: a letter that came back, 2.10 EUR.\n\nF-204: a statement on paper, 1.20 EUR.\n\n' +
   '## Zephyr Plus\n\nZephyr Plus is our account for sailors. It costs 7 EUR a month.\n';
 
-type Candidate = { chunk_id: string; heading: string; text: string; score: number; features: object | null };
+type Candidate = {
+  chunk_id: string;
+  name: string;
+  heading: string;
+  text: string;
+  score: number;
+  features: object | null;
+};
 type Explained = {
   confidence: 'high' | 'low' | 'none';
   thresholds: { answer: number; offer: number } | null;
@@ -47,7 +56,7 @@ async function organization(
     expect((await api.processed(org.orgId, token, body.document.doc_id)).status).toBe('indexed');
   }
   await until(async () => {
-    const { body } = await api.request('GET', `/orgs/${org.orgId}/documents`, { token });
+    const { body } = await api.request('GET', `/orgs/${org.orgId}/documents?limit=100`, { token });
     return (body.documents as { embedded_at: string | null }[]).every((document) => document.embedded_at !== null);
   }, 'the vectors of all documents');
   return { orgId: org.orgId, token };
@@ -185,5 +194,76 @@ describe('by embeddings as by words', () => {
     expect((await explained('When is the vault open?', {}, small)).confidence).toBe('high');
     expect((await explained('When can I visit the vault?', {}, small)).confidence).not.toBe('none');
     expect((await explained('How do I bake sourdough bread?', {}, small)).confidence).toBe('none');
+  });
+});
+
+describe('a help centre in four languages', () => {
+  const asked = { answered: 10, unanswered: 5 } as const;
+  type Outcome = 'right' | 'offered' | 'wrong' | 'missed' | 'false' | 'honest';
+
+  /** Asks the first questions of a language. */
+  async function outcomesIn(language: string, where: typeof place): Promise<Record<Outcome, number>> {
+    const { questions } = await readLanguages();
+    const counts = { right: 0, offered: 0, wrong: 0, missed: 0, false: 0, honest: 0 };
+    for (const kind of ['answered', 'unanswered'] as const) {
+      const some = questions.filter((one) => one.kind === kind && one.language === language).slice(0, asked[kind]);
+      for (const { text, accepts } of some) {
+        const { confidence, candidates, offers } = await explained(text, {}, where);
+        const shown = candidates.filter((one, at) =>
+          confidence === 'high' ? at === 0 : offers.includes(one.chunk_id),
+        );
+        if (kind === 'unanswered') counts[confidence === 'high' ? 'false' : 'honest'] += 1;
+        else if (shown.some(accepts)) counts[confidence === 'high' ? 'right' : 'offered'] += 1;
+        else counts[confidence === 'high' ? 'wrong' : 'missed'] += 1;
+      }
+    }
+    return counts;
+  }
+
+  it('questions in each language find their answers, and without the documents of a language those of the others answer', async () => {
+    const { documents } = await readLanguages();
+    const mixed = await organization(documents.map(({ name, bytes }) => ({ name, content: new Uint8Array(bytes) })));
+    for (const language of ['en', 'de', 'fr', 'es']) {
+      const { right, offered, wrong, false: vain } = await outcomesIn(language, mixed);
+      console.log('LANG', language, JSON.stringify(await outcomesIn(language, mixed)));
+      expect(right + offered).toBeGreaterThanOrEqual(7);
+      expect(right).toBeGreaterThanOrEqual(3);
+      expect(wrong).toBeLessThanOrEqual(3);
+      expect(vain).toBeLessThanOrEqual(3);
+    }
+    const { orgId, token } = mixed;
+    const { body } = await api.request('GET', `/orgs/${orgId}/documents?limit=100`, { token });
+    for (const { doc_id, filename } of body.documents as { doc_id: string; filename: string }[])
+      if (filename.startsWith('de-')) await api.request('DELETE', `/orgs/${orgId}/documents/${doc_id}`, { token });
+    const { right, offered, wrong } = await outcomesIn('de', mixed);
+    console.log('LANG de removed', right, offered, wrong);
+    expect(right + offered).toBeGreaterThanOrEqual(5);
+    expect(wrong).toBeLessThanOrEqual(3);
+    const { questions } = await readLanguages();
+    const answers = await Promise.all(
+      questions
+        .filter(({ kind, language }) => kind === 'answered' && language === 'de')
+        .slice(0, asked.answered)
+        .map(
+          async ({ text }) =>
+            (await api.request('POST', `/orgs/${orgId}/kb/query`, { token, body: { query: text } })).body,
+        ),
+    );
+    const sure = answers.filter(({ confidence }) => confidence === 'high');
+    for (const { answer } of sure) expect(answer.startsWith(ownSentences.otherLanguage.de)).toBe(true);
+    expect(sure.length).toBeGreaterThan(0);
+  });
+
+  it('a help centre that has each document twice answers as one that has it once', async () => {
+    const { documents } = await readLanguages();
+    const once = documents
+      .filter(({ name }) => name.startsWith('en-'))
+      .map(({ name, bytes }) => ({ name, content: bytes.toString('utf8') }));
+    const twice = once.map(({ name, content }) => ({ name: `copy-${name}`, content: `${content}\n` }));
+    const [alone, doubled] = [await organization(once), await organization([...once, ...twice])];
+    const [before, after] = [await outcomesIn('en', alone), await outcomesIn('en', doubled)];
+    console.log('LANG twice', JSON.stringify(before), JSON.stringify(after));
+    expect(Math.abs(before.right - after.right)).toBeLessThanOrEqual(1);
+    expect(after.false).toBeLessThanOrEqual(before.false + 1);
   });
 });

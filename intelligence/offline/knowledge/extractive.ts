@@ -8,7 +8,7 @@ import { newerOf } from './disagreement.ts';
 import { termWeights } from '../../../models/rules/knowledge/wordmatch.ts';
 import { introduces, unitsOf, type Cell, type Unit } from '../../../models/rules/knowledge/units.ts';
 import { ownSentences } from '../../../models/rules/language/escalation.ts';
-import type { Language } from '../../../models/rules/language/language.ts';
+import { languageOf, type Language } from '../../../models/rules/language/language.ts';
 import { matcher, terms, type Term } from '../../../models/rules/language/words.ts';
 
 export type Source = {
@@ -176,7 +176,7 @@ export function extract(
     (one, other) => considered[one]!.heading === considered[other]!.heading,
   );
   const note = newer && `\n${ownSentences.newer[language].replace('{a}', newer.name).replace('{b}', newer.olderName)}`;
-  const text = phrase(units, source, about) + (cut ? '\n…' : '') + (note ?? '');
+  const text = opening(question, source, language) + phrase(units, source, about) + (cut ? '\n…' : '') + (note ?? '');
   const alone = answerOf(units, considered, text);
   const other = newer || !closeness ? undefined : besideOf(best, scored, about, considered);
   const answer = other ? both(alone, other) : alone;
@@ -184,6 +184,14 @@ export function extract(
   const narrow = normal(own) === normal(question) ? undefined : narrowed(own, best.source, scored, considered);
   if (narrow && !isRepeated(narrow.text, said)) return narrow;
   return further(best, scored, about, { source, said, considered }) ?? nothingMore(source, language);
+}
+
+/** Says that the quotation is in another language than the question, where both are known. */
+function opening(question: string, { text }: Source, language: Language): string {
+  const [asked, written] = [languageOf(question), languageOf(text)];
+  return asked === undefined || written === undefined || asked === written
+    ? ''
+    : `${ownSentences.otherLanguage[language]}\n`;
 }
 
 /**

@@ -97,13 +97,14 @@ describe('sentences compared with a question by meaning', () => {
     expect([text !== undefined, degraded]).toEqual([true, true]);
   });
 
-  it('an offer of sections compares nothing, and one of table rows names the nearest row', async () => {
-    const gone = async () => Promise.reject(new Error('nothing may be embedded'));
-    const none = { embedding: { model: 'm', local: { asked: gone, sentences: gone } } };
-    const sections = await answerFromSources(none, offered(asked([passage('gold', prose)], ['gold'])));
-    expect([sections.offers?.map(({ heading }) => heading), sections.degraded]).toEqual([['Cards'], undefined]);
+  it('an offer shows the nearest sentence of its section, or its nearest row, by the stored vectors', async () => {
     const { deps, embedded } = watched();
-    const { offers } = await answerFromSources(deps, offered(asked([passage('fees', rows)], ['fees'])));
-    expect([offers?.map(({ heading }) => heading), embedded]).toEqual([['Gold'], []]);
+    const shown = async (id: string, text: string) => {
+      const { offers } = await answerFromSources(deps, offered(asked([passage(id, text)], [id])));
+      return offers?.map(({ heading, says }) => [heading, says.includes('49 EUR')]);
+    };
+    expect(await shown('gold', prose)).toEqual([['Cards', true]]);
+    expect(await shown('fees', rows)).toEqual([['Cards – Gold', true]]);
+    expect(embedded).toEqual([]);
   });
 });

@@ -245,8 +245,8 @@ describe('extract', () => {
         ['Note', 0.1],
         [plans.text.split('\n')[0]!, 0.5],
       ]);
-      expect(extract('Was kostet das?', [plans], { closeness })?.text).toBe(
-        'Plus – Price: 4.90 EUR; Charged: per month; Note: free under 27',
+      expect(extract('Was kostet das?', [plans], { closeness, language: 'de' })?.text).toBe(
+        'Unsere Dokumente sagen dazu in einer anderen Sprache:\nPlus – Price: 4.90 EUR; Charged: per month; Note: free under 27',
       );
     });
     it('a question for a price always gets the price column, even when another column has a closer vector', () => {
@@ -377,7 +377,7 @@ describe('extract', () => {
       const answer = extract(question, [first, transfers], { closeness: near });
       expect(answer?.used).toEqual(['first', 'transfers']);
       expect(answer?.text).toMatch(
-        /^Times: We are there from nine to four\.\n\nTransfers abroad: Our branches open at nine\./u,
+        /:\nTimes: We are there from nine to four\.\n\nTransfers abroad: Our branches open at nine\./u,
       );
     });
     it('an answer quotes a second passage, under another heading, only when embeddings are used, and never a third one', () => {

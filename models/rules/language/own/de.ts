@@ -35,4 +35,5 @@ export const de: Own = {
   mayHelp: 'Das könnte helfen:',
   nothingMore: 'Mehr als das, was ich oben geschrieben habe, steht dazu nicht in meinen Unterlagen.',
   newer: '(Aus „{a}“; in „{b}“, das älter ist, steht es anders.)',
+  otherLanguage: 'Unsere Dokumente sagen dazu in einer anderen Sprache:',
 };

@@ -32,4 +32,5 @@ export const en: Own = {
   mayHelp: 'This may help:',
   nothingMore: 'My documents say no more about this than what I have written above.',
   newer: '(From “{a}”; the older “{b}” says otherwise.)',
+  otherLanguage: 'Our documents say this in another language:',
 };

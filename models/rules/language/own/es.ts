@@ -33,4 +33,5 @@ export const es: Own = {
   mayHelp: 'Esto podría ayudarle:',
   nothingMore: 'Mis documentos no dicen sobre esto más de lo que he escrito arriba.',
   newer: '(Según «{a}»; «{b}», más antiguo, dice otra cosa.)',
+  otherLanguage: 'Esto es lo que dicen nuestros documentos, en otro idioma:',
 };

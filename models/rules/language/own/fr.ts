@@ -34,4 +34,5 @@ export const fr: Own = {
   mayHelp: 'Ceci pourrait vous aider :',
   nothingMore: "Mes documents n'en disent pas plus que ce que j'ai écrit ci-dessus.",
   newer: '(Selon « {a} » ; « {b} », plus ancien, dit autre chose.)',
+  otherLanguage: 'Nos documents le disent dans une autre langue :',
 };

@@ -34,4 +34,5 @@ export const it: Own = {
   mayHelp: 'Questo potrebbe aiutare:',
   nothingMore: 'I miei documenti non dicono su questo più di quanto ho scritto sopra.',
   newer: '(Secondo «{a}»; «{b}», più vecchio, dice altro.)',
+  otherLanguage: 'I nostri documenti lo dicono in un’altra lingua:',
 };

@@ -34,4 +34,5 @@ export const nl: Own = {
   mayHelp: 'Dit kan helpen:',
   nothingMore: 'Mijn documenten zeggen hierover niet meer dan wat ik hierboven heb geschreven.',
   newer: '(Uit “{a}”; in “{b}”, dat ouder is, staat het anders.)',
+  otherLanguage: 'Onze documenten zeggen dit in een andere taal:',
 };

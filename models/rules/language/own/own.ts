@@ -44,4 +44,6 @@ export type Own = {
   nothingMore: string;
   /** Two documents disagree, and the newer one is quoted. `{a}` and `{b}` are the documents' names. */
   newer: string;
+  /** Before a quotation in another language than the question's. */
+  otherLanguage: string;
 };

@@ -33,4 +33,5 @@ export const pl: Own = {
   mayHelp: 'To może pomóc:',
   nothingMore: 'Moje dokumenty nie mówią o tym więcej niż to, co napisałem powyżej.',
   newer: '(Według „{a}”; w „{b}”, starszym dokumencie, jest inaczej.)',
+  otherLanguage: 'Nasze dokumenty mówią o tym w innym języku:',
 };

@@ -31,4 +31,5 @@ export const pt: Own = {
   mayHelp: 'Isto pode ajudar:',
   nothingMore: 'Os meus documentos não dizem sobre isto mais do que escrevi acima.',
   newer: '(Segundo «{a}»; «{b}», mais antigo, diz outra coisa.)',
+  otherLanguage: 'Os nossos documentos dizem-no noutra língua:',
 };
