@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { syncTags } from './source.ts';
 import type { AgentDeps } from '../../agent/knowledge/deps.ts';
-import { askWaiting } from '../../agent/knowledge/gaps.ts';
+import { askWaiting } from '../../agent/knowledge/waiting.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { BackgroundOptions } from '../../clients/embedding/vectors.ts';
 import type { Search, VectorRow } from '../../clients/knowledge/search/search.ts';

@@ -1,20 +1,13 @@
 /**
  * Questions without an answer, for the people who maintain the documents. While documents are read, or passages
- * lack the vectors that may answer a question, it waits, and is asked again when they are there.
+ * lack the vectors that may answer a question, it waits (`waiting.ts`).
  */
 import type { AgentDeps } from './deps.ts';
-import { findKnowledge, retrieveDeps, type Found, type Question } from './find.ts';
+import { retrieveDeps, type Found, type Question } from './find.ts';
 import { retrieve, type Retrieval } from './retrieve.ts';
 import { vectorsName } from '../../clients/embedding/vectors.ts';
-import { hasEmbeddedSince, isIncomplete, wakeEmbedding, type Owner } from '../../models/knowledge/embedding.ts';
-import {
-  findGroup,
-  listWaitingGaps,
-  recordGap,
-  settleGap,
-  type Asked,
-  type QuestionVector,
-} from '../../models/knowledge/gap.ts';
+import { isIncomplete, wakeEmbedding } from '../../models/knowledge/embedding.ts';
+import { findGroup, recordGap, type Asked, type QuestionVector } from '../../models/knowledge/gap.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 import { gapGroup, gapReason } from '../../models/rules/knowledge/gap.ts';
@@ -22,10 +15,6 @@ import type { Passage } from '../../models/rules/knowledge/retrieval.ts';
 
 /** The number of passages shown with a gap. */
 const maxNear = 3;
-/** A question is searched for within this time. */
-const searchingMs = 10_000;
-/** The questions that are read together, to be asked again. */
-const askedTogether = 50;
 
 /**
  * Records a question without an answer, for the people who maintain the documents. `record`: stores it; by default the
@@ -34,16 +23,21 @@ const askedTogether = 50;
 export async function noteGap(
   deps: AgentDeps,
   { orgId, mode, query }: Pick<Question, 'orgId' | 'mode' | 'query'>,
-  { searched, askings, asked, retrieval }: Found,
+  { searched, askings, context, asked, strict, retrieval }: Found,
   record: (orgId: string, mode: Mode, asked: Asked) => Promise<unknown> = recordGap,
 ): Promise<void> {
+  const same = { question: searched, askings, context, asked, strict };
   const open = { question: searched, askings, asked: undefined, strict: false };
-  const again = { ...retrieveDeps(deps, orgId, mode), embed: async (text: string) => retrieval.meanings.get(text) };
+  const finding = retrieveDeps(deps, orgId, mode);
+  const again = { ...finding, embed: async (text: string) => retrieval.meanings.get(text) };
+  const { model } = deps.embedding;
+  const waits = model !== undefined && (await isIncomplete({ org_id: orgId, mode }, model));
+  // A document that was indexed while the question was searched for may answer it.
+  if (model !== undefined && !waits && isBetter(await retrieve(finding, same), retrieval)) return;
   const anywhere = asked !== undefined && (await retrieve(again, open)).hits.length > 0;
   const stems = retrieval.terms.map((t) => t.stem);
   const meaning = await meaningOfGap(deps, searched);
   const known = meaning && (await findGroup(orgId, mode, meaning));
-  const waits = await mayBeAnswered(deps, { org_id: orgId, mode });
   const question = {
     question: query,
     group: known ?? gapGroup(stems, query),
@@ -54,15 +48,13 @@ export async function noteGap(
     ...(waits && { waiting: defined({ segments: asked }) }),
   };
   await record(orgId, mode, question);
-  // Vectors that came while the question was searched for were not awaited by anybody.
+  // The vectors may have come while the question was recorded.
   if (waits) await wakeEmbedding({ org_id: orgId, mode }, deps.clock());
 }
 
-/** Whether an answer may come by itself, or has come since the question was searched for. */
-async function mayBeAnswered({ embedding: { model }, clock }: AgentDeps, owner: Owner): Promise<boolean> {
-  if (model === undefined) return false;
-  return (await isIncomplete(owner, model)) || hasEmbeddedSince(owner, new Date(clock().getTime() - searchingMs));
-}
+/** Whether another passage is the best one now, and answers or may help. */
+const isBetter = ({ confidence, judged }: Retrieval<Passage>, before: Retrieval<Passage>): boolean =>
+  confidence !== 'none' && judged[0]?.passage.id !== before.judged[0]?.passage.id;
 
 /** The question's embedding, by which gaps are grouped; undefined without an embedding model. */
 async function meaningOfGap(
@@ -83,20 +75,3 @@ const nearestIn = ({ judged }: Retrieval<Passage>) =>
     .toSorted((a, b) => b.relevance - a.relevance)
     .slice(0, maxNear)
     .map(({ passage, relevance }) => ({ chunk_id: passage.id, score: Math.round(relevance * 1000) / 1000 }));
-
-/** Asks again what was asked while documents were read or passages lacked vectors. */
-export async function askWaiting(deps: AgentDeps, { org_id: orgId, mode }: Owner): Promise<void> {
-  for (;;) {
-    const waiting = await listWaitingGaps(orgId, mode, askedTogether);
-    for (const {
-      _id,
-      question: body,
-      waiting: { segments = [] },
-    } of waiting) {
-      const read = await deps.intelligence.read({ body, history: [] });
-      const { retrieval } = await findKnowledge(deps, { orgId, mode, segments, body }, read);
-      await settleGap(_id, retrieval.confidence !== 'none');
-    }
-    if (waiting.length < askedTogether) return;
-  }
-}

@@ -113,12 +113,6 @@ export async function isIncomplete({ org_id, mode }: Owner, model: string): Prom
   return reads !== null || lacksVectors({ org_id, mode }, model);
 }
 
-/** Whether a document has been embedded since this time. */
-export async function hasEmbeddedSince({ org_id, mode }: Owner, since: Date): Promise<boolean> {
-  const fresh = { org_id, mode, embedded_at: { $gte: since } };
-  return (await documents().findOne(fresh, { projection: { _id: 1 } })) !== null;
-}
-
 /**
  * Notes that all passages of a generation have vectors; false when another generation is live now, or the source is
  * deleted.

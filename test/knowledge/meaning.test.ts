@@ -245,10 +245,10 @@ describe('the search by embeddings', () => {
 });
 
 describe('a worker that creates embeddings', () => {
-  /** Enough text for two requests to the models, and no more, because the test is about the crash. */
+  /** More passages than are embedded before a document is published, and few more, because the test is about the crash. */
   const long = (name: string): Upload => ({
     name,
-    content: Array.from({ length: 40 }, (_, n) => `# Part ${n} of ${name}\n\n${`Fact ${n} of many. `.repeat(12)}`).join(
+    content: Array.from({ length: 64 }, (_, n) => `# Part ${n} of ${name}\n\n${`Fact ${n} of many. `.repeat(12)}`).join(
       '\n\n',
     ),
   });

@@ -20,8 +20,8 @@ const sampleSize = 256;
 /** The passages of a sample whose nearest neighbours are looked for. */
 const comparedOfSample = 64;
 /**
- * A neighbour nearer than this share of the way from the usual passage to the passage itself is a copy of it, which says
- * nothing about the other passages. A passage in another language may be its translation.
+ * A neighbour nearer than this share of the way from the usual passage to the passage itself is a copy of it. Copies say
+ * nothing about the other passages, nor do the others in their source. A passage in another language may be a translation.
  */
 const copy = 0.75;
 /** The size of the cache of samples in a process, in bytes; one sample of 1,280 dimensions takes 1.3 MB. */
@@ -210,11 +210,10 @@ function neighbourOf(
   const sum = (each: readonly number[]): number =>
     each.reduce((total, value, part) => total + value * (weights[part] ?? 0), 0);
   const limit = copy * sum(above[index]!);
+  // A source that has a copy of the passage is taken for a copy of its source.
+  const copies = new Set([source, ...passages.filter((_, at) => sum(above[at]!) >= limit).map((one) => one.source)]);
   return above
-    .filter((each, at) => {
-      const other = passages[at]!;
-      return other.source !== source && other.language === language && sum(each) < limit;
-    })
+    .filter((_, at) => !copies.has(passages[at]!.source) && passages[at]!.language === language)
     .reduce<number[] | undefined>((best, each) => (best && sum(best) >= sum(each) ? best : each), undefined);
 }
 

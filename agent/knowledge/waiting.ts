@@ -1,0 +1,24 @@
+/** Questions without an answer that waited for documents or vectors are asked again when these are there. */
+import { answerQuestion } from './answer.ts';
+import type { AgentDeps } from './deps.ts';
+import type { Owner } from '../../models/knowledge/embedding.ts';
+import { listWaitingGaps, settleGap } from '../../models/knowledge/gap.ts';
+
+/** The questions that are loaded together. */
+const askedTogether = 50;
+
+/** Asks all waiting questions again. One that is answered was no gap. */
+export async function askWaiting(deps: AgentDeps, { org_id: orgId, mode }: Owner): Promise<void> {
+  for (;;) {
+    const waiting = await listWaitingGaps(orgId, mode, askedTogether);
+    for (const {
+      _id,
+      question: query,
+      waiting: { segments = [] },
+    } of waiting) {
+      const { has_context } = await answerQuestion(deps, { orgId, mode, query, segments, history: [], tried: true });
+      await settleGap(_id, has_context);
+    }
+    if (waiting.length < askedTogether) return;
+  }
+}
