@@ -5,7 +5,7 @@
 import type { SourceType } from './authority.ts';
 import type { Passage } from './retrieval.ts';
 import { isValue } from './tablehead.ts';
-import { rowsIn, unitsOf } from './units.ts';
+import { introduces, rowsIn, unitsOf, type Unit } from './units.ts';
 import { ownSentences } from '../language/escalation.ts';
 import type { Language } from '../language/language.ts';
 import { terms } from '../language/words.ts';
@@ -61,6 +61,13 @@ const rowNames = (text: string): string[] =>
 const oneLine = (text: string): string =>
   text.length <= maxLineLength ? text : `${text.slice(0, maxLineLength - 1).replace(/\s+\S*$/u, '')}…`;
 
+/** A unit, and those that it introduces: the next ones. */
+function lineFrom(units: readonly Unit[], unit: Unit | undefined): string {
+  if (unit === undefined) return '';
+  const shown = introduces(unit.text) ? units.slice(unit.order) : [unit];
+  return shown.map(({ text }) => text).join(' ');
+}
+
 /** `near` is the text of the passage's sentence, item or row that is nearest to the question; by default the first. */
 export function offerOf({ id, type, source_id, name, url, heading, text }: Passage, near?: string): Offer {
   const units = unitsOf(text);
@@ -70,11 +77,11 @@ export function offerOf({ id, type, source_id, name, url, heading, text }: Passa
   const label = isRow ? rowLabel(heading, first.value) : labelOf(heading) || name;
   const said = isRow
     ? others.map((cell) => (cell.name === '' ? cell.value : `${cell.name}: ${cell.value}`)).join('; ')
-    : unit?.text;
+    : lineFrom(units, unit);
   return {
     heading: label,
     question: label,
-    says: oneLine(said ?? ''),
+    says: oneLine(said),
     source: { type, id: source_id, name, ...defined({ url }) },
     passage: id,
   };

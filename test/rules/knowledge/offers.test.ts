@@ -55,6 +55,8 @@ describe('an offer', () => {
   it('an offer shows in one line what its nearest sentence or row says', () => {
     expect(offerOf(passage()).says).toBe('Three withdrawals a month are free.');
     expect(offerOf(table, row).says).toBe('Price: 1.20 EUR');
+    const list = passage({ text: 'You need three things:\n\n1. A passport\n2. A phone' });
+    expect(offerOf(list).says).toBe('You need three things: 1. A passport 2. A phone');
     const long = offerOf(passage({ text: `One. ${'All of this is very long. '.repeat(2)}${'word '.repeat(60)}end.` }));
     expect(long.says).toBe('One.');
     const cut = offerOf(passage({ text: `${'word '.repeat(60)}end.` })).says;
