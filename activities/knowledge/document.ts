@@ -93,7 +93,11 @@ export function createDocumentActivities(
       await removeChunks(orgId, docId);
       return 'gone';
     }
-    if (!isCurrent(standing, generation)) await removeGenerations(orgId, docId, [generation]);
+    if (!isCurrent(standing, generation)) {
+      await removeGenerations(orgId, docId, [generation]);
+      const { model } = embedding;
+      if (model !== undefined) await search.removeBatch({ ...tableOf(standing), model }, docId, String(generation));
+    }
     if (!isCurrentBatch(standing, batch)) await search.removeBatch(tableOf(standing), docId, batch);
     return 'gone';
   }
@@ -111,8 +115,9 @@ export function createDocumentActivities(
     /**
      * Claims the generation, reads the file in a child process, stores the chunks and indexes them. `read`: indexing
      * failed and is retried separately, so that the file is not read again. `failed`: why the file cannot be read.
-     * `embed`: the document is small enough to be embedded before it is published. `crowded`: another document of the organization is being processed, so this one must wait in the backlog, which
-     * leaves this queue to other organizations.
+     * `embed`: the document is small enough to be embedded before it is published. `crowded`: another document of the
+     * organization is being processed, so this one must wait in the backlog, which leaves this queue to other
+     * organizations.
      */
     async readDocument(ref: Ref): Promise<ReadOutcome> {
       const { orgId, docId, generation } = ref;

@@ -9,28 +9,11 @@ import type { AnswerAsk, Listener, ToolAsk } from '../../intelligence/intelligen
 import { createOffline } from '../../intelligence/offline/offline.ts';
 import { decisions } from '../../models/rules/interviews/interview.ts';
 import type { Interviewed } from '../../models/rules/interviews/evaluation.ts';
-import type { Judged } from '../../models/rules/knowledge/retrieval.ts';
 import type { ApprovedTool } from '../../models/rules/mcp/tool.ts';
 import { intelligenceAt, modelAt, withoutEmbedding } from '../kit/intelligence.ts';
 import { startOpenAiServer, type ChatRequest, type OpenAiServer } from '../kit/openai-server.ts';
+import { judgedPassage as passage } from '../kit/judged.ts';
 
-const passage = (id: string, text: string): Judged => ({
-  passage: {
-    id,
-    source_id: `doc_${id}`,
-    type: 'document',
-    name: `${id}.md`,
-    heading: 'Cards',
-    text,
-    segments: [],
-    authority: 'normal',
-  },
-  candidate: { id, authority: 'normal' },
-  coverage: 1,
-  strength: 1,
-  relevance: 0.9,
-  relevant: true,
-});
 const gold = passage('gold', 'The gold card costs 49 EUR a year.');
 const asked: AnswerAsk = {
   body: 'What does the gold card cost a year?',

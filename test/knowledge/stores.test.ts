@@ -396,6 +396,24 @@ describe('a late attempt for a document', () => {
     expect(await indexed(orgId)).toEqual([[docId, 2, '']]);
   });
 
+  it('a late attempt that embeds a document which has since been reprocessed leaves no vectors', async () => {
+    const orgId = newId('org');
+    const docId = await unindexed(orgId, { status: 'processing' });
+    const source = sourceOf(orgId, docId, 1);
+    await writeChunks(source, chunksOf(source, passages('What it said before.')));
+    const late = {
+      ...unused,
+      model: 'm',
+      passages: async (texts: readonly object[]) => {
+        await DocumentModel.updateOne({ _id: docId }, { status: 'indexed', generation: 2, live_generation: 2 });
+        return texts.map(() => Float32Array.of(1));
+      },
+    };
+    const activities = createDocumentActivities({ files, search, embedding: late, clock, log });
+    expect(await run(activities.embedDocument, { orgId, docId, generation: 1 })).toBe('gone');
+    expect(await search.listSources({ ...tableOf(orgId), model: 'm' })).toEqual([]);
+  });
+
   it('reading a document returns the reason of an unreadable file, even when the attempt that found it was interrupted', async () => {
     const orgId = newId('org');
     const docId = await unindexed(orgId, { status: 'uploaded' });

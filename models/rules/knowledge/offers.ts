@@ -54,7 +54,7 @@ function rowLabel(heading: string, name: string): string {
   return above === '' || terms(name).length >= tellingWords ? name : `${above} – ${name}`;
 }
 
-/** The cells that name the subjects of a passage's rows. A value like "not available" names none. */
+/** The cells that name the subjects of a passage's rows. A value like "no" or "5 EUR" names none. */
 const rowNames = (text: string): string[] =>
   rowsIn(text).flatMap(([first]) => (first && !isValue(first.value) ? [first.value] : []));
 

@@ -87,6 +87,6 @@ export function unitsOf(text: string): Unit[] {
 export const introduces = (text: string): boolean => /[:?：？]$/u.test(text);
 export const isStep = (text: string): boolean => /^(?:\d{1,2}|[a-z])[.)]\s/iu.test(text);
 
-/** Whether a passage is a title only: nothing in it is a sentence, a list item or a table row. */
+/** Whether a passage is a title only: nothing in it is a sentence, a list item, a table row, a figure or `name: value`. */
 export const isTitle = (text: string): boolean =>
-  unitsOf(text).every(({ kind, text: line }) => kind === 'prose' && !/[.!?…。！？:：]$/u.test(line));
+  unitsOf(text).every(({ kind, text: line }) => kind === 'prose' && !/[.!?…。！？]$|[:：\d]/u.test(line));

@@ -4,29 +4,13 @@ import { answerFromSources } from '../../../intelligence/offline/knowledge/answe
 import type { AnswerAsk } from '../../../intelligence/intelligence.ts';
 import { comparedTexts, packVectors } from '../../../models/rules/knowledge/compared.ts';
 import type { Judged } from '../../../models/rules/knowledge/retrieval.ts';
+import { judgedPassage as passage } from '../../kit/judged.ts';
 
 const near = Float32Array.of(1, 0);
 const far = Float32Array.of(0, 1);
 /** The vector of a text: near to the question when it tells of the fee. */
 const vectorOf = (text: string): Float32Array => (/49 EUR/u.test(text) ? near : far);
 
-const passage = (id: string, text: string): Judged => ({
-  passage: {
-    id,
-    source_id: `doc_${id}`,
-    type: 'document',
-    name: `${id}.md`,
-    heading: 'Cards',
-    text,
-    segments: [],
-    authority: 'normal',
-  },
-  candidate: { id, authority: 'normal' },
-  coverage: 1,
-  strength: 1,
-  relevance: 0.9,
-  relevant: true,
-});
 const prose = 'Order it in the app. It arrives within two days. We take 49 EUR a year. Call us when it is lost.';
 const rows = 'Product: Gold; Fee: 49 EUR\nProduct: Blue; Fee: nothing';
 

@@ -9,6 +9,7 @@ import {
   shownOffer,
   takenOffer,
 } from '../../../models/rules/knowledge/offers.ts';
+import { isTitle } from '../../../models/rules/knowledge/units.ts';
 import { languages } from '../../../models/rules/language/language.ts';
 import type { Passage } from '../../../models/rules/knowledge/retrieval.ts';
 
@@ -69,6 +70,15 @@ describe('an offer', () => {
       text: 'Plus: no; Metal: yes\nPlus: yes; Metal: yes',
     });
     expect(offerOf(flags, 'Plus: no; Metal: yes').heading).toBe('Plans – Sharing');
+  });
+
+  it.each([
+    ['Card guide', true],
+    ['Call +49 30 5550 116', false],
+    ['Opening hours: at any time', false],
+    ['It is free.', false],
+  ])('a passage is offered unless it is a title only: %s', (text, title) => {
+    expect(isTitle(text)).toBe(title);
   });
 
   it('an offer is made once for a section in several parts, and at most three offers are made', () => {
