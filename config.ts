@@ -114,12 +114,17 @@ export const environment = z.object({
   MONGODB_URI: z.string().optional(),
   TEMPORAL_ADDRESS: z.string().optional(),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+  TEMPORAL_PAYLOADS: z.enum(['plain', 'encrypted']).default('plain'),
   TEMPORAL_UI_URL: z.url({ protocol: /^https?$/ }).optional(),
   TASK_QUEUE_PREFIX: z
     .string()
     .regex(/^[\w.-]*$/)
     .default(''),
   FLEETS: list.optional(),
+  WORKER_BUILD_ID: z
+    .string()
+    .regex(/^[\w.-]{1,100}$/)
+    .optional(),
   WORKER_METRICS_PORT: port.optional(),
   EGRESS_ALLOW: hosts.default([]),
   PUPPETEER_EXECUTABLE_PATH: z.string().optional(),
@@ -184,6 +189,7 @@ export const environment = z.object({
   AWS_SESSION_TOKEN: z.string().optional(),
   LIMITS: limits.prefault(''),
   SERVICE_URLS: services.prefault(''),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -263,8 +269,12 @@ export function readConfig(env: Record<string, string | undefined>) {
     temporalAddress: v.TEMPORAL_ADDRESS,
     temporalNamespace: v.TEMPORAL_NAMESPACE,
     temporalUiUrl: v.TEMPORAL_UI_URL,
+    /** Whether what Temporal stores is encrypted with the secret key. */
+    encryptsPayloads: v.TEMPORAL_PAYLOADS === 'encrypted',
     taskQueuePrefix: v.TASK_QUEUE_PREFIX,
     fleets: v.FLEETS,
+    /** The version of the workers, when Temporal is to know it. */
+    workerBuildId: v.WORKER_BUILD_ID,
     workerMetricsPort: v.WORKER_METRICS_PORT,
     egressAllow: v.EGRESS_ALLOW,
     crawlerContact: v.PUBLIC_URL,
@@ -331,6 +341,8 @@ export function readConfig(env: Record<string, string | undefined>) {
     socketsPerAddress: limit('sockets_per_address'),
     drainSeconds,
     logLevel: v.LOG_LEVEL,
+    /** Where spans are exported to. */
+    tracesUrl: v.OTEL_EXPORTER_OTLP_ENDPOINT,
     removedSentence: removedSentence(given),
   });
 }

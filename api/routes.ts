@@ -5,7 +5,9 @@
 import { accountRoutes } from './access/routes/accounts.ts';
 import { approvalRoutes } from './chat/routes/approvals.ts';
 import { authRoutes } from './access/routes/auth.ts';
+import { cannedReplyRoutes } from './chat/routes/cannedreplies.ts';
 import { chatRoutes } from './chat/routes/chat.ts';
+import { statisticsRoutes } from './chat/routes/statistics.ts';
 import { supportConfigRoutes } from './integrations/routes/supportconfig.ts';
 import { crawlRoutes } from './crawl/routes/crawl.ts';
 import { customerRoutes } from './chat/routes/customers.ts';
@@ -17,6 +19,7 @@ import { interviewAidRoutes } from './interviews/routes/interviewaids.ts';
 import { integrationRoutes } from './integrations/routes/integrations.ts';
 import { botReportRoutes, interviewRoutes } from './interviews/routes/interviews.ts';
 import { invitationRoutes } from './access/routes/invitations.ts';
+import { liveRoutes } from './chat/routes/live.ts';
 import { keyRoutes } from './access/routes/keys.ts';
 import { knowledgeRoutes } from './knowledge/routes/knowledge.ts';
 import { mailRoutes } from './events/routes/mail.ts';
@@ -31,6 +34,7 @@ import { pageRoutes } from './crawl/routes/pages.ts';
 import { pruneRoutes } from './crawl/routes/prune.ts';
 import { profileRoutes } from './access/routes/profile.ts';
 import { recrawlRoutes } from './crawl/routes/recrawl.ts';
+import { triageRoutes } from './chat/routes/triage.ts';
 import { sessionRoutes } from './access/routes/sessions.ts';
 import { taskExecutionRoutes } from './tasks/routes/taskexecution.ts';
 import { taskRoutes } from './tasks/routes/tasks.ts';
@@ -51,7 +55,7 @@ export const routeGroups = {
   Chat: chatRoutes,
   'Support configuration': supportConfigRoutes,
   'Support sessions': sessionRoutes,
-  'Support inbox': inboxRoutes,
+  'Support inbox': [...inboxRoutes, ...triageRoutes, ...cannedReplyRoutes, ...liveRoutes, ...statisticsRoutes],
   'Ticket events': outboxRoutes,
   'Customer data': customerRoutes,
   Meetings: meetingRoutes,

@@ -4,16 +4,24 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { createApp } from './http/app.ts';
 import { sweepUploads } from './http/upload.ts';
 import type { Context } from './context.ts';
+import { readings } from './readings.ts';
+import { startTracing, traceparent } from '../clients/base/tracing.ts';
+import { useTrace } from '../models/base/trace.ts';
+import { carryTrace } from '../workflows/tracing.ts';
+import { useMeter } from '../clients/base/meter.ts';
+import { encryptionOf } from '../workflows/encryption.ts';
 import { connectionTo } from '../workflows/start.ts';
 import { hooks } from './hooks.ts';
 import { prepareRates } from './http/limits.ts';
 import { createLog } from './http/log.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createChatStreams } from './chat/stream.ts';
+import { createStaffStreams } from './chat/staffstream.ts';
 import { createRoomStreams } from './interviews/roomstream.ts';
 import { createLive, type LiveOptions } from './live/live.ts';
 import { createTokens } from './access/tokens.ts';
@@ -23,7 +31,6 @@ import { openIntelligence } from '../intelligence/open.ts';
 import { createFiles } from '../clients/files/files.ts';
 import { createSearchReader } from '../clients/knowledge/search/reader.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
-import { countPassagesLacking } from '../models/knowledge/embedding.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
 import { hostPort } from '../models/rules/base/address.ts';
 import { createSecretBox } from '../models/base/secretbox.ts';
@@ -39,10 +46,12 @@ const resumesAtOnce = 2;
 
 /** A request waits this many ms for MongoDB before it is answered with 503. */
 const serverSelectionMs = 2_500;
+/** How long a process that stops goes on to accept and read, in ms: longer than its event loop is busy at a time. */
+const lastReadMs = 250;
 
 /**
- * A running API. `close` refuses new requests, waits up to `drainSeconds` for open ones, tells sockets to reconnect
- * elsewhere, and disconnects.
+ * A running API. `close` takes what arrives in a last moment, then refuses new requests, waits up to `drainSeconds` for
+ * open ones, tells sockets to reconnect elsewhere, and disconnects.
  */
 export type Api = { url: string; close(): Promise<void> };
 
@@ -57,6 +66,8 @@ export async function startApi(
   }
   const log = createLog('api', config.logLevel);
   if (config.removedSentence !== undefined) log.warn(config.removedSentence);
+  const tracing = await startTracing('api', config.tracesUrl);
+  useTrace(traceparent);
   await connectMongo(config.mongodbUri, { selectionMs: serverSelectionMs });
   await prepareRates();
   const sweep = () =>
@@ -66,9 +77,14 @@ export async function startApi(
   const connection = Connection.lazy(connectionTo(config.temporalAddress));
   const clock = () => new Date();
   const secrets = createSecretBox(config.secretKeys);
-  const metrics = createMetrics(async () =>
-    embedding.model === undefined ? 0 : countPassagesLacking(embedding.model),
-  );
+  const temporal = new Client({
+    connection,
+    namespace: config.temporalNamespace,
+    ...encryptionOf(config),
+    interceptors: { workflow: [carryTrace] },
+  });
+  const metrics = createMetrics(readings({ temporal, config, clock, model: () => embedding.model }));
+  useMeter(metrics.meter);
   const embedding = openEmbedding(config, log, { warm: true, meter: metrics.embedding });
   const search = createSearchReader({ uri: config.searchUri, model: embedding.model });
   // The child process is started only when a resume arrives.
@@ -77,7 +93,7 @@ export async function startApi(
     config,
     log,
     clock,
-    temporal: new Client({ connection, namespace: config.temporalNamespace }),
+    temporal,
     search,
     intelligence: openIntelligence(config.openai, embedding, log),
     embedding,
@@ -92,7 +108,11 @@ export async function startApi(
   const serveRequest = createApp(ctx, metrics, state).callback();
   const sockets = createLive(
     ctx,
-    [createChatStreams(ctx, metrics.sockets.chat), createRoomStreams(ctx, metrics.sockets.room)],
+    [
+      createChatStreams(ctx, metrics.sockets.chat),
+      createRoomStreams(ctx, metrics.sockets.room),
+      createStaffStreams(ctx, metrics.sockets.live),
+    ],
     socketOptions,
   );
   // An upgrade that is not for a socket is handled as an ordinary request.
@@ -117,6 +137,9 @@ export async function startApi(
     async close() {
       state.draining = true;
       clearInterval(sweeping);
+      // Closing now would reset connections whose request has arrived, but is not read yet.
+      await sleep(lastReadMs);
+      await setImmediate();
       const closed = new Promise((resolve) => server.close(resolve));
       const force = setTimeout(() => server.closeAllConnections(), config.drainSeconds * 1000);
       await Promise.all([closed, sockets.close()]);
@@ -126,6 +149,7 @@ export async function startApi(
       search.close();
       await connection.close();
       await disconnectMongo();
+      await tracing.stop();
       log.info('api stopped');
     },
   };

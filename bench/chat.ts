@@ -27,7 +27,7 @@ const sockets = 2_000;
 /** The number of sessions and sockets opened concurrently. */
 const lanes = 8;
 /** The help centre of test/fixtures answers each question, and no question depends on an earlier one. */
-const questions = [
+export const questions = [
   'Who can open an account with you?',
   'How long does opening an account in the app take?',
   'When does a SEPA transfer reach the other bank?',
@@ -65,7 +65,7 @@ export async function run(): Promise<void> {
 }
 
 /** Uploads the help centre and waits until questions can be answered. `embedded`: waits for the embeddings too. */
-async function fill({ base, orgId, key }: Stage, embedded = false): Promise<void> {
+export async function fill({ base, orgId, key }: Stage, embedded = false): Promise<void> {
   for (;;) {
     const response = await fetch(`${base}/orgs/${orgId}/documents`, { headers: { authorization: `Bearer ${key}` } });
     const { documents } = (await response.json()) as {
@@ -82,14 +82,14 @@ async function fill({ base, orgId, key }: Stage, embedded = false): Promise<void
 type Seen = { ack: number; start: number; text: number; end: number };
 
 /** A new customer with an open connection. */
-async function newCustomer({ url, orgId, key }: Stage): Promise<ChatClient> {
+export async function newCustomer({ url, orgId, key }: Stage): Promise<ChatClient> {
   const { token } = await apiAt(url).newSession({ orgId, owner: undefined as never }, { key });
   const client = await new ChatClient(orgId, { sessionToken: token }).connect(url);
   await client.frame('history');
   return client;
 }
 
-async function ask(client: ChatClient, body: string): Promise<Seen> {
+export async function ask(client: ChatClient, body: string): Promise<Seen> {
   const began = performance.now();
   const seen: Partial<Seen> = {};
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -141,7 +141,7 @@ async function inTurn(
   return { seen, clients };
 }
 
-const p50 = (list: readonly number[]): number =>
+export const p50 = (list: readonly number[]): number =>
   quantile(
     list.toSorted((a, b) => a - b),
     0.5,

@@ -19,6 +19,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   tasks: () => import('./tasks.ts'),
   meetings: () => import('./meetings.ts'),
   mcp: () => import('./mcp.ts'),
+  operations: () => import('./operations.ts'),
   screenshots: () => import('./screenshots.ts'),
 };
 

@@ -69,7 +69,7 @@ export function addAccountCommands(program: Command, act: Act): void {
     .action(
       act(async ({ env, output }, email: string) => {
         // Loaded lazily, because this code needs the database, which no other command does.
-        const { passwordLink } = await import('./operator.ts');
+        const { passwordLink } = await import('./operator/secrets.ts');
         const made = await passwordLink(env, email, new Date());
         output.result(made, () => [
           `Whoever opens this within half an hour sets a new password for ${made.email}:`,

@@ -10,12 +10,14 @@ import { addNouns, withExamples } from './described.ts';
 import { examples } from './examples.ts';
 import { defaultUrl } from './arguments.ts';
 import { addCrawlCommands } from './crawl.ts';
+import { addDoctorCommand } from './doctor.ts';
 import { addDocumentCommands } from './documents.ts';
 import { CliError, errorJson, errorLines, exitCodes, usageError } from './errors.ts';
 import { addInboxCommands } from './inbox.ts';
 import { addKeyCommands } from './keys.ts';
 import { addKnowledgeCommands } from './knowledge.ts';
 import { nouns as described } from './nouns/index.ts';
+import { addOpsCommands } from './ops.ts';
 import { addOrgCommands } from './orgs.ts';
 import { createOutput, visible, visibleJson, visibleLines, type Stream } from './output.ts';
 import type { Input } from './prompt.ts';
@@ -76,6 +78,8 @@ function createProgram(io: Io, say: { out(text: string): void; err(text: string)
     addKnowledgeCommands,
     addInboxCommands,
     addSecretCommands,
+    addOpsCommands,
+    addDoctorCommand,
   ];
   for (const add of nouns) add(program, act);
   addNouns(program, act, described);

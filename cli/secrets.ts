@@ -10,7 +10,7 @@ export function addSecretCommands(program: Command, act: Act): void {
     .action(
       act(async ({ env, output }) => {
         // Loaded lazily, because it needs the database, which most commands do not.
-        const { reseal } = await import('./operator.ts');
+        const { reseal } = await import('./operator/secrets.ts');
         const { resealed, left, unreadable, audits } = await reseal(env, new Date());
         output.result({ resealed, left, unreadable, audits }, () => [
           `Sealed anew: ${resealed}. Signed anew: ${audits.resigned}.`,

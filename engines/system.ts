@@ -318,6 +318,12 @@ export async function embeddedMongodbUri(dataDir: string): Promise<string | unde
   return mongod === undefined ? undefined : embeddedUri(mongod);
 }
 
+/** The address of the embedded Temporal of that system. */
+export async function embeddedTemporalAddress(dataDir: string): Promise<string | undefined> {
+  const { temporal } = await rememberedPorts(dataDir);
+  return temporal === undefined ? undefined : `127.0.0.1:${temporal}`;
+}
+
 /** Whether one of these processes is still alive. Process ids are reused, so the command line is checked too. */
 async function stillRunning(pids: readonly number[]): Promise<boolean> {
   for (const pid of pids.filter(isAlive)) {

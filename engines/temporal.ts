@@ -2,12 +2,13 @@
  * Finds or builds the Temporal command-line tool, and runs its development server on 127.0.0.1. Production uses
  * docker-compose.yml instead.
  */
-import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
-import { EngineError, cached, download, exists, makeFolder, onPath, platform, run, verify } from './cache.ts';
+import { EngineError, cached, download, makeFolder, onPath, platform, run, verify } from './cache.ts';
+import { buildWithGo } from './go.ts';
 import type { Report } from './cache.ts';
 import { lastWords, startGuarded } from './child.ts';
 import type { Guarded } from './child.ts';
@@ -95,48 +96,22 @@ async function fromRelease(temporary: string, report: Report): Promise<boolean> 
 }
 
 async function fromSource(temporary: string, report: Report): Promise<void> {
-  const go = (await onPath('go')) ?? ((await exists('/usr/local/go/bin/go')) ? '/usr/local/go/bin/go' : undefined);
-  if (go === undefined) {
+  report(`building Temporal ${version} with Go; once per machine, about three minutes and 3 GB of temporary space`);
+  await buildWithGo(
+    {
+      name: 'Temporal',
+      target: `${goModule}@v${version}`,
+      packages: goPackages,
+      linker: `-X github.com/temporalio/cli/temporalcli.Version=${version}`,
+    },
+    temporary,
+    report,
+  ).catch((error: unknown) => {
     throw new EngineError(
-      `Temporal is not installed, its release could not be downloaded, and there is no Go to build it with. ` +
+      `Temporal is not installed, its release could not be downloaded, and it could not be built: ${(error as Error).message} ` +
         `Install Go 1.25 or newer, or the Temporal CLI ${version}, or set TEMPORAL_ADDRESS to a running server.`,
     );
-  }
-  report(`building Temporal ${version} with Go; once per machine, about three minutes and 3 GB of temporary space`);
-  const work = join(temporary, 'go');
-  // Go prints each downloaded module and each compiled package; every hundredth is reported.
-  const seen = { modules: 0, packages: 0 };
-  const onLine = (line: string): void => {
-    if (line.startsWith('go: downloading ')) {
-      seen.modules += 1;
-      if (seen.modules % 100 === 0) report(`  fetched ${seen.modules} modules`);
-    } else if (line.includes('/') && !line.includes(' ')) {
-      seen.packages += 1;
-      if (seen.packages % 100 === 0) report(`  compiled ${seen.packages} of about ${goPackages} packages`);
-    }
-  };
-  const flags = `-s -w -X github.com/temporalio/cli/temporalcli.Version=${version}`;
-  await run(go, ['install', '-v', '-trimpath', '-ldflags', flags, `${goModule}@v${version}`], {
-    env: {
-      CGO_ENABLED: '0',
-      GOPATH: join(work, 'path'),
-      GOCACHE: join(work, 'cache'),
-      GOTMPDIR: await makeFolder(join(work, 'tmp')).then(() => join(work, 'tmp')),
-      GOBIN: join(work, 'bin'),
-      // Without this flag Go's module cache is read-only and cannot be deleted.
-      GOFLAGS: '-modcacherw',
-    },
-    onLine,
-    heartbeat: { text: '  still building Temporal', report },
-  }).catch((error: unknown) => {
-    if (error instanceof EngineError) throw error;
-    throw new EngineError(
-      `Temporal could not be built (${(error as Error).message}). Install the Temporal CLI ${version}, or set TEMPORAL_ADDRESS to a running server.`,
-    );
   });
-  await rename(join(work, 'bin', 'temporal'), join(temporary, 'temporal'));
-  report('  removing the build folder');
-  await rm(work, { recursive: true, force: true });
 }
 
 /** A running embedded Temporal server with the namespace `default`. */

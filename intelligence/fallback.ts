@@ -1,9 +1,11 @@
 /**
  * The fallback when a model fails: the failure is logged, the job is done offline, and an answer to a customer notes
  * the reason (`model_error`). If parts of the model's answer were already shown, the customer sees an extractive answer
- * in their place. An abort is not a failure, and neither is an error of a listener.
+ * in their place. A model that was silent is not asked again for the same message, so that a customer waits for its
+ * time limit once. An abort is not a failure, and neither is an error of a listener.
  */
 import type { AnswerOptions, AtOnce, Intelligence, Job, JobOptions, Listener } from './intelligence.ts';
+import { isSilence } from '../clients/openai/failures.ts';
 import { Problem } from '../models/rules/base/errors.ts';
 
 /**
@@ -19,15 +21,17 @@ export function withFallback(model: ModelJobs, offline: Intelligence, failed: Fa
   /** Runs the model's job, and on failure the offline job, which gets the failure. */
   async function unlessItFails<T>(
     job: keyof ModelJobs,
-    { signal, about }: JobOptions,
+    { signal, about, patience = {} }: JobOptions,
     byModel: () => Promise<T>,
     instead: (error: Problem) => Promise<T>,
   ): Promise<T> {
     try {
+      if (patience.lost) throw patience.lost;
       return await byModel();
     } catch (error) {
       signal?.throwIfAborted();
       if (!(error instanceof Problem)) throw error;
+      if (isSilence(error)) patience.lost = error;
       failed(job, error, about);
       return instead(error);
     }

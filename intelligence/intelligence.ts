@@ -53,7 +53,11 @@ export type JobOptions = {
   signal?: AbortSignal | undefined;
   /** Ids for the log, such as the conversation's. */
   about?: Readonly<Record<string, string>>;
+  /** Shared by the jobs for one message. Once the model was silent, it is not asked again for this message. */
+  patience?: Patience;
 };
+/** `lost`: how the model failed when it did not answer in time, or could not be reached. */
+export type Patience = { lost?: Error };
 export type AtOnce = JobOptions & {
   /** Do the job offline at once, without calling a model. */
   atOnce?: true;

@@ -7,6 +7,7 @@ import type { Intelligence } from './intelligence.ts';
 import { createAi, type ModelOptions } from './model/ai.ts';
 import { createModel } from './model/model.ts';
 import { createOffline } from './offline/offline.ts';
+import { count } from '../clients/base/meter.ts';
 import type { Embedding } from '../clients/embedding/embedding.ts';
 
 type Log = { warn(what: object, message: string): void };
@@ -15,7 +16,8 @@ export function openIntelligence(options: ModelOptions, embedding: Embedding, lo
   const offline = createOffline({ embedding });
   const ai = createAi(options);
   if (!ai) return offline;
-  return withFallback(createModel(ai, embedding), offline, (job, error, about) =>
-    log.warn({ err: error, job, ...about }, 'the model failed; it was done without one'),
-  );
+  return withFallback(createModel(ai, embedding), offline, (job, error, about) => {
+    count('model_fallbacks_total', { job });
+    log.warn({ err: error, job, ...about }, 'the model failed; it was done without one');
+  });
 }

@@ -18,6 +18,7 @@ import { findEmbedding } from '../engines/embedding/embedding.ts';
 import { findGreenMail } from '../engines/greenmail.ts';
 import { findLocalStack } from '../engines/localstack.ts';
 import { findMongod } from '../engines/mongod.ts';
+import { findPromtool } from '../engines/promtool.ts';
 import { findSchemathesis } from '../engines/schemathesis.ts';
 import { findTemporal } from '../engines/temporal.ts';
 import { findTestServer } from '../engines/testserver.ts';
@@ -56,6 +57,7 @@ async function obtainEngines(): Promise<NodeJS.ProcessEnv> {
   const embedding = await findEmbedding(print);
   const greenMail = await findGreenMail(print);
   const localStack = await findLocalStack(print);
+  const promtool = await findPromtool(print);
   await findTemporal(print);
   return {
     TEST_TEMPORAL_TESTSERVER: testServer,
@@ -64,6 +66,7 @@ async function obtainEngines(): Promise<NodeJS.ProcessEnv> {
     TEST_EMBEDDING: embedding,
     TEST_GREENMAIL: greenMail,
     TEST_LOCALSTACK: localStack,
+    TEST_PROMTOOL: promtool,
   };
 }
 

@@ -8,6 +8,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { failureConverterPath } from '../workflows/encryption.ts';
 import { fingerprintOf } from './fingerprint.ts';
 
 /** Bounds the child process's output; the bundle has about 1.2 million characters. */
@@ -15,14 +16,15 @@ const maxBundleBytes = 64 * 1024 * 1024;
 
 /**
  * Takes two to three seconds, or no time when the same bundle is cached in `folder`. Safe to run in several workers at
- * once. Rejects with the bundler's error output.
+ * once. `encrypted`: failures are put where the payload codec encrypts them. Rejects with the bundler's error output.
  */
-export async function bundleWorkflows(folder?: string): Promise<{ code: string }> {
-  if (folder === undefined) return bundleAnew();
-  const path = join(folder, `workflows-${await fingerprintOf('workers/bundle.ts', ['workflows', 'models/rules'])}.js`);
+export async function bundleWorkflows(folder?: string, { encrypted = false } = {}): Promise<{ code: string }> {
+  if (folder === undefined) return bundleAnew(encrypted);
+  const fingerprint = await fingerprintOf('workers/bundle.ts', ['workflows', 'models/rules']);
+  const path = join(folder, `workflows-${fingerprint}${encrypted ? '_encrypted' : ''}.js`);
   const kept = await readFile(path, 'utf8').catch(() => undefined);
   if (kept !== undefined) return { code: kept };
-  const bundle = await bundleAnew();
+  const bundle = await bundleAnew(encrypted);
   // If the folder is not writable, only the next start takes longer.
   await keep(folder, path, bundle.code).catch(() => undefined);
   return bundle;
@@ -38,8 +40,12 @@ async function keep(folder: string, path: string, code: string): Promise<void> {
   for (const file of old) if (join(folder, file) !== path) await rm(join(folder, file), { force: true });
 }
 
-async function bundleAnew(): Promise<{ code: string }> {
-  const args = ['--disable-warning=ExperimentalWarning', fileURLToPath(import.meta.url)];
+async function bundleAnew(encrypted: boolean): Promise<{ code: string }> {
+  const args = [
+    '--disable-warning=ExperimentalWarning',
+    fileURLToPath(import.meta.url),
+    encrypted ? 'encrypted' : 'plain',
+  ];
   const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: maxBundleBytes });
   return { code: stdout };
 }
@@ -48,7 +54,11 @@ if (import.meta.main) {
   // Imported here because a process that only requests a bundle does not need it.
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
   const { code } = await bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)),
+    workflowsPath: fileURLToPath(new URL('../workflows/bundled.ts', import.meta.url)),
+    workflowInterceptorModules: ['board', 'trace'].map((name) =>
+      fileURLToPath(new URL(`../workflows/base/${name}.ts`, import.meta.url)),
+    ),
+    ...(process.argv[2] === 'encrypted' ? { failureConverterPath } : {}),
     // The bundler's messages go to stderr, which is shown when it fails.
     logger: new DefaultLogger('ERROR'),
   });

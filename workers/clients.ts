@@ -39,6 +39,8 @@ export function openClients(
     egressAllow: config.egressAllow,
     // A request's timeout includes its wait for a connection. The crawler's own queue comes before that.
     connectionsPerOrigin: Math.max(4, config.crawlConcurrency),
+    // A span for each page of each crawl would bury the others.
+    traced: false,
   });
   const outbound = createHttp({
     userAgent: userAgent(config, 'SupportPlatform'),

@@ -1,6 +1,7 @@
 /**
- * A worker process: runs the fleets in FLEETS (all when unset), the sweeper, and the schedules. It drains on SIGTERM.
+ * A worker process: runs the fleets of `--fleet crawl,documents` or FLEETS (all when neither is set), the sweeper, and the schedules. It drains on SIGTERM.
  */
+import { parseArgs } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import {
   DefaultLogger,
@@ -16,11 +17,18 @@ import { openClients } from './clients.ts';
 import { buildReaders } from './readers.ts';
 import { fleetNames, fleets, type FleetName } from './fleets.ts';
 import { guardFailures } from './failures.ts';
-import { histogramBuckets } from './metrics.ts';
+import { histogramBuckets, workerMeter } from './metrics.ts';
+import { startTracing, traceparent } from '../clients/base/tracing.ts';
+import { useTrace } from '../models/base/trace.ts';
+import { carryTrace } from '../workflows/tracing.ts';
+import { traceActivity } from './tracing.ts';
+import { useMeter } from '../clients/base/meter.ts';
 import { createRecrawlSchedules, ensureSchedules } from './schedules.ts';
+import { replayOpen } from './replay.ts';
 import { ensureSearchAttributes } from './searchattributes.ts';
 import type { Fleet, WorkerDeps } from './slices/slice.ts';
 import { startSweeper } from './sweeper.ts';
+import { encryptionOf } from '../workflows/encryption.ts';
 import { connectionTo, startSaved } from '../workflows/start.ts';
 import { createLog } from '../api/http/log.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
@@ -50,7 +58,7 @@ export async function startWorkers(
   const log = createLog('worker', config.logLevel);
   if (config.removedSentence !== undefined) log.warn(config.removedSentence);
   // A child process builds the bundle while this process connects.
-  const bundling = bundle ?? bundleWorkflows(config.dataDir);
+  const bundling = bundle ?? bundleWorkflows(config.dataDir, { encrypted: config.encryptsPayloads });
   Promise.resolve(bundling).catch(() => undefined);
   const building = buildReaders(config.dataDir).catch((error: unknown) => {
     log.warn(
@@ -60,13 +68,21 @@ export async function startWorkers(
     return undefined;
   });
   installRuntime(config, log);
+  useMeter(workerMeter(Runtime.instance().metricMeter));
+  const tracing = await startTracing('worker', config.tracesUrl);
+  useTrace(traceparent);
   await connectMongo(config.mongodbUri);
   const address = config.temporalAddress;
   const connection = await NativeConnection.connect({ address }).catch((error: unknown) => {
     throw new Error(`Temporal does not answer at ${address}: ${(error as Error).message}`, { cause: error });
   });
   const clientConnection = await Connection.connect(connectionTo(address));
-  const temporal = new Client({ connection: clientConnection, namespace: config.temporalNamespace });
+  const namespaced = {
+    namespace: config.temporalNamespace,
+    ...encryptionOf(config),
+    interceptors: { workflow: [carryTrace] },
+  };
+  const temporal = new Client({ connection: clientConnection, ...namespaced });
   await ensureSearchAttributes(clientConnection, config.temporalNamespace);
 
   const clock = () => new Date();
@@ -77,7 +93,7 @@ export async function startWorkers(
     spares: names.some((name) => fleets[name].readerReady) ? 1 : 0,
   });
   const starter = { temporal, clock, log, config };
-  const nearby = { ...starter, near: new Client({ connection, namespace: config.temporalNamespace }) };
+  const nearby = { ...starter, near: new Client({ connection, ...namespaced }) };
   const stopping = new AbortController();
   const deps = adapt({
     ...clients,
@@ -114,6 +130,7 @@ export async function startWorkers(
       await connection.close();
       await clientConnection.close();
       await disconnectMongo();
+      await tracing.stop();
       log.info('worker stopped');
     },
   };
@@ -152,8 +169,10 @@ function createWorker(
     namespace: config.temporalNamespace,
     taskQueue: `${config.taskQueuePrefix}${name}`,
     activities: fleets[name].activities(deps),
-    interceptors: { activity: [guardFailures(log)] },
+    ...encryptionOf(config),
+    interceptors: { activity: [traceActivity, guardFailures(log)] },
     maxConcurrentActivityTaskExecutions: fleets[name].maxActivities,
+    ...versionOf(config),
     stickyQueueScheduleToStartTimeout: deadWorkerAfter,
     // An activity learns of its cancellation with its next heartbeat, so heartbeats must be frequent.
     maxHeartbeatThrottleInterval: '1 second',
@@ -162,6 +181,21 @@ function createWorker(
     shutdownForceTime: `${config.drainSeconds + 5}s`,
   });
 }
+
+/** The name of the deployment in Temporal. All fleets of a version are one version of it. */
+export const deploymentName = (taskQueuePrefix: string): string => `${taskQueuePrefix}support-platform`;
+
+/** With a build id, Temporal gives work to the version that an operator has made the current one. */
+const versionOf = ({ workerBuildId, taskQueuePrefix }: Config): Pick<WorkerOptions, 'workerDeploymentOptions'> =>
+  workerBuildId === undefined
+    ? {}
+    : {
+        workerDeploymentOptions: {
+          version: { deploymentName: deploymentName(taskQueuePrefix), buildId: workerBuildId },
+          useWorkerVersioning: true,
+          defaultVersioningBehavior: 'AUTO_UPGRADE',
+        },
+      };
 
 /** A worker without a bundle polls for activities only. */
 const workflowOptions = (
@@ -203,7 +237,10 @@ function chosenFleets(wanted: string[] | undefined): FleetName[] {
 
 if (import.meta.main) {
   try {
-    const workers = await startWorkers(readConfig(process.env));
+    const { values } = parseArgs({ options: { fleet: { type: 'string' }, replay: { type: 'boolean' } } });
+    if (values.replay) process.exit(await replayOpen(readConfig(process.env)));
+    const FLEETS = values.fleet ?? process.env['FLEETS'];
+    const workers = await startWorkers(readConfig({ ...process.env, FLEETS }));
     let closing: Promise<void> | undefined;
     const close = () => {
       closing ??= workers.close().then(

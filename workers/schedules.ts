@@ -12,7 +12,7 @@ import {
 import type { RecrawlSchedules } from '../activities/crawl/recrawl.ts';
 import type { Recrawl } from '../models/crawl/recrawl.ts';
 import { scheduleInterval } from '../models/rules/crawl/recrawl.ts';
-import { searchAttributes } from '../workflows/attributes.ts';
+import { introduced } from '../workflows/base/introduced.ts';
 import { recrawlScheduleId, recrawlSiteWork } from '../models/rules/crawl/work.ts';
 import { maintainStoresWork } from '../models/rules/knowledge/work.ts';
 
@@ -31,6 +31,7 @@ export async function ensureSchedules(client: Client, taskQueuePrefix: string): 
         workflowId: `${taskQueuePrefix}${id}`,
         taskQueue: `${taskQueuePrefix}${queue}`,
         args,
+        ...introduced(workflow, id),
       },
     });
     // `triggerImmediately` is not used: the overlap policy would not see that first run, and the next hour's run would
@@ -62,12 +63,7 @@ export function createRecrawlSchedules({ schedule }: Client, taskQueuePrefix: st
         workflowId: id,
         taskQueue: `${taskQueuePrefix}${queue}`,
         args,
-        typedSearchAttributes: [
-          { key: searchAttributes.organization, value: recrawl.org_id },
-          { key: searchAttributes.mode, value: recrawl.mode },
-        ],
-        // Temporal accepts 400 bytes.
-        staticSummary: recrawl.url.slice(0, 200),
+        ...introduced(workflow, id, recrawl.org_id, recrawl.mode),
       },
     } satisfies Omit<ScheduleOptions, 'scheduleId'>;
   }

@@ -7,7 +7,9 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 export const searchAttributes = {
   organization: defineSearchAttributeKey('Organization', SearchAttributeType.KEYWORD),
   mode: defineSearchAttributeKey('Mode', SearchAttributeType.KEYWORD),
+  kind: defineSearchAttributeKey('Kind', SearchAttributeType.KEYWORD),
   status: defineSearchAttributeKey('Status', SearchAttributeType.KEYWORD),
+  provider: defineSearchAttributeKey('Provider', SearchAttributeType.KEYWORD_LIST),
 };
 
 /** A type as Temporal's command line writes it, such as `Keyword` or `KeywordList`. */

@@ -16,8 +16,10 @@ import proto from '@temporalio/proto';
 import type { Model } from 'mongoose';
 import type { Logger } from 'pino';
 import { intentFor, settleIntent, type Intent, type Launchable } from '../models/base/pending.ts';
+import { currentTrace } from '../models/base/trace.ts';
 import { Problem } from '../models/rules/base/errors.ts';
-import { searchAttributes } from './attributes.ts';
+import { traceHeader } from '../models/rules/base/trace.ts';
+import { introduced } from './base/introduced.ts';
 import type { Work } from '../models/rules/base/work.ts';
 import { readRefusal, type Transition } from './base/refusal.ts';
 import type * as workflows from './index.ts';
@@ -110,26 +112,25 @@ export async function startIntent<T extends Launchable>(
 
 /**
  * Starts the workflow of an intent like `startIntent`, but keeps the intent, so that callers can remove many intents at
- * once.
+ * once. `again`: starts it also when an earlier workflow with its id has ended.
  */
 export async function startUnsettled(
-  ctx: Starter,
-  record: Launchable,
+  ctx: Pick<Starter, 'temporal' | 'near' | 'config'>,
+  record: Pick<Launchable, 'org_id' | 'mode'>,
   intent: Intent,
   deadlineMs = startDeadlineMs,
+  { again = false } = {},
 ): Promise<void> {
   const options = {
     workflowId: intent.workflow_id,
     taskQueue: `${ctx.config.taskQueuePrefix}${intent.queue}`,
     args: intent.args,
-    typedSearchAttributes: [
-      { key: searchAttributes.organization, value: record.org_id },
-      { key: searchAttributes.mode, value: record.mode },
-    ],
+    ...introduced(intent.workflow, intent.workflow_id, record.org_id, record.mode),
     // Temporal dispatches tasks fairly between organizations: a thousand files of one must not delay a single file of
     // another.
     priority: { fairnessKey: record.org_id },
     ...defined({ workflowTaskTimeout: intent.task_timeout_ms }),
+    ...memoOf(intent.trace),
   };
   const { signal } = intent;
   const temporal = ctx.near ?? ctx.temporal;
@@ -140,7 +141,7 @@ export async function startUnsettled(
             ...options,
             ...(ctx.near ? { requestEagerStart: true } : {}),
             workflowIdConflictPolicy: 'USE_EXISTING',
-            workflowIdReusePolicy: 'REJECT_DUPLICATE',
+            workflowIdReusePolicy: again ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
           })
         : temporal.workflow.signalWithStart(intent.workflow, { ...options, signal }),
     );
@@ -148,6 +149,8 @@ export async function startUnsettled(
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
 }
+
+const memoOf = (trace: string | undefined) => (trace === undefined ? {} : { memo: { [traceHeader]: trace } });
 
 /** How long a caller waits for a workflow's result, in ms. */
 const askDeadlineMs = 20_000;
@@ -165,8 +168,9 @@ export async function ask<Name extends keyof Workflows>(
     workflowId: id,
     taskQueue: `${ctx.config.taskQueuePrefix}${queue}`,
     args,
-    typedSearchAttributes: [{ key: searchAttributes.organization, value: orgId }],
+    ...introduced(workflow, id, orgId),
     priority: { fairnessKey: orgId },
+    ...memoOf(currentTrace()),
   };
   try {
     return await ctx.temporal.withDeadline(Date.now() + askDeadlineMs, () =>

@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import { askedOf, rememberedMessages } from '../../agent/chat/asked.ts';
 import { recordOf } from '../../agent/chat/record.ts';
 import { useTools } from '../../agent/chat/tools.ts';
 import { takeTurn, type Asked, type TurnAnswer } from '../../agent/chat/turn.ts';
@@ -29,13 +30,11 @@ import {
 } from '../../models/chat/message.ts';
 import { intentFor } from '../../models/base/pending.ts';
 import { hasFrame, Superseded, type FrameWriter, type NewFrame } from '../../models/live/frame.ts';
-import { productTypeOf } from '../../models/rules/access/session.ts';
 import { shownOffer } from '../../models/rules/knowledge/offers.ts';
+import { count, observe } from '../../clients/base/meter.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import {
   missesToEscalate,
-  searchedSegments,
-  situationOf,
   type ConversationStatus,
   type EscalationReason,
 } from '../../models/rules/chat/conversation.ts';
@@ -63,11 +62,17 @@ const countsMisses = ({ status }: Conversation): boolean => status === 'open';
 const missesBefore = (conversation: Conversation, messageId: string): number =>
   conversation.counted === messageId ? Math.max(0, conversation.misses - 1) : conversation.misses;
 
-/** The agent sees this many messages before the current one. */
-const rememberedMessages = 10;
+/**
+ * `more`: whether further frames must be shown. `held`: the turn waits for a tool call. `modelFailed`: a model was to
+ * write the answer and failed, so it was written without one.
+ */
+export type Answered = { attempt: string; more: boolean; held?: HeldUp; modelFailed?: boolean };
 
-/** `more`: whether further frames must be shown. `held`: the turn waits for a tool call. */
-export type Answered = { attempt: string; more: boolean; held?: HeldUp };
+const ended = (attempt: string, { record }: Message, more: boolean): Answered => ({
+  attempt,
+  more,
+  modelFailed: record?.['model_error'] !== undefined,
+});
 
 export function createAnswering({
   search,
@@ -97,6 +102,7 @@ export function createAnswering({
       listMessages(orgId, convId, { limit: rememberedMessages, before: message.position }),
     ]);
     if (!claimed) throw new Superseded();
+    if (message.attempt === undefined) count('messages_received_total', { mode: conversation.mode });
     const writer = conversationWriter(conversation, clock, {
       after,
       holds: () => holdsAnswer(orgId, message._id, attempt),
@@ -104,48 +110,62 @@ export function createAnswering({
     const before = acked ? [] : [ackFrame(message)];
     if (stored) {
       await writer.appendAll(before);
-      return { attempt, more: await finish(conversation, message, stored, conversation.misses, writer) };
+      return ended(attempt, stored, await finish(conversation, message, stored, conversation.misses, writer));
     }
     // In `onlySure` mode an answer may not come, so nothing is announced: the answer is shown when it is complete.
     const begin: NewFrame[] = onlySure ? [] : [{ type: 'typing', transient: true }, replyStart(message)];
     await writer.appendAll([...before, ...begin]);
-    const turn = await turnFor(conversation, message, { history, onlySure }, writer, signal);
+    const heard = firstWordsOf(message);
+    const turn = await turnFor(conversation, message, { history, onlySure, heard }, writer, signal);
     if (turn && 'callId' in turn) return { attempt, more: false, held: turn };
     const done = turn && (await keep(conversation, message, turn, onlySure));
     if (!done) {
       await settleMessage(orgId, message._id, 'left', attempt);
+      count('answers_total', { outcome: 'left' });
       return { attempt, more: false };
     }
-    return { attempt, more: await finish(conversation, message, done.kept, done.misses, writer) };
+    const more = await finish(conversation, message, done.kept, done.misses, writer);
+    heard();
+    return ended(attempt, done.kept, more);
+  }
+
+  /** Called with each piece of an answer; measures the first. */
+  function firstWordsOf({ at }: Message): () => void {
+    let isFirst = true;
+    return () => {
+      if (isFirst) observe('answer_first_words_seconds', {}, (clock().getTime() - at.getTime()) / 1000);
+      isFirst = false;
+    };
   }
 
   /** Runs the agent's turn and appends each piece of the answer to the frame log while it is written. */
   async function turnFor(
     conversation: Conversation,
     message: Message,
-    { history, onlySure }: { history: Message[]; onlySure: boolean },
+    { history, onlySure, heard }: { history: Message[]; onlySure: boolean; heard: () => void },
     writer: FrameWriter,
     signal: AbortSignal,
   ): Promise<TurnAnswer | HeldUp | undefined> {
-    const { org_id: orgId, mode, refinement = {}, session_context, customer_id: customerId } = conversation;
-    const { _id: messageId, body, product_type, reply_id, attempts = 0 } = message;
+    const { org_id: orgId, mode, customer_id: customerId } = conversation;
+    const { _id: messageId, reply_id, attempts = 0 } = message;
     const asked: Asked = {
-      orgId,
-      mode,
-      body,
+      ...askedOf(conversation, message, history),
       asker: { customerId, messageId },
-      history,
-      segments: searchedSegments(product_type, productTypeOf(refinement)),
-      situation: situationOf(session_context?.context, conversation.refinement, product_type),
       misses: countsMisses(conversation) ? missesBefore(conversation, messageId) : 0,
       // The turn is repeated after each tool call, which does not count as a failed attempt.
       attempt: Math.max(1, attempts + 1 - (message.calls ?? 0)),
       onlySure,
-      allowed: async () => mode === 'live' || takeTestReply(orgId, messageId, testRepliesPerMinute, clock()),
+      patience: {},
+      async allowed() {
+        if (mode === 'live' || (await takeTestReply(orgId, messageId, testRepliesPerMinute, clock()))) return true;
+        count('quota_refusals_total', { quota: 'test_replies' });
+        return false;
+      },
     };
     const listener = {
       async piece(text: string) {
         if (onlySure) return;
+        heard();
         await writer.append({ type: 'reply_chunk', body: { message_id: reply_id, body: text }, transient: true });
       },
       async again() {
@@ -185,6 +205,8 @@ export function createAnswering({
     });
     if (!placed) return undefined;
     const { position, misses } = placed;
+    const calls = escalate !== undefined || misses >= missesToEscalate;
+    const outcome = calls ? 'person_called' : offers ? 'offered' : counts === 'missed' ? 'missed' : 'answered';
     const inserted = await insertMessage({
       _id: message.reply_id!,
       org_id: orgId,
@@ -202,7 +224,10 @@ export function createAnswering({
       // Who wrote a mail is answered by mail.
       ...(message.mail ? { unmailed: true, pending: [intentFor(mailReplyWork(orgId, convId), now)] } : {}),
     });
-    if (inserted) await start(MessageModel, inserted, inserted.pending ?? []);
+    if (inserted) {
+      count('answers_total', { outcome });
+      await start(MessageModel, inserted, inserted.pending ?? []);
+    }
     const kept = inserted ?? (await findAnswer(orgId, message._id));
     if (!kept) throw new Error(`The answer to ${message._id} is neither new nor there.`);
     return { kept, misses };

@@ -20,15 +20,16 @@ import {
   type Message,
 } from '../../models/chat/message.ts';
 import { keepTogether } from '../../models/chat/retention.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 import { lastSeq, Superseded, type NewFrame } from '../../models/live/frame.ts';
 import { agentAnswers, answersIfSure } from '../../models/rules/chat/conversation.ts';
 
 type Ref = { orgId: string; convId: string };
 /**
- * `done`: no work is outstanding. `waiting`: a turn waits for a decision; the conversation is processed again after a
+ * `done`: no work is outstanding. `modelFailed`: the last answer was written without the model, which failed. `waiting`: a turn waits for a decision; the conversation is processed again after a
  * signal or after `withinMs`. `for`: the subject of the decision, for operators who look at the workflow.
  */
-export type Attended = { kind: 'done' } | { kind: 'waiting'; for: string; withinMs: number };
+export type Attended = { kind: 'done'; modelFailed?: boolean } | { kind: 'waiting'; for: string; withinMs: number };
 export type ConversationActivities = ReturnType<typeof createConversationActivities>;
 
 export function createConversationActivities(deps: AnsweringDeps) {
@@ -42,6 +43,7 @@ export function createConversationActivities(deps: AnsweringDeps) {
      * with this run's own attempts.
      */
     const before = new Map<string, string | undefined>();
+    let modelFailed: boolean | undefined;
     for (let first = true; ; first = false) {
       signal.throwIfAborted();
       // The end of the log is read before any message is claimed; see `WriterOptions`.
@@ -74,6 +76,7 @@ export function createConversationActivities(deps: AnsweringDeps) {
         } else {
           const answered = await answer(conversation, message, { after, onlySure }, signal);
           before.set(message._id, answered.attempt);
+          modelFailed = answered.modelFailed ?? modelFailed;
           // The tool call may have ended meanwhile, so the loop checks again.
           more = answered.more || answered.held !== undefined || more;
         }
@@ -84,7 +87,7 @@ export function createConversationActivities(deps: AnsweringDeps) {
       // A message that was stored after the reads above sends its own signal.
       if (more) continue;
       await keepTogether(conversation);
-      return { kind: 'done' };
+      return { kind: 'done', ...defined({ modelFailed }) };
     }
   }
 

@@ -20,7 +20,7 @@ export function createErasureActivities({ clock, log }: ErasureDeps) {
       const erasure = await findErasure(orgId, customerId);
       if (!erasure) return;
       await shutOut(orgId, customerId, clock());
-      while (!(await removeEverything(erasure))) signal.throwIfAborted();
+      while (!(await removeEverything(erasure, clock()))) signal.throwIfAborted();
       await settleErasure(orgId, customerId, status, clock());
       log.info({ org_id: orgId, customer_id: customerId, status }, 'customer removed');
     });

@@ -3,6 +3,7 @@
  * stored. A URL with a stored outcome (settled) is never fetched again. If the process dies in between, the unsettled
  * round is fetched again.
  */
+import { count } from '../../clients/base/meter.ts';
 import { createPageFetch, type Round } from './pagefetch.ts';
 import type { PageStore } from './pagestore.ts';
 import type { Site, Sites } from '../../clients/crawl/site/site.ts';
@@ -197,6 +198,7 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
   /** Stores the pages of a round, then settles its URLs. `full`: why no further page can be stored. */
   async function storeRound({ crawl }: Batch, round: Round): Promise<{ tally: Tally; full?: string }> {
     const { settled, full } = await store.save(crawl, round);
+    for (const { outcome } of settled) count('crawl_pages_total', { outcome });
     return { tally: await settleFrontier(crawl._id, settled), ...defined({ full }) };
   }
 

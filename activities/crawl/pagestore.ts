@@ -5,6 +5,7 @@
 import { createPublish, namedTags } from './publish.ts';
 import { leadsOn, sortRound, withFormer, type PageToStore, type RoundRead, type Sorted } from './sortround.ts';
 import { syncTags } from '../knowledge/source.ts';
+import { count } from '../../clients/base/meter.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Search } from '../../clients/knowledge/search/search.ts';
 import { findOrganization } from '../../models/access/organization.ts';
@@ -49,6 +50,7 @@ export function createPageStore({ search, embedding, quotas, clock }: Deps) {
         checkQuota(quotas, environment, 'knowledge_pages', used + index);
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
+        count('quota_refusals_total', { quota: 'knowledge_pages' });
         return { room: fresh.slice(0, index), full: error.message };
       }
     }

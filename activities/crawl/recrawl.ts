@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
+import { count } from '../../clients/base/meter.ts';
 import { checkCrawlRoom, createCrawl, findCrawlOfFiring, newCrawl } from '../../models/crawl/crawl.ts';
 import { newId } from '../../models/base/ids.ts';
 import { findOrganization } from '../../models/access/organization.ts';
@@ -96,6 +97,7 @@ export function createRecrawlActivities({ schedules, quotas, clock, log }: Recra
           // The running crawl may be this firing's own, stored by an attempt that was believed dead.
           const own = await begunBy(orgId, firing);
           if (own) return own;
+          if (error.quota !== undefined) count('quota_refusals_total', { quota: error.quota });
           const reason = whySkipped(error);
           await noteSkipped(orgId, scheduleId, { at: clock(), reason });
           log.info({ org_id: orgId, schedule_id: scheduleId, reason }, 'no crawl at its time');

@@ -3,6 +3,7 @@
  * repeated at any point. The receiver then gets the same `webhook-id` again, and only the later attempt's result is
  * stored.
  */
+import { count, observe } from '../../clients/base/meter.ts';
 import type { Logger } from 'pino';
 import { senders as allSenders } from './senders/index.ts';
 import { attempted, isKeptBack, stored } from './sending.ts';
@@ -89,6 +90,9 @@ export function createAttempts(deps: AttemptDeps) {
     const request = sent.request && stored(sent.request);
     const attempt = attemptOf(at, duration, sent);
     await settleDelivery(delivery, { status: 'delivered', attempt, request, result: sent.result }, clock());
+    const { kind } = delivery;
+    count('delivery_attempts_total', { kind, outcome: 'delivered' });
+    observe('delivery_lag_seconds', { kind }, (clock().getTime() - delivery.created_at.getTime()) / 1000);
     const { standing, ref } = whereto;
     if (!hasOwnReceiver(delivery) && (standing?.status !== 'active' || standing.slow)) await noteSuccess(ref, clock());
     return { kind: 'settled' };
@@ -111,6 +115,7 @@ export function createAttempts(deps: AttemptDeps) {
     // When the whole destination is disabled, members are notified of that below, not of this delivery.
     else await settleFailed(delivery, brought, now, { told: broken && !hasOwnReceiver(delivery) });
     const { org_id, _id, kind, mode } = delivery;
+    count('delivery_attempts_total', { kind, outcome: next ? 'retrying' : 'failed' });
     log.info({ org_id, delivery_id: _id, kind, mode, tries, reason: error }, 'delivery failed');
     if (!hasOwnReceiver(delivery)) {
       const since = await noteFailure(ref, { error, timedOut }, now);

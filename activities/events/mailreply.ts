@@ -18,7 +18,7 @@ import {
   settleMailed,
   type Message,
 } from '../../models/chat/message.ts';
-import { lastSeen } from '../../models/chat/presence.ts';
+import { lastSeen } from '../../models/live/presence.ts';
 import { createDelivery, DeliveryModel } from '../../models/events/delivery.ts';
 import {
   findThreadOf,
@@ -67,7 +67,10 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
     const { _id: convId, org_id: orgId, customer_id: customerId } = conversation;
     const messages = await listUnmailed(orgId, convId);
     if (messages.length === 0) return [];
-    const [seen, wrote] = await Promise.all([lastSeen(orgId, customerId, clock()), lastWrittenInChat(orgId, convId)]);
+    const [seen, wrote] = await Promise.all([
+      lastSeen({ orgId, personId: customerId }, clock()),
+      lastWrittenInChat(orgId, convId),
+    ]);
     const there = Math.max(seen?.getTime() ?? 0, wrote?.getTime() ?? 0);
     const told = messages.filter(({ at }) => at.getTime() <= there);
     if (told.length > 0)

@@ -1,22 +1,35 @@
 /**
  * Notifies members of waiting customers, tool calls that need approval, and failed deliveries: by in-app notifications,
- * and by Slack and mail as the organization has configured. The texts are built from the stored records. Deliveries are
- * deduplicated by occasion and receiver, notifications by occasion and user, so every step can be retried.
+ * by Slack as the organization has configured, and by mail as each member likes. The texts are built from the stored
+ * records. Deliveries are deduplicated by occasion and receiver, notifications by occasion and user, so every step can
+ * be retried.
  */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import type { Starter } from '../../providers/base/handled.ts';
-import { gatherAnew, notify, toldOf, type NoticeSubject } from '../../models/access/notification.ts';
+import {
+  gatherAnew,
+  listToMail,
+  notify,
+  settleMail,
+  toldOf,
+  type MailedNotification,
+  type NoticeSubject,
+} from '../../models/access/notification.ts';
+import { hereOf } from '../../models/access/here.ts';
 import { findOrganization, type Organization } from '../../models/access/organization.ts';
-import { findUser, listUsers, type User } from '../../models/access/user.ts';
+import { findUser, listUsers, noticesOf, type User } from '../../models/access/user.ts';
 import { findConversation, settleTold, type Conversation, type Occasion } from '../../models/chat/conversation.ts';
+import { wake } from '../../models/chat/triage.ts';
+import { tellStaff } from '../../models/live/staff.ts';
 import { createDelivery, DeliveryModel, findDelivery, type NewDelivery } from '../../models/events/delivery.ts';
 import { findOrgWebhook } from '../../models/events/orgwebhook.ts';
 import { findToolCall } from '../../models/mcp/call.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
+import { mailDueAt } from '../../models/rules/access/noticesettings.ts';
 import { aboutConversation } from '../../models/rules/chat/notice.ts';
 import { keptUntil } from '../../models/rules/chat/retention.ts';
-import type { NoticeRef } from '../../models/rules/chat/work.ts';
+import type { NoticeAbout, NoticeRef } from '../../models/rules/chat/work.ts';
 import { nameOf } from '../../models/rules/access/mailbox.ts';
 import {
   unreached,
@@ -24,7 +37,9 @@ import {
   assignedWords,
   escalatedWords,
   givenUpWords,
+  mentionedWords,
   repliedWords,
+  snoozeOverWords,
   saidMail,
   saidSlack,
   type Said,
@@ -45,8 +60,8 @@ type Told = {
   subject: NoticeSubject;
   /** The ids of the records with which the notice is erased. */
   about: string[];
-  /** The user ids of the members to notify. */
-  to: readonly string[];
+  /** The user id of the member whom it concerns; without one, it concerns the members who are here, else all. */
+  assignee?: string | undefined;
   /** True when members who have not read the previous notice of the same group are notified again. */
   again?: boolean;
   /** True for in-app notifications only, without Slack and mail. */
@@ -55,56 +70,88 @@ type Told = {
 
 export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
   async function tell(org: Organization, told: Told): Promise<void> {
-    const { key, kind, mode, said, subject, about, again = false, inside = false } = told;
+    const { key, kind, mode, said, subject, about, assignee, again = false, inside = false } = told;
     const { conv_id, gathered } = subject;
-    if (again && gathered !== undefined) await gatherAnew(org._id, told.to, { gathered, key });
     const { title, lines } = said;
     const now = clock();
-    // A notice about a conversation in test mode expires like the conversation.
-    const kept = conv_id === undefined ? {} : keptUntil(mode, now);
-    await notify(org._id, told.to, { key, kind, title, body: lines.join('\n'), about, ...subject, ...kept }, now);
-    // Slack and mail only follow for members who got a notification. Each member gets one per occasion.
-    const to = await toldOf(org._id, told.to, key);
-    if (to.length === 0) return;
+    const here = await hereOf(org, now);
+    const concerned = assignee === undefined ? (here.length > 0 ? here : membersOf(org)) : [assignee];
+    if (again && gathered !== undefined) await gatherAnew(org._id, concerned, { gathered, key });
     const settings = await findOrgWebhook(org._id);
     const outside = !inside && settings.notify_on.includes(kind);
-    const mailed = outside && settings.email_notifications ? await listUsers(to) : [];
-    const fresh = [
-      ...(outside && settings.slack_webhook_url !== null ? [toSlack(org, mode, said)] : []),
-      ...mailed.map((user) => toMember(org, user, said)),
-    ];
-    for (const one of fresh) {
-      const { delivery, intents } = await createDelivery(
-        {
-          ...one,
-          org_id: org._id,
-          mode,
-          kind: 'notification',
-          event_id: key,
-          event_type: kind,
-          subject: conv_id === undefined ? {} : { conv_id },
-          about,
-        },
-        clock(),
-      );
-      await start(DeliveryModel, delivery, intents);
+    const mailed = outside ? (await listUsers(concerned)).filter((user) => noticesOf(user).mail) : [];
+    const at = new Map(mailed.map((user) => [user._id, mailDueAt(noticesOf(user), here.includes(user._id), now)]));
+    // A notice about a conversation in test mode expires like the conversation.
+    const kept = conv_id === undefined ? {} : keptUntil(mode, now);
+    const notice = { key, kind, title, body: lines.join('\n'), about, ...subject, ...kept };
+    await notify(org._id, concerned, notice, now, { mode, at });
+    // Slack only follows when a member got a notification. Each member gets one per occasion.
+    const to = await toldOf(org._id, concerned, key);
+    if (to.length === 0) return;
+    if (outside && settings.slack_webhook_url !== null)
+      await deliver(toSlack(org, mode, said), { org_id: org._id, mode, key, kind, conv_id, about });
+    log.info({ org_id: org._id, kind, key, notified: to.length }, 'members told');
+  }
+
+  async function deliver(
+    made: Made,
+    { org_id, mode, about, key, kind, conv_id }: Pick<NewDelivery, 'org_id' | 'mode' | 'about'> & Occasioned,
+  ): Promise<void> {
+    const { delivery, intents } = await createDelivery(
+      {
+        ...made,
+        org_id,
+        mode,
+        about,
+        kind: 'notification',
+        event_id: key,
+        event_type: kind,
+        subject: conv_id === undefined ? {} : { conv_id },
+      },
+      clock(),
+    );
+    await start(DeliveryModel, delivery, intents);
+  }
+
+  /** Mails the due notifications that were not read, and returns when the next ones are due. */
+  async function mailDue(orgId: string, about: NoticeAbout): Promise<Date[]> {
+    const waiting = await listToMail(orgId, subjectOf(about));
+    const now = clock();
+    const due = waiting.filter(({ mail }) => mail.at <= now);
+    const [org, users] = await Promise.all([findOrganization(orgId), listUsers(due.map(({ user_id }) => user_id))]);
+    for (const notification of due) {
+      const user = users.find(({ _id }) => _id === notification.user_id);
+      // The member may have left, or wants no mails any more, or somebody else has seen to it.
+      const isOn = org && user && membersOf(org).includes(user._id) && noticesOf(user).mail;
+      if (isOn && !(await isOver(notification)))
+        await deliver(toMember(org, user, notification), { ...notification, mode: notification.mail.mode });
+      await settleMail(notification);
     }
-    log.info({ org_id: org._id, kind, key, deliveries: fresh.length, notified: to.length }, 'members told');
+    return waiting.filter((one) => !due.includes(one)).map(({ mail }) => mail.at);
+  }
+
+  /** Whether nobody has to do anything about it any more, although the member has not read it. */
+  async function isOver({ org_id, kind, conv_id, approval_id }: MailedNotification): Promise<boolean> {
+    if (approval_id !== undefined) return (await findToolCall(org_id, approval_id))?.state !== 'waiting';
+    if (conv_id === undefined || !untilAnswered.includes(kind)) return false;
+    const status = (await findConversation(org_id, conv_id))?.status;
+    return status === undefined || status === 'pending' || status === 'resolved';
   }
 
   async function tellOf(org: Organization, conversation: Conversation, occasion: Occasion): Promise<void> {
     const { _id: conv_id, mode, customer_id } = conversation;
     const { event_id: key, again, to, by, reason = 'replied' } = occasion;
     const topic = aboutConversation(conv_id);
-    const everybody = membersOf(org);
-    const has = to !== undefined && everybody.includes(to) ? [to] : [];
-    // The assignee may have left the organization meanwhile; then all members are notified.
-    const left = occasion.kind === 'customer_replied' && has.length === 0;
-    const kind = left ? 'conversation_escalated' : occasion.kind;
+    const assignee = to !== undefined && membersOf(org).includes(to) ? to : undefined;
+    // The assignee may have left the organization meanwhile; then the others are notified of what waits for a person.
+    if (personal.includes(occasion.kind) && assignee === undefined) return;
+    const kind = occasion.kind === 'customer_replied' && !assignee ? 'conversation_escalated' : occasion.kind;
     const words = {
       conversation_escalated: () => escalatedWords(org.name, reason, conv_id),
       conversation_assigned: async () => assignedWords(org.name, by && (await findUser(by))?.name, conv_id),
       customer_replied: () => repliedWords(org.name, conv_id),
+      mentioned: async () => mentionedWords(org.name, by && (await findUser(by))?.name, conv_id),
+      snooze_over: () => snoozeOverWords(org.name, conv_id),
     };
     await tell(org, {
       key,
@@ -119,17 +166,31 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
         gathered: occasion.kind === 'customer_replied' ? `customer_replied:${topic}` : undefined,
       },
       about: [customer_id],
-      to: has.length > 0 || kind === 'conversation_assigned' ? has : everybody,
+      assignee,
     });
   }
 
-  async function tellOfConversation(orgId: string, convId: string): Promise<void> {
-    const [conversation, org] = await Promise.all([findConversation(orgId, convId), findOrganization(orgId)]);
-    if (!conversation || !org) return;
+  /** Returns when the snooze of the conversation ends, if it has an end. */
+  async function tellOfConversation(orgId: string, convId: string): Promise<Date | undefined> {
+    const [standing, org] = await Promise.all([findConversation(orgId, convId), findOrganization(orgId)]);
+    if (!standing || !org) return undefined;
+    const conversation = await woken(standing);
     for (const occasion of conversation.untold ?? []) {
       await tellOf(org, conversation, occasion);
       await settleTold(orgId, convId, [occasion.event_id]);
     }
+    return conversation.snoozed?.until;
+  }
+
+  /** The conversation, no longer snoozed when its time has come. */
+  async function woken(conversation: Conversation): Promise<Conversation> {
+    const { _id: conv_id, org_id: orgId, snoozed } = conversation;
+    const now = clock();
+    if (snoozed?.until === undefined || snoozed.until > now) return conversation;
+    const awake = await wake(conversation, snoozed, now);
+    if (awake) await tellStaff(orgId, { type: 'changed', body: { conv_id } }, now);
+    // The snooze was ended or moved meanwhile.
+    return awake ?? (await findConversation(orgId, conv_id)) ?? conversation;
   }
 
   async function tellOfApproval(orgId: string, callId: string): Promise<void> {
@@ -144,7 +205,7 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
       said: approvalWords(org.name, titleOf(tool_name), conv_id, callId),
       subject: { topic: aboutConversation(conv_id), conv_id, approval_id: callId },
       about: [customer_id],
-      to: membersOf(org),
+      assignee: (await findConversation(orgId, conv_id))?.assigned_to,
     });
   }
 
@@ -161,24 +222,40 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
       said: givenUpWords(org.name, delivery),
       subject: { gathered: unreached(delivery), delivery_id: deliveryId, conv_id, task_id },
       about,
-      to: membersOf(org),
       // A failed notification is only reported in the app, because reporting it by Slack or mail could fail again.
       inside: kind === 'notification',
     });
   }
 
   return {
-    tellMembers: ({ orgId, ...about }: NoticeRef): Promise<void> =>
+    /** Returns the ms until there is something to do, unless what waits is read or ended before. */
+    tellMembers: ({ orgId, ...about }: NoticeRef): Promise<number | undefined> =>
       withHeartbeat(async () => {
-        if ('convId' in about) return tellOfConversation(orgId, about.convId);
-        return 'callId' in about ? tellOfApproval(orgId, about.callId) : tellOfDelivery(orgId, about.deliveryId);
+        const ends = 'convId' in about ? await tellOfConversation(orgId, about.convId) : undefined;
+        if ('callId' in about) await tellOfApproval(orgId, about.callId);
+        if ('deliveryId' in about) await tellOfDelivery(orgId, about.deliveryId);
+        const next = [...(await mailDue(orgId, about)), ...(ends ? [ends] : [])].map((at) => at.getTime());
+        return next.length === 0 ? undefined : Math.max(Math.min(...next) - clock().getTime(), 1);
       }),
   };
 }
 
+/** Notices that concern nobody but their member. */
+const personal: readonly SupportNotice[] = ['conversation_assigned', 'mentioned'];
+
+/** Notices that are over once a member has answered the customer. */
+const untilAnswered: readonly string[] = ['conversation_escalated', 'customer_replied'] satisfies SupportNotice[];
+
+/** The field by which the notifications of one workflow are found. */
+const subjectOf = (about: NoticeAbout) => {
+  if ('convId' in about) return { conv_id: about.convId };
+  return 'callId' in about ? { approval_id: about.callId } : { delivery_id: about.deliveryId };
+};
+
 const membersOf = ({ members }: Organization): string[] => members.map(({ user_id }) => user_id);
 
 type Made = Pick<NewDelivery, 'lane' | 'destination' | 'payload' | 'line'>;
+type Occasioned = { key: string; kind: string; conv_id?: string | undefined };
 
 const toSlack = (org: Organization, mode: Mode, said: Said): Made => ({
   lane: slackLane,
@@ -187,10 +264,14 @@ const toSlack = (org: Organization, mode: Mode, said: Said): Made => ({
   payload: { slack: { text: saidSlack(said) } } satisfies NotificationPayload,
 });
 
-const toMember = (org: Organization, { _id, name, email }: User, said: Said): Made => ({
+const toMember = (
+  org: Organization,
+  { _id, name, email }: User,
+  { title, body }: Pick<MailedNotification, 'title' | 'body'>,
+): Made => ({
   lane: `mail:${_id}`,
   destination: email,
   payload: {
-    mail: { to: { name: nameOf(name), address: email }, ...saidMail(said, org.name) },
+    mail: { to: { name: nameOf(name), address: email }, ...saidMail({ title, lines: [body] }, org.name, 'member') },
   } satisfies NotificationPayload,
 });

@@ -23,7 +23,7 @@ export async function useTools(
 ): Promise<ToolStep> {
   const { offered, made } = toolbox;
   if (made.length === 0 && offered.length === 0) return undefined;
-  const { body, history } = asked;
+  const { body, history, patience } = asked;
   const { intent, language } = await deps.intelligence.read({ body, history });
   const last = made.at(-1);
   if (last && endsTurn(last)) return { told: toldOf(last, language) };
@@ -31,7 +31,7 @@ export async function useTools(
   // A reply to the agent's own question is never small talk, even if it looks like small talk ("yes", "thanks").
   if (intent === 'person' || (intent !== 'question' && request.length === 0)) return undefined;
   const wish = { body, history, request, toolbox, now: deps.clock() };
-  const chosen = await deps.intelligence.chooseTool(wish, { signal, about: { org_id: asked.orgId } });
+  const chosen = await deps.intelligence.chooseTool(wish, { signal, patience, about: { org_id: asked.orgId } });
   // After a call, the customer is not asked for arguments, because a tool's result could talk the model into requesting
   // more.
   if (!chosen || ('missing' in chosen && last))

@@ -7,7 +7,14 @@ import { findKnowledge, isOutdated, type Found } from '../knowledge/find.ts';
 import { noteGap } from '../knowledge/gaps.ts';
 import type { AgentDeps } from '../knowledge/deps.ts';
 import { recordOf, type Made, type TurnRecord } from './record.ts';
-import type { AnswerOptions, Listener, ReadMessage, Turns, Written } from '../../intelligence/intelligence.ts';
+import type {
+  AnswerOptions,
+  Listener,
+  Patience,
+  ReadMessage,
+  Turns,
+  Written,
+} from '../../intelligence/intelligence.ts';
 import { recordCustomerGap } from '../../models/chat/customergap.ts';
 import type { Asker } from '../../models/knowledge/gap.ts';
 import { findSupportConfig } from '../../models/integrations/supportconfig.ts';
@@ -25,7 +32,8 @@ export type Asked = {
   orgId: string;
   mode: Mode;
   body: string;
-  asker: Asker;
+  /** Whose question is noted when nothing answers it. Absent for a draft, which notes nothing. */
+  asker?: Asker;
   /** Earlier messages, oldest first. */
   history: Turns;
   /** The result of `searchedSegments`. */
@@ -41,6 +49,8 @@ export type Asked = {
    * for a human escalates.
    */
   onlySure?: boolean;
+  /** Shared by the jobs of the turn. */
+  patience: Patience;
   /** Whether the rate limit of test mode allows an answer now. */
   allowed: () => Promise<boolean>;
 };
@@ -111,9 +121,10 @@ export async function takeTurn(
   const { text, used = [], offers } = made.written ?? {};
   const said: Said =
     text === undefined ? miss(asked.misses, language) : { body: text, ...counting(offers !== undefined, refused) };
-  if (said.counts === 'missed')
+  const { asker } = asked;
+  if (said.counts === 'missed' && asker)
     await noteGap(deps, { ...asked, query: asked.body }, made.found, (org, mode, gap) =>
-      recordCustomerGap(org, mode, gap, asked.asker),
+      recordCustomerGap(org, mode, gap, asker),
     );
   if (text === undefined && asked.onlySure) return undefined;
   if (text === undefined) await listener.piece(said.body);
@@ -171,13 +182,13 @@ async function answerFrom(
 /** Undefined when there is nothing to write from. */
 async function write(
   { intelligence }: AgentDeps,
-  { orgId, body, history, language, situation, mayOffer }: Answering,
+  { orgId, body, history, language, situation, mayOffer, patience }: Answering,
   { retrieval }: Found,
   options: AnswerOptions,
 ): Promise<Written | undefined> {
   if (retrieval.confidence === 'none') return undefined;
   const ask = { body, history, language, situation, mayOffer, found: retrieval };
-  return intelligence.answer(ask, { ...options, about: { org_id: orgId } });
+  return intelligence.answer(ask, { ...options, patience, about: { org_id: orgId } });
 }
 
 /** The fixed reply to a message that needs no documents: a request for a human, or a courtesy. */
@@ -196,11 +207,11 @@ function miss(before: number, language: Language): Said {
 /** Rewrites the message as a self-contained question. */
 async function understand(
   { intelligence }: AgentDeps,
-  { orgId, body, history }: Asked,
+  { orgId, body, history, patience }: Asked,
   read: ReadMessage,
   signal?: AbortSignal,
 ): Promise<Pick<ReadMessage, 'searched' | 'askings' | 'context' | 'degraded'>> {
   if (!history.some(({ role }) => role === 'customer')) return read;
-  const searched = await intelligence.rewrite({ body, history, read }, { signal, about: { org_id: orgId } });
+  const searched = await intelligence.rewrite({ body, history, read }, { signal, patience, about: { org_id: orgId } });
   return searched === read.searched ? read : intelligence.read({ body: searched, history: [] });
 }

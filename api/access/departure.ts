@@ -28,7 +28,7 @@ export async function takeOut(
 ): Promise<KeysLeft> {
   const mode = org.environment === 'production' ? 'live' : 'test';
   const now = ctx.clock();
-  const departure = departureOf(orgId, userId, mode, now);
+  const departure = departureOf(orgId, { userId, keepKeysFor }, mode, now);
   const intent = intentFor(memberDepartedWork(orgId, departure._id, { userId, keepKeysFor }), now);
   await createDeparture({ ...departure, pending: [intent] });
   try {

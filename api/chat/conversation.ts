@@ -132,7 +132,7 @@ async function checkTestConversations(
   const limit = config.testConversationsPerMonth;
   if (mode === 'live' || (await takeTestConversation(org_id, _id, limit, clock()))) return;
   const message = `The ${limit} conversations that test mode has in a month are used up; use live mode, or wait for the next month.`;
-  throw new Problem('SANDBOX_LIMIT', { message });
+  throw new Problem('SANDBOX_LIMIT', { message, quota: 'test_conversations' });
 }
 
 /** The customer ends the conversation; `csat`: their rating from 1 to 5, if given. @throws Problem NOT_FOUND. */

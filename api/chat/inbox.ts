@@ -10,10 +10,12 @@ import {
   ConversationModel,
   findConversation,
   type Conversation,
+  type Note,
   type Ticket,
   type TicketEvent,
 } from '../../models/chat/conversation.ts';
-import type { Customer } from '../../models/chat/customer.ts';
+import { findCustomers, type Customer } from '../../models/chat/customer.ts';
+import { tellStaff } from '../../models/live/staff.ts';
 import { findReply, storeReply } from '../../models/chat/saying.ts';
 import { MessageModel, type Message } from '../../models/chat/message.ts';
 import { findOrganization } from '../../models/access/organization.ts';
@@ -59,13 +61,18 @@ export async function assign(
 ): Promise<Conversation> {
   await conversationOf(caller, convId);
   const now = ctx.clock();
-  if (userId === null) return actOn(caller.orgId, convId, 'unassign', { now });
+  if (userId === null) {
+    const freed = await actOn(caller.orgId, convId, 'unassign', { now });
+    await tellStaff(caller.orgId, { type: 'changed', body: { conv_id: convId } }, now);
+    return freed;
+  }
   const org = await findOrganization(caller.orgId);
   if (!org?.members.some((member) => member.user_id === userId)) {
     const message = 'is not a member of this organization';
     throw new Problem('VALIDATION', { details: [{ path: ['body', 'user_id'], message }] });
   }
   const assigned = await actOn(caller.orgId, convId, 'assign', { now, assignTo: userId, ...byOf(caller) });
+  await tellStaff(caller.orgId, { type: 'changed', body: { conv_id: convId } }, now);
   await startSaved(ctx, ConversationModel, assigned, eventIntents(assigned));
   return assigned;
 }
@@ -141,9 +148,26 @@ export function viewConversation(conversation: Conversation, customer: Readonly<
     assigned_to: conversation.assigned_to ?? null,
     ticket: conversation.ticket ? viewTicket(conversation.ticket) : null,
     csat: conversation.csat ?? null,
+    tags: conversation.tags ?? [],
+    priority: conversation.priority ?? null,
+    snoozed: conversation.snoozed
+      ? { until: conversation.snoozed.until?.toISOString() ?? null, by: conversation.snoozed.by }
+      : null,
+    waiting_since: conversation.waiting_since?.toISOString() ?? null,
+    note_count: conversation.notes?.length ?? 0,
     created_at: conversation.created_at.toISOString(),
     updated_at: conversation.updated_at.toISOString(),
   };
+}
+
+/** Conversations as members see them, with their customers. */
+export async function viewConversations(orgId: string, conversations: readonly Conversation[]) {
+  const customers = await findCustomers(
+    orgId,
+    conversations.map(({ customer_id }) => customer_id),
+  );
+  const byId = new Map(customers.map((customer) => [customer._id, customer]));
+  return conversations.map((one) => viewConversation(one, byId.get(one.customer_id)));
 }
 
 /** A message as members see it. */
@@ -152,5 +176,7 @@ export const viewMessage = (message: Message) => ({
   id: message._id,
   timestamp: message.at.toISOString(),
 });
+
+export const viewNote = (note: Note) => ({ ...note, at: note.at.toISOString() });
 
 export const viewEvent = (event: TicketEvent) => ({ ...event, at: event.at.toISOString() });

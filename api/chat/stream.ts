@@ -6,7 +6,6 @@ import { createChatAdmission, type EmbedAdmission } from './admission.ts';
 import type { ChatClient, ChatSocket } from './client.ts';
 import { chosenConversation } from './conversation.ts';
 import { createFrameTaker } from './frames.ts';
-import { createPresence } from './presence.ts';
 import { greet } from './greeting.ts';
 import type { SessionPrincipal } from '../access/auth.ts';
 import type { Context } from '../context.ts';
@@ -14,6 +13,7 @@ import { clientFrame, isClientFrameType, type ClientFrame } from './contract/cha
 import { toProblem } from '../http/errors.ts';
 import { createLimiter } from '../http/limits.ts';
 import type { SocketMetrics } from '../http/metrics.ts';
+import { createPresence } from '../live/presence.ts';
 import { resumeFromOf } from '../live/resume.ts';
 import type { StreamKind } from '../live/stream.ts';
 import { endedAmong, findSession, SessionModel } from '../../models/access/session.ts';
@@ -91,8 +91,8 @@ export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamK
     isType: isClientFrameType,
     frame: clientFrame,
     take: createFrameTaker(ctx, limit),
-    came: ({ customer }) => presence.came(customer),
-    left: ({ customer }) => presence.left(customer),
+    came: ({ customer: { orgId, customerId } }) => presence.came({ orgId, personId: customerId }),
+    left: ({ customer: { orgId, customerId } }) => presence.left({ orgId, personId: customerId }),
     close: () => presence.close(),
     logged: ({ customer: { orgId, sessionId } }) => ({ org_id: orgId, session_id: sessionId }),
     check(socket, client) {

@@ -12,7 +12,7 @@ import { findIntegration } from '../../models/integrations/integration.ts';
 import type { AccountLetter } from '../../models/rules/access/accountmail.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { accountEvent, accountsOwner, type NotificationPayload } from '../../models/rules/events/notification.ts';
-import { outsideRefusals, outsideUnprovenPerDay } from '../../models/rules/events/outsidemail.ts';
+import { isSendersLimit, outsideRefusals, outsideUnprovenPerDay } from '../../models/rules/events/outsidemail.ts';
 
 /** Whether mails of this organization can be sent: through the deployment's mail server or the organization's own. */
 async function canMail({ config }: Pick<Context, 'config'>, orgId: string): Promise<boolean> {
@@ -44,7 +44,11 @@ export async function countOutside(
   const refusal = await admitOutsideMail(mail, { keys: secrets, perDay: { organization, account } }, now);
   if (!refusal) return;
   const seconds = Math.ceil((86_400_000 - (now.getTime() % 86_400_000)) / 1000);
-  throw new Problem('RATE_LIMITED', { message: outsideRefusals[refusal], headers: { 'Retry-After': String(seconds) } });
+  throw new Problem('RATE_LIMITED', {
+    message: outsideRefusals[refusal],
+    headers: { 'Retry-After': String(seconds) },
+    ...(isSendersLimit(refusal) ? { quota: 'outside_mails' } : {}),
+  });
 }
 
 /**

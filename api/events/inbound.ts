@@ -12,7 +12,7 @@ import { cached } from '../../models/base/cached.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import { settleArrivals, storeInbound, type Inbound } from '../../models/events/inbound.ts';
 import { effectiveMode } from '../../models/rules/access/keys.ts';
-import { inboundKeptUntil } from '../../models/rules/events/inbound.ts';
+import { expiryOf } from '../../models/rules/base/retention.ts';
 import { inboundWork } from '../../models/rules/events/work.ts';
 import type { Arrival, OwnedBy } from '../../providers/base/arrival.ts';
 
@@ -39,7 +39,7 @@ export async function storeArrival(ctx: Context, arrival: Arrival): Promise<Inbo
     attempts: 0,
     about: [],
     received_at: now,
-    expires_at: inboundKeptUntil(now),
+    expires_at: expiryOf('inbound', now),
   };
   if ('unknown' in owner) {
     ctx.log.info({ provider, type: record.type, reason: owner.unknown }, 'an event of nobody who is connected');

@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { createRequire } from 'node:module';
 import { Router } from '@koa/router';
 import Koa from 'koa';
+import { inSpan } from '../../clients/base/tracing.ts';
 import { mountAccountPage } from '../access/accountpage.ts';
 import { createAuthenticator } from '../access/authenticator.ts';
 import type { Context } from '../context.ts';
 import { preflights, readableBy } from './cors.ts';
+import { mountCodec } from './codec.ts';
 import { docsPage } from './docs.ts';
-import { errorBody, toProblem } from './errors.ts';
+import { countRefusal, errorBody, toProblem } from './errors.ts';
 import { readiness } from './health.ts';
 import { createLimiter } from './limits.ts';
 import type { Metrics } from './metrics.ts';
@@ -52,6 +54,20 @@ export function createApp(
   const requestLog = ctx.log.child({}, { redact: [] });
   const shared = { authenticate: createAuthenticator(ctx), limit: createLimiter(ctx.config) };
 
+  app.use((koa, next) =>
+    inSpan(koa.method, { kind: 'server', parent: koa.get('traceparent') || undefined }, async (span) => {
+      koa.set('x-trace-id', span.spanContext().traceId);
+      await next();
+      const route = (koa['_matchedRoute'] as string | undefined) ?? 'none';
+      span.updateName(`${koa.method} ${route}`);
+      span.setAttributes({
+        'http.request.method': koa.method,
+        'http.route': route,
+        'http.response.status_code': koa.status,
+        org_id: koa.state['orgId'] as string | undefined,
+      });
+    }),
+  );
   app.use(async (koa, next) => {
     const started = performance.now();
     const given = koa.get('x-request-id');
@@ -64,6 +80,7 @@ export function createApp(
       if (koa.status === 404 && koa.body === undefined) throw unrouted(koa);
     } catch (error) {
       problem = toProblem(error);
+      countRefusal(problem);
       koa.status = problem.status;
       koa.set(problem.headers);
       // RFC 9110, 15.5.2: a 401 names the expected authentication scheme. A signature is in a header that its provider
@@ -111,6 +128,7 @@ export function createApp(
     koa.type = metrics.registry.contentType;
     koa.body = await metrics.registry.metrics();
   });
+  if (ctx.config.encryptsPayloads) mountCodec(outside, ctx);
   outside.get('/.well-known/jwks.json', async (koa) => {
     koa.set('cache-control', 'public, max-age=60');
     koa.body = await ctx.tokens.jwks();

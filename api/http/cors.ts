@@ -8,8 +8,15 @@ import type { Middleware } from 'koa';
 import type { Route } from './route.ts';
 
 /** Request headers that a page may send, and reply headers that it may read, beyond the CORS defaults. */
-const allowHeaders = ['authorization', 'content-type', 'idempotency-key', 'x-request-id'];
-const exposeHeaders = ['x-request-id', 'retry-after', 'ratelimit', 'ratelimit-policy', 'idempotent-replayed'];
+const allowHeaders = ['authorization', 'content-type', 'idempotency-key', 'traceparent', 'x-request-id'];
+const exposeHeaders = [
+  'x-request-id',
+  'x-trace-id',
+  'retry-after',
+  'ratelimit',
+  'ratelimit-policy',
+  'idempotent-replayed',
+];
 /** How long a browser may cache the reply to a preflight, in seconds; Chromium's maximum is two hours. */
 const preflightSeconds = 7_200;
 

@@ -1,4 +1,5 @@
 /** The only place where a thrown value becomes a status and a JSON body. */
+import { count } from '../../clients/base/meter.ts';
 import { isDuplicate } from '../../models/base/connect.ts';
 import { Problem, type Detail } from '../../models/rules/base/errors.ts';
 
@@ -27,6 +28,11 @@ export function toProblem(error: unknown): Problem {
   if (status === 413) return new Problem('TOO_LARGE', { cause: error });
   if (typeof status === 'number' && status >= 400 && status < 500) return new Problem('VALIDATION', { cause: error });
   return new Problem('INTERNAL', { cause: error });
+}
+
+/** Counts a problem that says that a quota is used up. */
+export function countRefusal({ quota }: Problem): void {
+  if (quota !== undefined) count('quota_refusals_total', { quota });
 }
 
 export function errorBody(problem: Problem, requestId: string): ErrorBody {

@@ -1,4 +1,6 @@
 /** Logs one JSON line per event to standard output. A field whose name is that of a secret is redacted. */
+import { traceId } from '../../clients/base/tracing.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 const secretFields = [
@@ -16,10 +18,18 @@ const secretFields = [
   'private_jwk',
 ];
 
+const mixin = (): { trace_id?: string } => defined({ trace_id: traceId() });
+
 /** `name`: the kind of process, `api` or `worker`. */
 export function createLog(name: string, level: string, destination?: DestinationStream): Logger {
   const paths = secretFields.flatMap((field) => [field, `*.${field}`, `*.*.${field}`, `err.config.headers.${field}`]);
-  const options = { name, level, redact: { paths, censor: '[redacted]' }, timestamp: pino.stdTimeFunctions.isoTime };
+  const options = {
+    name,
+    level,
+    redact: { paths, censor: '[redacted]' },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    mixin,
+  };
   // Lines are buffered for up to 100 ms, because a system call per line took a tenth of a request's time. An orderly
   // stop writes the rest.
   const gathered = () => pino.destination({ sync: false, minLength: 4096, periodicFlush: 100 });

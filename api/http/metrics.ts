@@ -3,14 +3,22 @@
  * values, so that no client can increase the number of time series.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { counters, histograms, type Meter } from '../../clients/base/meter.ts';
 import type { EmbeddingMeter } from '../../clients/embedding/embedding.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
+/** A gauge that is read at each scrape. `read` returns a value for each set of labels. */
+export type Reading = {
+  name: string;
+  help: string;
+  labels: readonly string[];
+  read(): Promise<{ labels?: Record<string, string>; value: number }[]>;
+};
 /** The metrics of one kind of sockets. */
 export type SocketMetrics = ReturnType<typeof socketMetrics>;
 
-/** `passagesToEmbed`: counts the passages that wait for their embeddings; called at each scrape. */
-export function createMetrics(passagesToEmbed: () => Promise<number> = async () => 0) {
+/** `readings`: the gauges that are read from other systems at each scrape. */
+export function createMetrics(readings: readonly Reading[] = []) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -24,20 +32,47 @@ export function createMetrics(passagesToEmbed: () => Promise<number> = async () 
   const sockets = {
     chat: socketMetrics('chat', 'the chat', registers),
     room: socketMetrics('room', 'rooms of interviews', registers),
+    live: socketMetrics('live', 'members', registers),
   };
-  const waiting = new Gauge({
-    name: 'knowledge_passages_to_embed',
-    help: 'Passages of all organizations that are found by their words alone as yet; counted up to 10,000 documents and as many pages.',
-    registers,
-    async collect() {
-      // When the database is down, the other metrics must still be served.
-      this.set(await passagesToEmbed().catch(() => Number.NaN));
-    },
-  });
-  return { registry, requests, sockets, waiting, embedding: embeddingMeter(registers) };
+  for (const { name, help, labels, read } of readings)
+    registry.registerMetric(
+      new Gauge({
+        name,
+        help,
+        labelNames: labels,
+        registers: [],
+        async collect() {
+          this.reset();
+          // When a system is down, the other metrics must still be served.
+          const values = await read().catch(() => undefined);
+          if (values === undefined && labels.length === 0) this.set(Number.NaN);
+          for (const { labels: of = {}, value } of values ?? []) this.set(of, value);
+        },
+      }),
+    );
+  return { registry, requests, sockets, embedding: embeddingMeter(registers), meter: apiMeter(registers) };
 }
 
-function socketMetrics(kind: 'chat' | 'room', of: string, registers: Registry[]) {
+function apiMeter(registers: Registry[]): Meter {
+  const counted = new Map(
+    Object.entries(counters).map(([name, { help, labels }]) => [
+      name,
+      new Counter({ name, help, labelNames: labels, registers }),
+    ]),
+  );
+  const measured = new Map(
+    Object.entries(histograms).map(([name, { help, labels, buckets }]) => [
+      name,
+      new Histogram({ name, help, labelNames: labels, buckets: [...buckets], registers }),
+    ]),
+  );
+  return {
+    count: (name, labels, by) => counted.get(name)!.inc(labels, by),
+    observe: (name, labels, value) => measured.get(name)!.observe(labels, value),
+  };
+}
+
+function socketMetrics(kind: 'chat' | 'room' | 'live', of: string, registers: Registry[]) {
   return {
     open: new Gauge({ name: `${kind}_sockets_open`, help: `Sockets of ${of} that are open now.`, registers }),
     sent: new Counter({

@@ -5,11 +5,12 @@ import type { Context } from '../context.ts';
 import type { SignatureProvider } from '../access/auth.ts';
 import { launch } from '../../workflows/start.ts';
 import { attendeeId, readAttendeeReport, readReport, verifiedId, type Report } from '../../providers/recall/verify.ts';
-import { BotReportModel, reportExpiry, storeReport, type BotReport } from '../../models/interviews/botreport.ts';
+import { BotReportModel, storeReport, type BotReport } from '../../models/interviews/botreport.ts';
 import { findByBot, findInterview } from '../../models/interviews/interview.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { botKey, isFinal, isRunning, type BotKind } from '../../models/rules/interviews/interview.ts';
 import { interviewWork } from '../../models/rules/interviews/work.ts';
+import { expiryOf } from '../../models/rules/base/retention.ts';
 
 type Service = Exclude<BotKind, 'room'>;
 const services = {
@@ -53,7 +54,7 @@ export async function takeReport(ctx: Context, service: Service, id: string, bod
     event: read.event,
     ...(found ? { interview_id: found._id } : {}),
     received_at: now,
-    expires_at: reportExpiry(now),
+    expires_at: expiryOf('bot_reports', now),
   };
   if (!found || isFinal(found.state.status)) {
     await storeReport(report);

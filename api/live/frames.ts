@@ -2,9 +2,10 @@
  * Reads and checks a client's frame and passes it to its slice. The only reply it sends itself is an error about the
  * frame.
  */
+import { inSpan } from '../../clients/base/tracing.ts';
 import { closeCodeOf, type LiveSocket } from './socket.ts';
 import type { Context } from '../context.ts';
-import { toProblem } from '../http/errors.ts';
+import { countRefusal, toProblem } from '../http/errors.ts';
 import { check } from '../http/faults.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
@@ -29,9 +30,10 @@ export async function takeFrame<C>({ log }: Pick<Context, 'log'>, socket: LiveSo
     const checked = check(kind.frame, given, 'frame');
     // An `error` frame has no details, so it names only the first fault.
     if ('faults' in checked) throw new Problem('VALIDATION', { details: checked.faults.details.slice(0, 1) });
-    await kind.take(socket, client, checked.value);
+    await inSpan(`frame ${type}`, { kind: 'server' }, () => kind.take(socket, client, checked.value));
   } catch (error) {
     const problem = toProblem(error);
+    countRefusal(problem);
     if (problem.status >= 500) log.error({ err: problem.cause, stream: socket.stream }, 'a frame failed');
     socket.complain(problem, typeof id === 'string' ? id : undefined);
     if (problem.code === 'RATE_LIMITED' || problem.code === 'NOT_FOUND')

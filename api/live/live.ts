@@ -56,7 +56,13 @@ export function createLive(
     log: ctx.log,
     watched: kinds.flatMap(({ streams, credentials }) => [streams, credentials]),
     ended: (collection, id) => endings.ended(collection, id),
-    renewed: () => endings.missed(),
+    heard(frame) {
+      for (const kind of kinds) kind.hears?.(frame);
+    },
+    renewed() {
+      endings.missed();
+      for (const kind of kinds) kind.missed?.();
+    },
   });
   const endings = createEndings(ctx, kinds, connections, tail.followersOf);
   const stopHeartbeat = startHeartbeat(connections.open, pingEveryMs, endings.retry, (socket) => {

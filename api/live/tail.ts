@@ -33,6 +33,8 @@ type TailDeps = {
   /** Collections whose records, when they end, are reported to `ended`. */
   watched: readonly WatchedRecords[];
   ended(collection: string, id: string): void;
+  /** Called for every frame of every stream while the change stream works. */
+  heard(frame: Frame): void;
   /** Called when the change stream has recovered from an interruption, so some endings may have been missed. */
   renewed(): void;
 };
@@ -50,7 +52,7 @@ const retryMs = { first: 100, last: 5_000 };
 type Place<F> = { follower: F; behind: boolean; reading: Promise<void> | undefined; left: boolean };
 
 /** Starts the change stream. MongoDB need not be reachable yet: the start is retried until `close`. */
-export function startTail<F extends Follower>({ log, watched, ended, renewed }: TailDeps): Tail<F> {
+export function startTail<F extends Follower>({ log, watched, ended, heard, renewed }: TailDeps): Tail<F> {
   const followed = new Map<string, Place<F>[]>();
   const limit = pLimit(readers);
   const closing = new AbortController();
@@ -110,8 +112,10 @@ export function startTail<F extends Follower>({ log, watched, ended, renewed }: 
     wait(ms, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
 
   function take(change: Awaited<ReturnType<Changes['next']>>): void {
-    if (change.kind === 'frame') hear(change.frame);
-    else ended(change.collection, change.id);
+    if (change.kind === 'frame') {
+      hear(change.frame);
+      heard(change.frame);
+    } else ended(change.collection, change.id);
   }
 
   async function listen(): Promise<void> {

@@ -14,6 +14,8 @@ import {
   type HttpMethod,
 } from '../../models/rules/base/http.ts';
 import { acceptedEncodings } from './body.ts';
+import { inSpan, traceparent } from '../base/tracing.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 import { createConnector, type Lookup } from './connect.ts';
 import { exchange, headerOf, type HttpHead, type HttpHeaders, type HttpResponse } from './exchange.ts';
 
@@ -56,6 +58,8 @@ export type HttpOptions = {
    */
   maxOrigins?: number;
   limits?: Partial<HttpLimits>;
+  /** Whether requests are spans of their trace; the default is true. `follow` makes no spans. */
+  traced?: boolean;
 };
 
 export type HttpRequest = Partial<HttpLimits> & {
@@ -64,6 +68,8 @@ export type HttpRequest = Partial<HttpLimits> & {
   headers?: Readonly<Record<string, string>>;
   body?: string | Buffer;
   signal?: AbortSignal | undefined;
+  /** Whether the other side is told the trace, in the header `traceparent`; not without a span. */
+  tellsTrace?: boolean;
   /** Truncates a body at `maxBytes` instead of failing as `too_large`; the rest is not read. */
   cut?: boolean;
   /**
@@ -138,7 +144,24 @@ function withDefaultHeaders(
   };
 }
 
+/** Runs a request in a span. */
+function tracing(isTraced: boolean) {
+  return async <R extends HttpRequest, T>(address: string, request: R, run: (request: R) => Promise<T>): Promise<T> => {
+    if (!isTraced) return run(request);
+    const { method = 'GET', tellsTrace = false } = request;
+    const attributes = { 'server.address': URL.parse(address)?.hostname ?? '', 'http.request.method': method };
+    return inSpan(method, { kind: 'client', attributes }, () =>
+      run(
+        tellsTrace
+          ? { ...request, headers: { ...defined({ traceparent: traceparent() }), ...request.headers } }
+          : request,
+      ),
+    );
+  };
+}
+
 export function createHttp(options: HttpOptions): StreamingHttp {
+  const traced = tracing(options.traced ?? true);
   const { userAgent, egressAllow = [], lookup = dnsLookup, ca, connectionsPerOrigin = 4, maxOrigins = 1_000 } = options;
   const defaults: HttpLimits = { ...defaultHttpLimits, ...options.limits };
   const agent = new Agent({
@@ -167,7 +190,7 @@ export function createHttp(options: HttpOptions): StreamingHttp {
     });
 
   return {
-    request: async (address, request = {}) => await send(firstHop(address, request), request),
+    request: (address, request = {}) => traced(address, request, (given) => send(firstHop(address, given), given)),
 
     async follow(address, request = {}) {
       const { maxRedirects = 5, allow, wantsBody = () => true, totalTimeoutMs = defaults.totalTimeoutMs } = request;
@@ -193,17 +216,18 @@ export function createHttp(options: HttpOptions): StreamingHttp {
       }
     },
 
-    async open(address, request = {}) {
-      // A streamed body is not decoded, so no encoding is offered.
-      const headers = { ...request.headers, 'accept-encoding': 'identity' };
-      const hop = firstHop(address, { ...request, headers });
-      return openStream(agent, hop, {
-        maxBytes: request.maxBytes ?? defaults.maxBytes,
-        headersTimeoutMs: request.headersTimeoutMs ?? defaults.headersTimeoutMs,
-        totalTimeoutMs: request.totalTimeoutMs ?? defaults.totalTimeoutMs,
-        signal: request.signal,
-      });
-    },
+    open: (address, asked = {}) =>
+      traced(address, asked, async (request) => {
+        // A streamed body is not decoded, so no encoding is offered.
+        const headers = { ...request.headers, 'accept-encoding': 'identity' };
+        const hop = firstHop(address, { ...request, headers });
+        return openStream(agent, hop, {
+          maxBytes: request.maxBytes ?? defaults.maxBytes,
+          headersTimeoutMs: request.headersTimeoutMs ?? defaults.headersTimeoutMs,
+          totalTimeoutMs: request.totalTimeoutMs ?? defaults.totalTimeoutMs,
+          signal: request.signal,
+        });
+      }),
 
     close: () => agent.destroy(),
   };

@@ -37,6 +37,7 @@ export function createFetch(
       ...limits,
       method,
       headers,
+      tellsTrace: true,
       ...(init.body === undefined || init.body === null ? {} : { body: textOf(init.body) }),
       signal: init.signal ?? undefined,
     });

@@ -3,7 +3,9 @@
  * gone.
  */
 import OpenAI from 'openai';
-import { failed, retryDelay } from './failures.ts';
+import { inSpan } from '../base/tracing.ts';
+import { count, observe } from '../base/meter.ts';
+import { failed, outcomeOf, retryDelay } from './failures.ts';
 
 export type EndpointOptions = {
   baseUrl?: string | undefined;
@@ -39,20 +41,29 @@ export function createEndpoint({ baseUrl, apiKey, timeoutMs, budgetMs, sleep = s
     api,
     timeoutMs,
     budgetMs,
-    async persist(outer, deadline, call) {
-      for (let attempt = 1; ; attempt += 1) {
-        const left = deadline - Date.now();
-        const limit = AbortSignal.timeout(Math.max(1, Math.min(timeoutMs, left)));
-        try {
-          return await call(outer === undefined ? limit : AbortSignal.any([outer, limit]));
-        } catch (error) {
-          outer?.throwIfAborted();
-          const wait = retryDelay(error, attempt);
-          if (wait === undefined || attempt >= maxAttempts || Date.now() + wait >= deadline) throw failed(error);
-          await sleep(wait, outer ?? AbortSignal.timeout(budgetMs * 2));
+    persist: (outer, deadline, call) =>
+      inSpan('model call', { kind: 'client' }, async () => {
+        for (let attempt = 1; ; attempt += 1) {
+          const left = deadline - Date.now();
+          const limit = AbortSignal.timeout(Math.max(1, Math.min(timeoutMs, left)));
+          const began = performance.now();
+          const measure = (outcome: string): void => {
+            count('model_calls_total', { outcome });
+            observe('model_call_seconds', {}, (performance.now() - began) / 1000);
+          };
+          try {
+            const done = await call(outer === undefined ? limit : AbortSignal.any([outer, limit]));
+            measure('ok');
+            return done;
+          } catch (error) {
+            outer?.throwIfAborted();
+            measure(outcomeOf(error));
+            const wait = retryDelay(error, attempt);
+            if (wait === undefined || attempt >= maxAttempts || Date.now() + wait >= deadline) throw failed(error);
+            await sleep(wait, outer ?? AbortSignal.timeout(budgetMs * 2));
+          }
         }
-      }
-    },
+      }),
   };
 }
 

@@ -37,6 +37,14 @@ function retryAfter(error: APIError): number | undefined {
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
+/** How a request ended. `limited`: too many requests. `refused`: the request is at fault. `failed`: the endpoint is. */
+export function outcomeOf(error: unknown): 'timeout' | 'limited' | 'refused' | 'failed' {
+  if (error instanceof APIConnectionTimeoutError || isTimeout(error)) return 'timeout';
+  const status = error instanceof APIError ? error.status : undefined;
+  if (status === 429) return 'limited';
+  return status !== undefined && status < 500 ? 'refused' : 'failed';
+}
+
 const isTimeout = (error: unknown): boolean =>
   ['TimeoutError', 'AbortError'].includes(String((error as { name?: unknown } | null)?.name));
 

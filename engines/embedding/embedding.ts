@@ -9,7 +9,7 @@ import { readMembers } from './archive.ts';
 import { convertBge } from './bge.ts';
 import { convertMe5 } from './me5.ts';
 import { convertUse } from './use.ts';
-import { EngineError, cached, exists, onPath, run, verify, type Report } from '../cache.ts';
+import { EngineError, cacheRoot, cached, exists, onPath, run, type Report, verify } from '../cache.ts';
 
 /** Increase this whenever the conversion changes; the cache folder's name contains it. */
 const version = '2';
@@ -90,8 +90,14 @@ export async function findEmbedding(report: Report): Promise<string> {
   });
 }
 
-/** @throws EngineError when a model in `folder` is missing or its checksum is wrong */
-export async function checkEmbedding(folder: string): Promise<void> {
+/** Where `findEmbedding` puts the models on this machine. */
+const cachedFolder = (): string => join(cacheRoot(), `embedding-${version}`);
+
+/**
+ * Looks at the models without obtaining any. @throws EngineError when a model in `folder` is missing or its checksum is
+ * wrong
+ */
+export async function checkEmbedding(folder: string = cachedFolder()): Promise<void> {
   for (const { name, results } of sources) await checkParts(join(folder, name), results);
 }
 

@@ -2,6 +2,7 @@
 import { APIError, type OpenAI } from 'openai';
 import type { Format } from './format.ts';
 import type { Message } from './prompt.ts';
+import { count } from '../../clients/base/meter.ts';
 import { abortable } from '../../clients/base/abortable.ts';
 import type { Endpoint } from '../../clients/openai/endpoint.ts';
 import { failed } from '../../clients/openai/failures.ts';
@@ -53,6 +54,7 @@ export function createCompletions({ api, timeoutMs, persist }: Endpoint, model: 
     return persist(outer, deadline, async (signal) =>
       withFormat(async () => {
         const reply = await abortable(api.chat.completions.create(body(messages, wanted), { signal }), signal);
+        countTokens(reply.usage);
         return reply.choices?.[0]?.message?.content ?? '';
       }),
     );
@@ -80,6 +82,7 @@ export function createCompletions({ api, timeoutMs, persist }: Endpoint, model: 
         clearTimeout(timer);
         const piece = chunk.choices?.[0]?.delta?.content;
         length += piece?.length ?? 0;
+        countTokens(chunk.usage);
         if (length > maxReplyLength) throw new Error('The reply is too long.');
         if (typeof piece === 'string' && piece !== '') yield piece;
         arm();
@@ -104,12 +107,19 @@ export function createCompletions({ api, timeoutMs, persist }: Endpoint, model: 
     const reply = await persist(outer, deadline, async (signal) =>
       abortable(api.chat.completions.create(asked, { signal }), signal),
     );
+    countTokens(reply.usage);
     const said = reply.choices?.[0]?.message;
     const calls = (said?.tool_calls ?? []).flatMap((call) => (call.type === 'function' ? [call.function] : []));
     return { text: (said?.content ?? '').slice(0, maxReplyLength), calls };
   }
 
   return { complete, pieces, converse };
+}
+
+function countTokens(usage: OpenAI.CompletionUsage | null | undefined): void {
+  if (!usage) return;
+  count('model_tokens_total', { direction: 'read' }, usage.prompt_tokens);
+  count('model_tokens_total', { direction: 'written' }, usage.completion_tokens);
 }
 
 const refusesFormat = (error: unknown): boolean =>

@@ -7,13 +7,12 @@ import { revokeKeysOf, takeOverKeysOf, type Key } from './key.ts';
 import { roleOf } from './organization.ts';
 import { findUser } from './user.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
-import { date, oneOf, string } from '../rules/base/fields.ts';
+import { date, oneOf, optional, string } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
-
-/** The retention period, in ms: longer than any outage after which the work should still be done. */
-const keptMs = 30 * 86_400_000;
+import { defined } from '../rules/base/defined.ts';
+import { expiryOf } from '../rules/base/retention.ts';
 
 export const DepartureModel = defineModel(
   'Departure',
@@ -23,6 +22,8 @@ export const DepartureModel = defineModel(
     org_id: string,
     mode: oneOf(modes),
     user_id: string,
+    /** The user id of the owner who takes over the member's API keys. */
+    keep_keys_for: optional(string),
     expires_at: date,
     pending: pendingField,
   },
@@ -30,12 +31,18 @@ export const DepartureModel = defineModel(
 );
 export type Departure = RecordOf<typeof DepartureModel>;
 
-export const departureOf = (orgId: string, userId: string, mode: Mode, now: Date): Departure => ({
+export const departureOf = (
+  orgId: string,
+  { userId, keepKeysFor }: { userId: string; keepKeysFor: string | undefined },
+  mode: Mode,
+  now: Date,
+): Departure => ({
   _id: newId('departure'),
   org_id: orgId,
   mode,
   user_id: userId,
-  expires_at: new Date(now.getTime() + keptMs),
+  ...defined({ keep_keys_for: keepKeysFor }),
+  expires_at: expiryOf('departures', now),
 });
 
 export async function createDeparture(departure: Departure): Promise<void> {

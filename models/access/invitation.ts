@@ -8,9 +8,7 @@ import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, oneOf, optional, string } from '../rules/base/fields.ts';
 import { invitationStatuses } from '../rules/access/account.ts';
 import { roles } from '../rules/access/roles.ts';
-
-/** How long an expired invitation is still shown, in ms. */
-const shownMs = 90 * 86_400_000;
+import { expiryOf } from '../rules/base/retention.ts';
 
 const InvitationModel = defineModel(
   'Invitation',
@@ -59,7 +57,7 @@ export async function replaceInvitation(
   const record: Invitation = {
     ...invitation,
     status: 'pending',
-    removed_at: new Date(expires_at.getTime() + shownMs),
+    removed_at: expiryOf('invitations', expires_at),
   };
   for (;;) {
     await invitations().updateMany({ org_id, email, status: 'pending' }, { $set: { status: 'revoked' } });

@@ -2,13 +2,13 @@
 import { isDuplicate } from '../base/connect.ts';
 import { aboutField, aboutIndex } from '../base/copies.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
-import { boolean, date, optional, string } from '../rules/base/fields.ts';
+import { tellStaff } from '../live/staff.ts';
+import { boolean, date, embedded, oneOf, optional, string } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { OrganizationModel } from './organization.ts';
 import { defined } from '../rules/base/defined.ts';
-
-/** The retention period of notifications, in days, read or not. */
-const keptDays = 180;
+import { modes, type Mode } from '../rules/access/keys.ts';
+import { expiryOf } from '../rules/base/retention.ts';
 
 export const NotificationModel = defineModel(
   'Notification',
@@ -35,6 +35,8 @@ export const NotificationModel = defineModel(
     /** The ids of the things whose content the notification contains; it is deleted with them. */
     about: aboutField,
     read: boolean,
+    /** The mail that goes out unless the notification is read before. */
+    mail: optional(embedded({ at: date, mode: oneOf(modes) })),
     created_at: date,
     expires_at: date,
   },
@@ -47,6 +49,7 @@ export const NotificationModel = defineModel(
       unique: true,
       partialFilterExpression: { read: false, gathered: { $exists: true } },
     },
+    { fields: { org_id: 1, 'mail.at': 1 }, partialFilterExpression: { 'mail.at': { $exists: true } } },
     aboutIndex,
     { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
   ],
@@ -64,13 +67,26 @@ export type Notice = Pick<Notification, 'key' | 'kind' | 'title' | 'body' | 'abo
     expires_at?: Date | undefined;
   };
 
+/** The mails of a notification: its mode, and when each user is mailed. A user who is missing is not mailed. */
+export type Mails = { mode: Mode; at: ReadonlyMap<string, Date> };
+
 /**
  * Notifies the users, once per `key` however often this is called. A user who has an unread notification with the same
  * `gathered` gets none; see `toldOf`.
  */
-export async function notify(orgId: string, userIds: readonly string[], notice: Notice, now: Date): Promise<void> {
+export async function notify(
+  orgId: string,
+  userIds: readonly string[],
+  notice: Notice,
+  now: Date,
+  mails?: Mails,
+): Promise<void> {
   if (userIds.length === 0) return;
-  const { key, expires_at = new Date(now.getTime() + keptDays * 86_400_000), ...given } = notice;
+  const mailOf = (userId: string) => {
+    const at = mails?.at.get(userId);
+    return at === undefined ? {} : { mail: { at, mode: mails!.mode } };
+  };
+  const { key, expires_at = expiryOf('notifications', now), ...given } = notice;
   const said = defined({ ...given, expires_at }) as Omit<Notification, 'key' | 'read'>;
   const writes = () =>
     collectionOf(NotificationModel).bulkWrite(
@@ -80,6 +96,7 @@ export async function notify(orgId: string, userIds: readonly string[], notice: 
           update: {
             $setOnInsert: {
               ...said,
+              ...mailOf(user_id),
               _id: newId('notification'),
               read: false,
               created_at: now,
@@ -90,6 +107,12 @@ export async function notify(orgId: string, userIds: readonly string[], notice: 
       })),
       { ordered: false },
     );
+  await written(writes, notice);
+  await tellStaff(orgId, { type: 'told', body: { key } }, now);
+}
+
+/** Retries when two processes insert the same notification at once. */
+async function written(writes: () => Promise<unknown>, notice: Pick<Notice, 'gathered'>): Promise<void> {
   try {
     await writes();
   } catch (error) {
@@ -102,17 +125,21 @@ export async function notify(orgId: string, userIds: readonly string[], notice: 
   }
 }
 
+/** The notifications with this key of these users. */
+export async function notificationsOf(orgId: string, userIds: readonly string[], key: string): Promise<Notification[]> {
+  return collectionOf(NotificationModel)
+    .find({ user_id: { $in: [...userIds] }, org_id: orgId, key })
+    .toArray();
+}
+
 /** The users who have a notification with this key, read or not. */
 export async function toldOf(orgId: string, userIds: readonly string[], key: string): Promise<string[]> {
-  const told = await collectionOf(NotificationModel)
-    .find({ user_id: { $in: [...userIds] }, org_id: orgId, key }, { projection: { user_id: 1 } })
-    .toArray();
-  return told.map(({ user_id }) => user_id);
+  return (await notificationsOf(orgId, userIds, key)).map(({ user_id }) => user_id);
 }
 
 /**
  * Lets the users be notified again with the same `gathered`, although they have not read the previous notification,
- * which stays unread.
+ * which stays unread and is not mailed any more.
  */
 export async function gatherAnew(
   orgId: string,
@@ -121,7 +148,7 @@ export async function gatherAnew(
 ): Promise<void> {
   await collectionOf(NotificationModel).updateMany(
     { user_id: { $in: [...userIds] }, org_id: orgId, gathered, read: false, key: { $ne: key } },
-    { $unset: { gathered: '' } },
+    { $unset: { gathered: '', mail: '' } },
   );
 }
 
@@ -140,8 +167,24 @@ export async function markReadAbout(
 ): Promise<void> {
   await collectionOf(NotificationModel).updateMany(
     { user_id: userId, org_id: orgId, topic, read: false, kind: { $in: [...kinds] } },
-    { $set: { read: true } },
+    { $set: { read: true }, $unset: { mail: '' } },
   );
+}
+
+/** The notifications about one conversation, tool call or delivery that are to be mailed, in no particular order. */
+export async function listToMail(
+  orgId: string,
+  about: Pick<Notification, 'conv_id'> | Pick<Notification, 'approval_id'> | Pick<Notification, 'delivery_id'>,
+): Promise<MailedNotification[]> {
+  return collectionOf(NotificationModel)
+    .find<MailedNotification>({ org_id: orgId, ...about, 'mail.at': { $exists: true } })
+    .toArray();
+}
+export type MailedNotification = Notification & Required<Pick<Notification, 'mail'>>;
+
+/** Stores that no mail is outstanding any more. */
+export async function settleMail({ _id, org_id }: Pick<Notification, '_id' | 'org_id'>): Promise<void> {
+  await collectionOf(NotificationModel).updateOne({ _id, org_id }, { $unset: { mail: '' } });
 }
 
 /** Hides notifications of organizations that the user has left. */
@@ -180,7 +223,7 @@ export async function markRead(
 ): Promise<Notification | null> {
   return collectionOf(NotificationModel).findOneAndUpdate(
     { _id: notificationId, ...shownTo(userId, orgIds) },
-    { $set: { read: true } },
+    { $set: { read: true }, $unset: { mail: '' } },
     { returnDocument: 'after' },
   );
 }

@@ -3,7 +3,7 @@
  * atomic update.
  */
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
-import { date, embedded, list, oneOf, string, type ValueOf } from '../rules/base/fields.ts';
+import { date, embedded, flag, list, oneOf, string, type ValueOf } from '../rules/base/fields.ts';
 import { environments, type Environment } from '../rules/access/keys.ts';
 import {
   checkAdding,
@@ -20,6 +20,8 @@ const member = embedded({
   user_id: string,
   role: oneOf(roles),
   joined_at: date,
+  /** The member has said to be away, although the member may have a socket. */
+  away: flag,
 });
 export type Member = ValueOf<typeof member>;
 
@@ -39,6 +41,13 @@ export type Organization = RecordOf<typeof OrganizationModel>;
 
 export async function findOrganization(orgId: string): Promise<Organization | null> {
   return collectionOf(OrganizationModel).findOne({ _id: orgId });
+}
+
+/** In no particular order; unknown ids are left out. */
+export async function listOrganizations(orgIds: readonly string[]): Promise<Organization[]> {
+  return collectionOf(OrganizationModel)
+    .find({ _id: { $in: [...orgIds] } })
+    .toArray();
 }
 
 export async function createOrganization(organization: Organization): Promise<void> {
@@ -157,6 +166,15 @@ export async function changeRole(orgId: string, actorId: string, userId: string,
     );
     if (changed.modifiedCount === 1) return { ...target, role };
   }
+}
+
+/** False when the user is not a member. */
+export async function setAway(orgId: string, userId: string, away: boolean): Promise<boolean> {
+  const { matchedCount } = await collectionOf(OrganizationModel).updateOne(
+    { _id: orgId, 'members.user_id': userId },
+    away ? { $set: { 'members.$.away': true } } : { $unset: { 'members.$.away': '' } },
+  );
+  return matchedCount === 1;
 }
 
 /** A user's current role in an organization; undefined when the user is not a member. */

@@ -8,8 +8,9 @@ import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, readerOf, type RecordOf } from '../base/define.ts';
 import { boolean, date, mixed, oneOf, optional, string } from '../rules/base/fields.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
-import { sessionKeptSeconds, stepUpMs } from '../rules/access/session.ts';
+import { stepUpMs } from '../rules/access/session.ts';
 import { defined } from '../rules/base/defined.ts';
+import { keptSeconds } from '../rules/base/retention.ts';
 
 const sessionKinds = ['minted', 'embed'] as const;
 
@@ -48,7 +49,7 @@ export const SessionModel = defineModel(
       unique: true,
       partialFilterExpression: { kind: 'embed' },
     },
-    { fields: { expires_at: 1 }, expireAfterSeconds: sessionKeptSeconds },
+    { fields: { expires_at: 1 }, expireAfterSeconds: keptSeconds('sessions') },
   ],
 );
 export type Session = RecordOf<typeof SessionModel>;

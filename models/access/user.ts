@@ -7,6 +7,7 @@ import {
   date,
   embedded,
   list,
+  mixed,
   number,
   oneOf,
   optional,
@@ -17,6 +18,7 @@ import {
 } from '../rules/base/fields.ts';
 import { OrganizationModel, type Organization } from './organization.ts';
 import { maxProofs, proofKinds, type ProofKind } from '../rules/access/account.ts';
+import { initialNotices, type NoticeSettings } from '../rules/access/noticesettings.ts';
 
 /** An identity at an identity provider: the provider's configured name, and the `sub` of the person there. */
 const identity = embedded({
@@ -36,7 +38,7 @@ const proof = embedded({
 });
 export type Proof = ValueOf<typeof proof>;
 
-const UserModel = defineModel(
+export const UserModel = defineModel(
   'User',
   'users',
   {
@@ -53,6 +55,8 @@ const UserModel = defineModel(
     /** Tokens contain this number; incrementing it signs the account out everywhere. */
     epoch: orElse(number, 0),
     proofs: optional(list(proof)),
+    /** What the user chose; what is missing is as in `initialNotices`. */
+    notices: optional(mixed<Partial<NoticeSettings>>()),
     created_at: date,
   },
   [
@@ -199,6 +203,18 @@ export async function setPicture(userId: string, picture: string | null): Promis
   return collectionOf(UserModel).findOneAndUpdate(
     { _id: userId },
     picture === null ? { $unset: { picture: 1 } } : { $set: { picture } },
+    { returnDocument: 'after' },
+  );
+}
+
+export const noticesOf = ({ notices }: Pick<User, 'notices'>): NoticeSettings => ({ ...initialNotices, ...notices });
+
+/** Stores the given settings; the others are unchanged. Null when there is no such user. */
+export async function setNotices(userId: string, given: Partial<NoticeSettings>): Promise<User | null> {
+  return collectionOf(UserModel).findOneAndUpdate(
+    { _id: userId },
+    // An update with an empty `$set` is allowed, and changes nothing.
+    { $set: Object.fromEntries(Object.entries(given).map(([name, value]) => [`notices.${name}`, value])) },
     { returnDocument: 'after' },
   );
 }

@@ -8,16 +8,20 @@ import { LRUCache } from 'lru-cache';
 const believedMs = 500;
 
 /**
- * Concurrent callers share one read; failures are not cached. `forget` is for the process that changes the data itself.
+ * Concurrent callers share one read; failures are not cached. `ttlMs`: how long a value may be used. `forget` is for the
+ * process that changes the data itself.
  */
-export function cached<V>(load: (input: string) => Promise<V>): {
+export function cached<V>(
+  load: (input: string) => Promise<V>,
+  ttlMs = believedMs,
+): {
   /** Pass `cacheKey` when the input itself must not be kept in memory. */
   read(input: string, cacheKey?: string): Promise<V>;
   forget(cacheKey: string): void;
 } {
   // Expired entries are removed at once and not only when space is needed, because each of thousands of idle sockets
   // leaves one behind.
-  const cache = new LRUCache<string, Promise<V>>({ max: 10_000, ttl: believedMs, ttlAutopurge: true });
+  const cache = new LRUCache<string, Promise<V>>({ max: 10_000, ttl: ttlMs, ttlAutopurge: true });
   return {
     read(input, cacheKey = input) {
       const known = cache.get(cacheKey);

@@ -22,6 +22,8 @@ const prefixes = {
   event: 'evt',
   delivery: 'dlv',
   notification: 'ntf',
+  note: 'note',
+  cannedReply: 'rep',
   toolCall: 'call',
   audit: 'aud',
   discovery: 'disc',
@@ -36,6 +38,7 @@ const prefixes = {
   candidate: 'try',
   release: 'rel',
   invitation: 'inv',
+  operation: 'op',
 } as const;
 
 /**
@@ -60,3 +63,6 @@ const random = pooledRandom();
 export function newId(noun: keyof typeof prefixes): string {
   return `${prefixes[noun]}_${ulid(undefined, random)}`;
 }
+
+/** Whether an id is of this kind of record. */
+export const isIdOf = (noun: keyof typeof prefixes, id: string): boolean => id.startsWith(`${prefixes[noun]}_`);

@@ -1,7 +1,7 @@
 /**
  * One-time states of flows that return from another service, such as a sign-in or a connection. Each flow is finished
- * once, within ten minutes, by the browser that began it. Only hashes of the browser's values are stored; the data to
- * finish the flow is encrypted.
+ * once, within ten minutes or less, by the browser that began it. Only hashes of the browser's values are stored; the
+ * data to finish the flow is encrypted.
  */
 import { createHash } from 'node:crypto';
 import { collectionOf, defineModel } from './define.ts';
@@ -38,14 +38,14 @@ export const oneTimeStateSeals = sealedRecords(OneTimeStateModel, ({ _id, sealed
   { path: 'sealed', sealed, place: statePlace(_id) },
 ]);
 
-/** Stores the data that the flow needs to finish, and returns when it expires. */
+/** Stores the data that the flow needs to finish, and returns when it expires, by default after ten minutes. */
 export async function keepState(
   { state, ...key }: StateKey,
   content: object,
-  { secrets, now }: { secrets: SecretBox; now: Date },
+  { secrets, now, seconds = stateSeconds }: { secrets: SecretBox; now: Date; seconds?: number },
 ): Promise<Date> {
   const id = hashOf(state);
-  const expires_at = new Date(now.getTime() + stateSeconds * 1000);
+  const expires_at = new Date(now.getTime() + seconds * 1000);
   const sealed = secrets.seal(JSON.stringify(content), statePlace(id));
   await collectionOf(OneTimeStateModel).insertOne({ _id: id, ...key, sealed, expires_at });
   return expires_at;

@@ -4,8 +4,9 @@
  * over.
  */
 import { randomUUID } from 'node:crypto';
-import type { Model } from 'mongoose';
+import mongoose, { type Model } from 'mongoose';
 import type { IndexDefinition } from './define.ts';
+import { currentTrace } from './trace.ts';
 import type { Work } from '../rules/base/work.ts';
 import { date, embedded, list, mixed, number, optional, string, type ValueOf } from '../rules/base/fields.ts';
 import { defined } from '../rules/base/defined.ts';
@@ -21,6 +22,8 @@ const intent = embedded({
   args: list(mixed<unknown>()),
   /** The workflow task timeout, as in `Work`. */
   task_timeout_ms: optional(number),
+  /** The `traceparent` of the request or activity that needs the workflow. */
+  trace: optional(string),
   /** The time from which a sweeper may lease the intent. Each lease moves this time forward. */
   next_at: date,
   tries: number,
@@ -45,7 +48,8 @@ export function intentFor({ workflow, id, queue, args, signal, taskTimeoutMs }: 
   const next_at = new Date(now.getTime() + sweepAfterMs);
   const signals = signal === undefined ? {} : { signal, key: randomUUID() };
   const timeout = taskTimeoutMs === undefined ? {} : { task_timeout_ms: taskTimeoutMs };
-  return { workflow, workflow_id: id, queue, args, ...signals, ...timeout, next_at, tries: 0 };
+  const trace = currentTrace();
+  return { workflow, workflow_id: id, queue, args, ...signals, ...timeout, ...defined({ trace }), next_at, tries: 0 };
 }
 
 /** The field that stores the intents of a record, and the index that finds intents that were not started. */
@@ -120,4 +124,19 @@ export async function postponeIntent<T extends Launchable>(
     },
     { $set: { 'pending.$.next_at': new Date(now.getTime() + wait) } },
   );
+}
+
+/**
+ * The number of intents of all collections that should have been started before `since`. Only collections with the
+ * index of intents are read.
+ */
+export async function countWaitingIntents(since: Date): Promise<number> {
+  const db = mongoose.connection.db!;
+  const counts = (await db.listCollections({}, { nameOnly: true }).toArray()).map(async ({ name }) => {
+    const collection = db.collection(name);
+    const indexes = await collection.indexes().catch(() => []);
+    if (!indexes.some(({ key }) => 'pending.next_at' in key)) return 0;
+    return collection.countDocuments({ 'pending.next_at': { $lt: since } });
+  });
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }

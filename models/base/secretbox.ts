@@ -71,10 +71,10 @@ export function createSecretBox([newest, ...older]: readonly [Buffer, ...Buffer[
   };
 }
 
-type Key = { id: string; for(purpose: string): Buffer };
+export type Key = { id: string; for(purpose: string): Buffer };
 
 /** The `id` is stored with each value and reveals nothing about the key. */
-function keyOf(secret: Buffer): Key {
+export function keyOf(secret: Buffer): Key {
   const derived = new Map<string, Buffer>();
   const derive = (purpose: string, bytes = 32): Buffer => Buffer.from(hkdfSync('sha256', secret, '', purpose, bytes));
   return {

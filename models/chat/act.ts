@@ -128,6 +128,15 @@ function change(
     ...(ticket && events.length > 0 ? [toSend(standing, ticket, now)] : []),
     ...(occasion ? [toTell(standing, now)] : []),
   ];
+  const waits = status === 'escalated';
+  const gone = [
+    ...(act === 'unassign' ? ['assigned_to'] : []),
+    ...(context === null ? ['session_context'] : []),
+    // The customer has come back.
+    ...(act === 'message' ? ['snoozed'] : []),
+    ...(waits ? [] : ['waiting_since']),
+    ...(status === 'resolved' ? [] : ['resolved_at']),
+  ];
   return {
     $set: {
       status,
@@ -138,12 +147,14 @@ function change(
       ...(message ? { preview: previewOf(message.body) } : {}),
       ...(message?.byCustomer ? { customer_preview: previewOf(message.body) } : {}),
       ...(status !== standing.status ? { misses: 0 } : {}),
+      ...(waits && standing.status !== 'escalated' ? { waiting_since: now } : {}),
+      ...(status === 'resolved' && standing.status !== 'resolved' ? { resolved_at: now } : {}),
+      ...(act === 'reply' && !standing.first_reply_at ? { first_reply_at: now } : {}),
       // When events are sent for the first time, earlier ones stay unsent.
       ...(events.length > 0 && standing.events_planned === undefined ? { events_planned: standing.events.length } : {}),
       ...(context ? { session_context: context } : {}),
     },
-    ...(act === 'unassign' ? { $unset: { assigned_to: '' } } : {}),
-    ...(context === null ? { $unset: { session_context: '' } } : {}),
+    ...(gone.length > 0 ? { $unset: Object.fromEntries(gone.map((field) => [field, ''])) } : {}),
     // Never goes back, even with a slow clock, so that reading the list page by page does not return the conversation
     // twice.
     ...(message ? { $max: { last_message_at: now } } : {}),
@@ -152,6 +163,7 @@ function change(
       ...(status === standing.status ? {} : { status_version: 1 }),
       ...(message ? { position: 1 } : {}),
       ...(message?.byCustomer ? { unread: 1 } : {}),
+      ...(standing.status === 'resolved' && status !== 'resolved' ? { reopened: 1 } : {}),
     },
     ...(events.length > 0 || pending.length > 0
       ? {

@@ -7,6 +7,7 @@ import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import {
   date,
   embedded,
+  flag,
   list,
   mixed,
   number,
@@ -29,6 +30,7 @@ import {
 import { Problem } from '../rules/base/errors.ts';
 import type { ConversationNotice } from '../rules/chat/notice.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
+import { priorities } from '../rules/base/priority.ts';
 import { keptUntil } from '../rules/chat/retention.ts';
 
 /** A notice to members, stored until it was sent. */
@@ -37,7 +39,7 @@ export type Occasion = {
   kind: ConversationNotice;
   /** Whether to notify also a member who has an unread notice about this customer. */
   again: boolean;
-  /** The assigned member; without one, all members are notified. */
+  /** The member whom it concerns; without one, those are notified who are here. */
   to?: string;
   /** The member who acted. */
   by?: string;
@@ -79,6 +81,20 @@ const ticketEvent = embedded({
 });
 export type TicketEvent = ValueOf<typeof ticketEvent>;
 
+/** `until`: absent when only the customer's next message ends it. `by`: the member who snoozed, or the API key. */
+const snoozed = embedded({ until: optional(date), by: string });
+export type Snoozed = ValueOf<typeof snoozed>;
+/** `author`: a member's user id. `mentions`: user ids. */
+const note = embedded({ note_id: string, author: string, body: string, mentions: list(string), at: date });
+export type Note = ValueOf<typeof note>;
+
+/** Serves the lists of one customer. */
+export const customerIndex = { org_id: 1, mode: 1, customer_id: 1, _id: -1 } as const;
+/** Serves the lists of one tag. */
+export const tagIndex = { org_id: 1, tags: 1, last_message_at: -1, _id: -1 } as const;
+/** Serves the list of those who wait, the longest first. */
+export const waitingIndex = { org_id: 1, mode: 1, waiting_since: 1, _id: 1 } as const;
+
 export const ConversationModel = defineModel(
   'Conversation',
   'conversations',
@@ -117,6 +133,21 @@ export const ConversationModel = defineModel(
     /** The customer's message that was counted in `misses` last. */
     counted: optional(string),
     csat: optional(number),
+    tags: optional(list(string)),
+    priority: optional(oneOf(priorities)),
+    snoozed: optional(snoozed),
+    /** What members wrote for each other, oldest first. */
+    notes: optional(list(note)),
+    /** Whether the agent has answered from documents. */
+    answered: flag,
+    /** When a person first replied. */
+    first_reply_at: optional(date),
+    /** Of `resolved` conversations. */
+    resolved_at: optional(date),
+    /** How often it was taken up again after it was resolved. */
+    reopened: optional(number),
+    /** Since when the customer waits for a person: of `escalated` conversations only. */
+    waiting_since: optional(date),
     /** The beginning of the last message. */
     preview: text,
     /** The beginning of the customer's last message, if there is one. */
@@ -136,9 +167,14 @@ export const ConversationModel = defineModel(
     pending: pendingField,
   },
   [
-    { fields: { org_id: 1, mode: 1, customer_id: 1, _id: -1 } },
+    { fields: customerIndex },
     { fields: { org_id: 1, mode: 1, customer_id: 1, ordinal: -1 }, unique: true },
     { fields: inboxIndex },
+    { fields: { org_id: 1, updated_at: -1 } },
+    { fields: { org_id: 1, created_at: 1 } },
+    { fields: tagIndex, partialFilterExpression: { tags: { $exists: true } } },
+    { fields: waitingIndex, partialFilterExpression: { waiting_since: { $exists: true } } },
+    { fields: { status: 1, 'ticket.created_at': 1 }, partialFilterExpression: { status: 'escalated' } },
     { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
     pendingIndex,
   ],
@@ -195,6 +231,7 @@ export async function placeAnswer(
           expires_at: { $cond: [{ $eq: ['$mode', 'test'] }, keptUntil('test', now).expires_at, '$$REMOVE'] },
           preview: { $literal: previewOf(body) },
           ...(missed === undefined ? {} : { misses: missed ? oneMore : 0, counted: messageId }),
+          ...(missed === false ? { answered: true } : {}),
         },
       },
     ],
@@ -249,4 +286,17 @@ export async function listConversations(
     .sort({ _id: -1 })
     .limit(limit)
     .toArray();
+}
+
+/** How many conversations of live mode wait for a person, and since when the oldest does. */
+export async function countEscalated(): Promise<{ waiting: number; since: Date | undefined }> {
+  const escalated = { status: 'escalated', mode: 'live' } as const;
+  const [waiting, oldest] = await Promise.all([
+    collectionOf(ConversationModel).countDocuments(escalated),
+    collectionOf(ConversationModel).findOne(escalated, {
+      sort: { 'ticket.created_at': 1 },
+      projection: { 'ticket.created_at': 1 },
+    }),
+  ]);
+  return { waiting, since: oldest?.ticket?.created_at };
 }

@@ -9,10 +9,11 @@ import { beginErasing, CustomerModel } from './customer.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, list, mixed, oneOf, optional, string } from '../rules/base/fields.ts';
 import { FrameModel } from '../live/frame.ts';
+import { staffStream, tellStaff } from '../live/staff.ts';
 import { countGapsOf, forgetGaps } from '../knowledge/gap.ts';
 import { MessageModel } from './message.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
-import { PresenceModel } from './presence.ts';
+import { PresenceModel } from '../live/presence.ts';
 import { modes } from '../rules/access/keys.ts';
 import { SessionModel } from '../access/session.ts';
 
@@ -92,11 +93,14 @@ export async function shutOut(orgId: string, customerId: string, now: Date): Pro
  * Conversations are deleted first, so that nothing new begins in them. Unanswered questions are deleted after the
  * messages, because a question is only counted while its message exists.
  */
-export async function removeEverything({ _id: customerId, org_id: orgId }: Erasure): Promise<boolean> {
+export async function removeEverything({ _id: customerId, org_id: orgId }: Erasure, now: Date): Promise<boolean> {
   const convIds = await noteConversations(orgId, customerId);
   await collectionOf(ConversationModel).deleteMany({ org_id: orgId, customer_id: customerId });
   await collectionOf(MessageModel).deleteMany({ org_id: orgId, conv_id: { $in: convIds } });
-  await collectionOf(FrameModel).deleteMany({ org_id: orgId, stream: { $in: convIds } });
+  // Members' pages hear of the removal although the frame is deleted at once.
+  for (const conv_id of convIds) await tellStaff(orgId, { type: 'changed', body: { conv_id } }, now);
+  const streams = convIds.flatMap((id) => [id, staffStream(id)]);
+  await collectionOf(FrameModel).deleteMany({ org_id: orgId, stream: { $in: streams } });
   await collectionOf(SessionModel).deleteMany({ org_id: orgId, customer_id: customerId });
   await forgetGaps(orgId, customerId);
   await eraseCopies([customerId, ...convIds]);

@@ -1,8 +1,17 @@
 /** The inbox: the lists of conversations for members. Read only; members' actions are `actOn` in models/chat/act.ts. */
 import type mongoose from 'mongoose';
 import { collectionOf } from '../base/define.ts';
-import { ConversationModel, inboxIndex, type Conversation } from './conversation.ts';
-import { conversationStatuses, type ConversationStatus } from '../rules/chat/conversation.ts';
+import {
+  ConversationModel,
+  customerIndex,
+  inboxIndex,
+  tagIndex,
+  waitingIndex,
+  type Conversation,
+} from './conversation.ts';
+import { defined } from '../rules/base/defined.ts';
+import type { Priority } from '../rules/base/priority.ts';
+import { conversationStatuses, type ConversationStatus, type InboxSort } from '../rules/chat/conversation.ts';
 import type { Mode } from '../rules/access/keys.ts';
 
 /** `assignedTo`: a member's user id; null for unassigned conversations. */
@@ -10,35 +19,65 @@ export type InboxFilter = {
   modes: readonly Mode[];
   status?: ConversationStatus | undefined;
   assignedTo?: string | null | undefined;
+  tag?: string | undefined;
+  priority?: Priority | undefined;
+  customerId?: string | undefined;
+  /** Only those with messages that no member has seen. */
+  unread?: boolean;
+  snoozed?: boolean | undefined;
 };
-/** The cursor of a list: the last entry of the previous page. */
+/** The cursor of a list: the last entry of the previous page, and the time by which it is sorted. */
 export type InboxPlace = { at: Date; convId: string };
 
 /**
- * Latest activity first. A conversation with a new message moves to the top. So a caller that reads page by page gets
- * it once, or finds it at the top when reading from the start again.
+ * By default latest activity first. A conversation with a new message moves to the top. So a caller that reads page by
+ * page gets it once, or finds it at the top when reading from the start again.
  */
 export async function listInbox(
   orgId: string,
   filter: InboxFilter,
-  { limit, after }: { limit: number; after?: InboxPlace | undefined },
+  { limit, after, sort = 'newest' }: { limit: number; after?: InboxPlace | undefined; sort?: InboxSort | undefined },
 ): Promise<Conversation[]> {
+  const [behind, order] =
+    sort === 'waiting'
+      ? ([longerWaiting, { waiting_since: 1, _id: 1 }] as const)
+      : ([before, { last_message_at: -1, _id: -1 }] as const);
   return (
     collectionOf(ConversationModel)
       // The hint is needed because with few conversations MongoDB may choose any index and sort in memory.
-      .find({ ...matching(orgId, filter), ...(after ? before(after) : {}) }, { hint: inboxIndex })
-      .sort({ last_message_at: -1, _id: -1 })
+      .find({ ...matching(orgId, filter, sort), ...(after ? behind(after) : {}) }, { hint: indexFor(filter, sort) })
+      .sort(order)
       .limit(limit)
       .toArray()
   );
 }
 
+/** Conversations with a message, among these ids or changed since a moment, in no particular order. */
+export async function listInboxOf(
+  orgId: string,
+  modes: readonly Mode[],
+  of: { ids: readonly string[] } | { since: Date; limit: number },
+): Promise<Conversation[]> {
+  const which = 'ids' in of ? { _id: { $in: [...of.ids] } } : { updated_at: { $gte: of.since } };
+  return collectionOf(ConversationModel)
+    .find({ org_id: orgId, mode: { $in: [...modes] }, last_message_at: { $exists: true }, ...which })
+    .limit('ids' in of ? of.ids.length : of.limit)
+    .toArray();
+}
+
 /** The number of conversations, and of the customer messages in them that no member has seen. */
-export async function countInbox(orgId: string, filter: InboxFilter): Promise<{ count: number; unread: number }> {
+export async function countInbox(
+  orgId: string,
+  filter: InboxFilter,
+  sort: InboxSort = 'newest',
+): Promise<{ count: number; unread: number }> {
   const [{ count, unread } = { count: 0, unread: 0 }] = await collectionOf(ConversationModel)
     .aggregate<{ count: number; unread: number }>(
-      [{ $match: matching(orgId, filter) }, { $group: { _id: null, count: { $sum: 1 }, unread: { $sum: '$unread' } } }],
-      { hint: inboxIndex },
+      [
+        { $match: matching(orgId, filter, sort) },
+        { $group: { _id: null, count: { $sum: 1 }, unread: { $sum: '$unread' } } },
+      ],
+      { hint: indexFor(filter, sort) },
     )
     .toArray();
   return { count, unread };
@@ -46,13 +85,27 @@ export async function countInbox(orgId: string, filter: InboxFilter): Promise<{ 
 
 type Filter = mongoose.mongo.Filter<Conversation>;
 
-function matching(orgId: string, { modes, status, assignedTo }: InboxFilter): Filter {
+const indexFor = ({ tag, customerId }: InboxFilter, sort: InboxSort) => {
+  if (sort === 'waiting') return waitingIndex;
+  if (customerId !== undefined) return customerIndex;
+  return tag === undefined ? inboxIndex : tagIndex;
+};
+
+function matching(
+  orgId: string,
+  { modes, status, assignedTo, tag, priority, customerId, unread = false, snoozed }: InboxFilter,
+  sort: InboxSort,
+): Filter {
   return {
     org_id: orgId,
     mode: { $in: modes },
     // When all statuses are listed, MongoDB merges their sorted ranges of the index and need not sort.
     status: { $in: status === undefined ? conversationStatuses : [status] },
     ...(assignedTo === undefined ? {} : { assigned_to: assignedTo ?? { $exists: false } }),
+    ...defined({ tags: tag, priority, customer_id: customerId }),
+    ...(unread ? { unread: { $gt: 0 } } : {}),
+    ...(snoozed === undefined ? {} : { snoozed: { $exists: snoozed } }),
+    ...(sort === 'waiting' ? { waiting_since: { $gt: new Date(0) } } : {}),
     // Excludes conversations without a message.
     last_message_at: { $gt: new Date(0) },
   };
@@ -63,4 +116,8 @@ function before({ at, convId }: InboxPlace): Filter {
     last_message_at: { $gt: new Date(0), $lte: at },
     $nor: [{ last_message_at: at, _id: { $gte: convId } }],
   };
+}
+
+function longerWaiting({ at, convId }: InboxPlace): Filter {
+  return { waiting_since: { $gte: at }, $nor: [{ waiting_since: at, _id: { $lte: convId } }] };
 }

@@ -9,6 +9,7 @@ import { crawlReasonNames, explain, type CrawlReason } from '../rules/crawl/craw
 import { crawlCost, type Found } from '../rules/crawl/frontier.ts';
 import { pageKey } from '../rules/crawl/url.ts';
 import { defined } from '../rules/base/defined.ts';
+import { keptSeconds } from '../rules/base/retention.ts';
 
 const crawlOutcomes = ['indexed', 'unchanged', 'skipped', 'failed'] as const;
 export type CrawlOutcome = (typeof crawlOutcomes)[number];
@@ -51,7 +52,7 @@ export const FrontierModel = defineModel(
   [
     { fields: { crawl_id: 1, done: 1, cost: 1, _id: 1 } },
     // Removes the entries of crawls that never ended.
-    { fields: { found_at: 1 }, expireAfterSeconds: 30 * 86_400 },
+    { fields: { found_at: 1 }, expireAfterSeconds: keptSeconds('crawl_frontier') },
   ],
 );
 export type Frontier = RecordOf<typeof FrontierModel>;

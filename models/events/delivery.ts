@@ -14,7 +14,6 @@ import { intentFor, pendingField, pendingIndex, type Due, type Intent } from '..
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { ticketEventsWork, tryNowSignal } from '../rules/chat/work.ts';
 import {
-  deliveryDays,
   deliveryKinds,
   deliveryStatuses,
   maxAttempts,
@@ -26,6 +25,7 @@ import {
 import type { Work } from '../rules/base/work.ts';
 import { sendLineWork } from '../rules/events/work.ts';
 import { defined } from '../rules/base/defined.ts';
+import { expiryOf } from '../rules/base/retention.ts';
 
 /** The objects that a delivery is about. */
 export type Subject = { conv_id?: string; ticket_id?: string; seq?: number; customer_id?: string; task_id?: string };
@@ -93,8 +93,7 @@ export const DeliveryModel = defineModel(
 export type Delivery = RecordOf<typeof DeliveryModel>;
 
 const deliveries = () => collectionOf(DeliveryModel);
-const dayMs = 86_400_000;
-const expiry = (now: Date): Date => new Date(now.getTime() + deliveryDays * dayMs);
+const expiry = (now: Date): Date => expiryOf('deliveries', now);
 
 /**
  * A delivery before it is stored. `about`: the ids of the meetings, tasks, customers, documents and interviews that the
@@ -143,9 +142,9 @@ export function deliveryRecords(
  * The workflow that sends a delivery: the ticket's workflow for a line of the ticket, otherwise a workflow for the
  * line.
  */
-function carrierOf(
+export function carrierOf(
   { org_id, line, home, subject }: Pick<Delivery, 'org_id' | 'line' | 'home' | 'subject'>,
-  { now }: { now: boolean },
+  { now = false } = {},
 ): Work {
   const { ticket_id, conv_id } = subject;
   return line === home && ticket_id !== undefined && conv_id !== undefined

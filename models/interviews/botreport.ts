@@ -10,10 +10,6 @@ import { pendingField, pendingIndex } from '../base/pending.ts';
 import { modes } from '../rules/access/keys.ts';
 import { defined } from '../rules/base/defined.ts';
 
-/** The retention period, in days; services repeat a report for up to a day. */
-const keptDays = 3;
-export const reportExpiry = (now: Date): Date => new Date(now.getTime() + keptDays * 86_400_000);
-
 export const BotReportModel = defineModel(
   'BotReport',
   'bot_reports',

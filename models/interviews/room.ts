@@ -23,15 +23,9 @@ import {
   type RoomRole,
 } from '../rules/interviews/room.ts';
 import { defined } from '../rules/base/defined.ts';
+import { expiryOf } from '../rules/base/retention.ts';
 
 export type Pass = { role: RoomRole; hash: string; sealed: string };
-const dayMs = 86_400_000;
-/**
- * The retention period of an ended room and its frames, in days. Until then, sockets can catch up, and an old link says
- * that the interview is over.
- */
-const keptDays = 7;
-
 export const RoomModel = defineModel(
   'Room',
   'rooms',
@@ -234,7 +228,7 @@ export const roomWriter = (room: Pick<Room, '_id' | 'org_id'>, clock: () => Date
     {
       orgId: room.org_id,
       stream: room._id,
-      keptUntil: (at) => ({ expires_at: new Date(at.getTime() + keptDays * dayMs) }),
+      keptUntil: (at) => ({ expires_at: expiryOf('rooms', at) }),
     },
     clock,
   );
@@ -250,7 +244,7 @@ export async function closeRoom(roomId: string, reason: EndReason, clock: () => 
   });
   const now = clock();
   await rooms().updateOne(standing(roomId), {
-    $set: { ended_at: now, end_reason: reason, expires_at: new Date(now.getTime() + keptDays * dayMs) },
+    $set: { ended_at: now, end_reason: reason, expires_at: expiryOf('rooms', now) },
   });
 }
 

@@ -21,10 +21,10 @@ import {
 import { gapReasons, gapStatuses, nearestGroup, type GapReason, type GapStatus } from '../rules/knowledge/gap.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { defined } from '../rules/base/defined.ts';
+import { keptSeconds } from '../rules/base/retention.ts';
 
 export type GapNear = { chunk_id: string; score: number };
 
-const keepSeconds = 180 * 86_400;
 /**
  * The maximum number of stored askers, about 100 KB. A wording that so many people use identifies nobody, so further
  * customers are only counted.
@@ -73,7 +73,7 @@ const GapModel = defineModel(
   },
   [
     { fields: { org_id: 1, mode: 1, last_asked: -1 } },
-    { fields: { last_asked: 1 }, expireAfterSeconds: keepSeconds },
+    { fields: { last_asked: 1 }, expireAfterSeconds: keptSeconds('gaps') },
     { fields: { 'askers.customer': 1, _id: 1 } },
     // Gaps without a customer left, which are about to be deleted.
     { fields: { org_id: 1, count: 1 }, partialFilterExpression: { count: 0 } },

@@ -7,13 +7,10 @@ import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, mixed, number, optional, string } from '../rules/base/fields.ts';
 import { isDuplicate } from '../base/connect.ts';
 import { defined } from '../rules/base/defined.ts';
+import { expiryOf } from '../rules/base/retention.ts';
 
 /** `transient`: the frame is useless once the next one is there. */
 export type NewFrame = { type: string; body?: Record<string, unknown>; key?: string; transient?: boolean };
-
-const dayMs = 86_400_000;
-/** The retention period of transient frames, in days: longer than anybody waits for what they announce. */
-const transientDays = 2;
 
 export const FrameModel = defineModel(
   'Frame',
@@ -124,7 +121,7 @@ export function frameWriter(
       body,
       ...defined({ key }),
       at,
-      ...(transient ? { expires_at: new Date(at.getTime() + transientDays * dayMs) } : keptUntil(at)),
+      ...(transient ? { expires_at: expiryOf('frames', at) } : keptUntil(at)),
     };
   }
 

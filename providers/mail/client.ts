@@ -5,6 +5,7 @@
  */
 import { lookup as dnsLookup } from 'node:dns';
 import type { SMTPTransportOptions } from 'nodemailer';
+import { inSpan } from '../../clients/base/tracing.ts';
 import { BlockedAddress, openSocket, type Lookup } from '../../clients/http/connect.ts';
 import { isEgressAllowed, isPublicHost } from '../../models/rules/base/address.ts';
 import type { OutgoingMail } from '../../models/rules/events/mailout.ts';
@@ -78,33 +79,38 @@ export function createMailer({ egressAllow, lookup = dnsLookup, timeoutMs = 15_0
     });
   }
 
+  const traced = <T>(what: string, { server }: MailRoute, work: () => Promise<T>): Promise<T> =>
+    inSpan(what, { kind: 'client', attributes: { 'server.address': server.host } }, work);
+
   return {
-    async send(route, mail, signal) {
-      const mailing = await transport(route);
-      signal?.throwIfAborted();
-      const onAbort = (): void => mailing.close();
-      signal?.addEventListener('abort', onAbort, { once: true });
-      try {
-        const { response } = await mailing.sendMail(messageOf(mail));
-        return { status: Number(/^\d{3}/.exec(response)?.[0] ?? 250), reply: response.slice(0, maxReply) };
-      } catch (error) {
+    send: (route, mail, signal) =>
+      traced('SMTP send', route, async () => {
+        const mailing = await transport(route);
         signal?.throwIfAborted();
-        throw refusalOf(error);
-      } finally {
-        signal?.removeEventListener('abort', onAbort);
-        mailing.close();
-      }
-    },
-    async check(route) {
-      const mailing = await transport(route);
-      try {
-        await mailing.verify();
-      } catch (error) {
-        throw refusalOf(error);
-      } finally {
-        mailing.close();
-      }
-    },
+        const onAbort = (): void => mailing.close();
+        signal?.addEventListener('abort', onAbort, { once: true });
+        try {
+          const { response } = await mailing.sendMail(messageOf(mail));
+          return { status: Number(/^\d{3}/.exec(response)?.[0] ?? 250), reply: response.slice(0, maxReply) };
+        } catch (error) {
+          signal?.throwIfAborted();
+          throw refusalOf(error);
+        } finally {
+          signal?.removeEventListener('abort', onAbort);
+          mailing.close();
+        }
+      }),
+    check: (route) =>
+      traced('SMTP check', route, async () => {
+        const mailing = await transport(route);
+        try {
+          await mailing.verify();
+        } catch (error) {
+          throw refusalOf(error);
+        } finally {
+          mailing.close();
+        }
+      }),
   };
 }
 

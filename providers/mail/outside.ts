@@ -1,5 +1,6 @@
 /** Frames mails to people who are no members, and limits how many are sent. See models/rules/events/outsidemail.ts. */
 import type { MailSettings, RouteOf } from './settings.ts';
+import { count } from '../../clients/base/meter.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import { findUser } from '../../models/access/user.ts';
 import { admitOutsideMail, objectionToken, type OutsideMail } from '../../models/events/outsidemail.ts';
@@ -8,6 +9,7 @@ import { DeliveryRefused, type OutgoingRequest } from '../../models/rules/events
 import type { OutgoingMail } from '../../models/rules/events/mailout.ts';
 import { hiddenLink } from '../../models/rules/events/notification.ts';
 import {
+  isSendersLimit,
   framed,
   objectionHeaders,
   outsideRefusals,
@@ -54,5 +56,6 @@ export async function admit(
   const account = proven ? organization : Math.min(organization, outsideUnprovenPerDay);
   const perDay = own ? undefined : { organization, account };
   const refusal = await admitOutsideMail(outside, { keys: secrets, perDay }, clock());
+  if (refusal && isSendersLimit(refusal)) count('quota_refusals_total', { quota: 'outside_mails' });
   if (refusal) throw new DeliveryRefused(outsideRefusals[refusal], { request, permanent: true });
 }

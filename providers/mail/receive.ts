@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Handled, Starter } from '../base/handled.ts';
 import { senderOf, type MailDeps } from './settings.ts';
+import { count } from '../../clients/base/meter.ts';
 import type { ReadMail } from '../../clients/files/mailformat.ts';
 import { maxMailBytes } from '../../clients/files/mailformat.ts';
 import type { Files } from '../../clients/files/files.ts';
@@ -219,8 +220,9 @@ async function sayIn(
     return true;
   }
   const begin = async (): Promise<void> => {
-    if (mode === 'test' && !(await takeTestConversation(orgId, convId, limit, clock())))
-      throw new Ignored('test_limit');
+    if (mode === 'live' || (await takeTestConversation(orgId, convId, limit, clock()))) return;
+    count('quota_refusals_total', { quota: 'test_conversations' });
+    throw new Ignored('test_limit');
   };
   const productType = productTypeOf(session_context?.context ?? {});
   try {

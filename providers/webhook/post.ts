@@ -1,5 +1,5 @@
 /** Posts to a URL that an organization configured, and reads the beginning of the response. */
-import type { Http, HttpResponse } from '../../clients/http/http.ts';
+import type { Http, HttpRequest, HttpResponse } from '../../clients/http/http.ts';
 import { HttpError } from '../../models/rules/base/http.ts';
 import { DeliveryRefused, type OutgoingRequest } from '../../models/rules/events/delivery.ts';
 
@@ -17,6 +17,7 @@ export async function post(
   url: string,
   request: OutgoingRequest,
   signal: AbortSignal,
+  { tellsTrace = false }: Pick<HttpRequest, 'tellsTrace'> = {},
 ): Promise<{ response: HttpResponse; said: string }> {
   try {
     const response = await http.request(url, {
@@ -27,6 +28,7 @@ export async function post(
       totalTimeoutMs,
       maxBytes,
       cut: true,
+      tellsTrace,
       signal,
     });
     return { response, said: response.body.toString('utf8').trim() };

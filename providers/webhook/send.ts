@@ -43,7 +43,7 @@ export const webhook: DeliverySender = {
 
   async send(delivery, deps, signal) {
     const request = await requestOf(delivery, deps);
-    const { response, said } = await post(deps.http, request.url, request, signal);
+    const { response, said } = await post(deps.http, request.url, request, signal, { tellsTrace: true });
     const { status, headers: replied } = response;
     const reply = { request, status_code: status, response_head: said === '' ? undefined : said };
     if (status >= 200 && status < 300) return reply;

@@ -111,6 +111,10 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect((await self(token)).status).toBe(200);
     const { keys } = (await api.request('GET', keyPath(org), { token: org.owner.token })).body.data;
     expect(keys).toMatchObject([{ key_id: keyId, status: 'active', created_by_user_id: org.owner.userId }]);
+    // `ops restart` needs it after a restore.
+    expect(await db.collection('departures').findOne({ org_id: org.orgId })).toMatchObject({
+      keep_keys_for: org.owner.userId,
+    });
   });
 
   it('removing a member leaves no active key from a request of the member that was accepted before', async () => {

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { modelsIn } from '../kit/database.ts';
-import { allSeals } from '../../cli/operator.ts';
+import { allSeals } from '../../cli/operator/secrets.ts';
 import { newId } from '../../models/base/ids.ts';
 import { renewalMs } from '../../models/base/renewal.ts';
 import { resealRecords } from '../../models/base/reseal.ts';

@@ -2,13 +2,16 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import mongoose from 'mongoose';
 import type { Fault } from '../kit/worker.ts';
 import { apiAt, until } from '../kit/harness.ts';
 import { deathOf, removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+import { startApi } from '../../api/server.ts';
 import { createSearch } from '../../clients/knowledge/search/search.ts';
 import { walked } from '../kit/database.ts';
+import { readConfig } from '../../config.ts';
 
 const running: Running[] = [];
 const envs: SystemEnv[] = [];
@@ -189,5 +192,20 @@ describe('SIGTERM', () => {
     release();
     expect((await answer).status).toBe(201);
     await stopped;
+  });
+
+  it('an API that stops still answers a request that has arrived on an idle connection and is not read yet', async () => {
+    const api = await startApi(readConfig(newSystem('unread')));
+    const socket = connect(Number(new URL(api.url).port), '127.0.0.1').setEncoding('utf8');
+    const ask = 'GET /health/live HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n';
+    socket.write(ask);
+    await once(socket, 'data');
+    // Written to the kernel at once; this process, which is the server too, reads it in a later turn.
+    socket.write(ask);
+    const closed = api.close();
+    let answer = '';
+    for await (const piece of socket) answer += String(piece);
+    expect(answer).toMatch(/^HTTP\/1.1 200 [^]*connection: close/i);
+    await closed;
   });
 });

@@ -849,6 +849,8 @@ describe('the monthly limit of test conversations', () => {
     client.send({ type: 'message', body: 'Good morning.', client_message_id: 'one' });
     expect(await client.frame('error')).toMatchObject({ code: 'SANDBOX_LIMIT', client_message_id: 'one' });
     expect(client.isOpen).toBe(true);
+    const metrics = await (await fetch(`${small.url}/metrics`)).text();
+    expect(metrics).toContain('quota_refusals_total{quota="test_conversations"} 11\n');
   });
 });
 

@@ -755,5 +755,18 @@ describe('an organization whose answers come from a language model', () => {
       ['hangs', [{ kind: 'hang' }]],
       ['stands still in the middle', [{ kind: 'stall', after: 60 }]],
     ])('a model that %s loses no answer: the sources answer, and the record says why', losesNothing);
+
+    it('a model that hangs while a message is understood is not asked again for its answer', async () => {
+      const customer = await newCustomer(orgId);
+      await customer.ask(question);
+      model.requests.length = 0;
+      model.script({ kind: 'hang' });
+      const answer = await customer.ask('And what does the gannet card cost students?');
+      expect(answer.record).toMatchObject({
+        generated_by: 'extractive',
+        model_error: expect.stringContaining('in time'),
+      });
+      expect(model.requests).toHaveLength(1);
+    });
   });
 });

@@ -117,6 +117,8 @@ describe('the requests in the documents', () => {
 
 /** Commands that no test runs in this form, each with the reason. */
 const notRun: Record<string, string> = {
+  'temporal worker deployment set-current-version --deployment-name support-platform --build-id NEW':
+    'its version is an example (test/workflows/versions.test.ts makes one current)',
   'npm link': 'it changes the machine',
   'git config core.hooksPath .githooks': 'it changes the clone',
   "git commit -am 'language: an answer without a source says that the documents are silent'": 'it changes the clone',
@@ -125,6 +127,10 @@ const notRun: Record<string, string> = {
   'node engines/embedding/obtain.ts':
     'the models are obtained when a run begins, by the same function (test/engines/embedding.test.ts)',
   'support-platform login --email grace@example.com': 'it asks at a terminal (test/cli/cli.test.ts logs in)',
+  'npm run -s cli -- ops login': 'it is for operators (test/base/codec.test.ts opens its link)',
+  'npm run -s cli -- ops restart': 'it is for operators (test/base/backup.test.ts restarts after restores)',
+  'temporal operator namespace create --namespace support-2 --retention 72h':
+    'it stays at the server (test/base/backup.test.ts types it)',
   'npm run -s cli -- password-link grace@example.com': 'it is for operators (test/cli/cli.test.ts has a link made)',
   'support-platform sessions mint --email ada@example.com --segment personal --ttl-seconds 600':
     'it takes a key alone (test/cli/nouns.test.ts mints)',

@@ -20,7 +20,8 @@ import { newId } from '../../models/base/ids.ts';
 import { actOn } from '../../models/chat/act.ts';
 import { InboundModel, storeInbound, type Inbound } from '../../models/events/inbound.ts';
 import { createLink } from '../../models/events/link.ts';
-import { inboundKeptUntil, inboundWaitMs, type InboundProvider } from '../../models/rules/events/inbound.ts';
+import { expiryOf } from '../../models/rules/base/retention.ts';
+import { inboundWaitMs, type InboundProvider } from '../../models/rules/events/inbound.ts';
 
 const { newCustomer } = conversing('inbounddeaths');
 
@@ -40,7 +41,7 @@ describe('processInbound', () => {
     attempts: 0,
     about: [],
     received_at: now,
-    expires_at: inboundKeptUntil(now),
+    expires_at: expiryOf('inbound', now),
   });
   const stored = async (orgId: string, lane: string, body: string): Promise<string> => {
     const record = recordOf(orgId, lane, body);
@@ -205,7 +206,7 @@ describe('a signed event of an undocumented form', () => {
         status: 'stored',
         attempts: 0,
         received_at: new Date(),
-        expires_at: inboundKeptUntil(new Date()),
+        expires_at: expiryOf('inbound', new Date()),
       };
       await storeInbound(record);
       const deps = { clock: () => new Date(), log: pino({ level: 'silent' }) } as unknown as InboundDeps;

@@ -1,12 +1,13 @@
 /**
  * Notifications of members about waiting customers and failed deliveries: in the app, by the organization's Slack
- * webhook, and by mail.
+ * webhook, and by mail as each member likes.
  * Slack is a local receiver. There is no mail server, so mails are only stored.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sharedDatabase } from '../kit/database.ts';
 import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
 import { all, outboxOf, startReceiver, status, type Receiver } from '../kit/receiver.ts';
+import { StaffClient } from '../kit/staffsocket.ts';
 import { cancel, please, shopping } from '../kit/toolshop.ts';
 import type { Delivery } from '../../models/events/delivery.ts';
 import type { Organization } from '../../models/access/organization.ts';
@@ -39,12 +40,7 @@ async function newOrg({ live = false, ...settings }: Record<string, unknown> = {
   expect((await choose(org, { slack_webhook_url: `${slack.url}/T1/B1/x`, ...settings })).status).toBe(200);
   return { ...org, key: (await api.newKey(org, { mode: live ? 'live' : 'test' })).token };
 }
-async function joined({ orgId }: TestOrg): Promise<TestUser> {
-  const user = await api.newUser();
-  const members = { user_id: user.userId, role: 'member' as const, joined_at: new Date() };
-  await db().collection<Organization>('organizations').updateOne({ _id: orgId }, { $push: { members } });
-  return user;
-}
+const joined = (org: TestOrg): Promise<TestUser> => api.join(org);
 const shown = async ({ token }: TestUser, query = ''): Promise<Shown[]> =>
   (await api.request('GET', `/me/notifications${query}`, { token })).body.data.notifications;
 /** The kinds of a member's notifications, oldest first, once there are at least `count`. */
@@ -58,7 +54,7 @@ async function kinds(user: TestUser, count: number): Promise<string[]> {
 const inbox = async (org: Org, convId: string, rest: string, body: unknown = {}, by = org.owner) => {
   const path = `/support/inbox/orgs/${org.orgId}/${convId}${rest}`;
   const reply = await api.request(rest === '' ? 'GET' : 'POST', path, { token: by.token, ...(rest ? { body } : {}) });
-  expect([rest, reply.status]).toEqual([rest, rest === '/reply' ? 201 : 200]);
+  expect([rest, reply.status]).toEqual([rest, ['/reply', '/notes'].includes(rest) ? 201 : 200]);
 };
 const assign = (org: Org, convId: string, to: TestUser, by?: TestUser) =>
   inbox(org, convId, '/assign', { user_id: to.userId }, by);
@@ -84,7 +80,7 @@ async function customer(org: Org) {
 
 describe('a conversation that is escalated', () => {
   it('an escalation notifies every member in the app, in Slack and by mail, with its id but without the customer’s words or name', async () => {
-    const org = await newOrg({ live: true, email_notifications: true });
+    const org = await newOrg({ live: true });
     const bob = await joined(org);
     const { convId, email } = await newConversation(org, { name: 'Ada Byron' });
     await act(org, convId, 'escalate', { reason: 'Her card number is 4111.' });
@@ -110,7 +106,7 @@ describe('a conversation that is escalated', () => {
   });
 
   it('an escalation by the agent at the customer’s request notifies in the app; in the sandbox, Slack and mail are only stored', async () => {
-    const org = await newOrg({ email_notifications: true });
+    const org = await newOrg();
     const convId = await (await customer(org)).say('I want to talk to a human');
     expect(await kinds(org.owner, 1)).toEqual(['conversation_escalated']);
     const [told] = await shown(org.owner);
@@ -163,7 +159,7 @@ describe('a conversation that is escalated', () => {
 
 describe('a conversation that is assigned', () => {
   it('an assignment notifies the new assignee, naming the author, but not for a self-assignment or an unchanged assignee', async () => {
-    const org = await newOrg({ email_notifications: true });
+    const org = await newOrg();
     const bob = await joined(org);
     const { convId } = await newConversation(org);
     await assign(org, convId, org.owner);
@@ -184,7 +180,7 @@ describe('a conversation that is assigned', () => {
 
 describe('a customer’s message to an assigned conversation', () => {
   it('a message to an assignee notifies the assignee once until it is read, and again after each reply of a member', async () => {
-    const org = await newOrg({ email_notifications: true });
+    const org = await newOrg();
     const ada = await customer(org);
     const convId = await ada.say('Hello?');
     await assign(org, convId, org.owner);
@@ -221,10 +217,113 @@ describe('a customer’s message to an assigned conversation', () => {
   });
 });
 
+describe('the notices of a member', () => {
+  const notices = (user: TestUser, body?: object) =>
+    api.request(body ? 'PUT' : 'GET', '/me/notices', { token: user.token, ...(body ? { body } : {}) });
+
+  it('a member reads and chooses notices, and what is left out stays', async () => {
+    const user = await api.newUser();
+    const initial = { browser: true, sound: false, mail: true, mail_after_minutes: 5, quiet_hours: null };
+    expect((await notices(user)).body.data).toEqual(initial);
+    const quiet_hours = { from: '22:00', until: '07:00', timezone: 'Europe/Berlin' };
+    expect((await notices(user, { quiet_hours, sound: true })).body.data).toEqual({
+      ...initial,
+      quiet_hours,
+      sound: true,
+    });
+    expect((await notices(user, { quiet_hours: null })).body.data).toEqual({ ...initial, sound: true });
+    expect((await notices(user, {})).body.data).toEqual({ ...initial, sound: true });
+  });
+
+  it.each([
+    [{ quiet_hours: { from: '24:00', until: '07:00', timezone: 'UTC' } }, 'quiet_hours.from'],
+    [{ quiet_hours: { from: '22:00', until: '07:00', timezone: 'Mars/Olympus' } }, 'quiet_hours.timezone'],
+    [{ mail_after_minutes: 1_441 }, 'mail_after_minutes'],
+    [{ color: 'red' }, 'color'],
+  ])('notices that make no sense are refused: %j', async (body, path) => {
+    const user = await api.newUser();
+    const refused = await notices(user, body);
+    expect([refused.status, JSON.stringify(refused.body)]).toEqual([
+      400,
+      expect.stringContaining(path.split('.').at(-1)!),
+    ]);
+  });
+
+  it('an escalation is told to those who are here, who are mailed later, and to all when nobody is', async () => {
+    const org = await newOrg({ slack_webhook_url: null });
+    const [here, away] = [await joined(org), await joined(org)];
+    const socket = await StaffClient.open(api, org.orgId, here);
+    await socket.frame('member', (one) => one.user_id === here.userId && one.state === 'here');
+    const first = (await newConversation(org)).convId;
+    const began = Date.now();
+    await act(org, first, 'escalate');
+    await socket.frame('notification');
+    await allTold(first);
+    expect([await shown(away), await shown(org.owner)]).toEqual([[], []]);
+    const waiting = await db().collection('notifications').findOne({ conv_id: first });
+    expect((waiting!['mail'] as { at: Date }).at.getTime() - began).toBeGreaterThanOrEqual(300_000);
+    expect(await deliveries(org)).toEqual([]);
+    // Here by the socket, but away by their own word.
+    const body = { org_id: org.orgId, state: 'away' };
+    expect((await api.request('PUT', '/me/availability', { token: here.token, body })).status).toBe(200);
+    const second = (await newConversation(org)).convId;
+    await act(org, second, 'escalate');
+    for (const user of [away, org.owner]) expect(await kinds(user, 1)).toEqual(['conversation_escalated']);
+    await deliveries(org, all(3, 'suppressed'), '&kind=notification');
+    await socket.close();
+    expect(socket.faults).toEqual([]);
+  });
+
+  it('a member who wants no mails has none, and a mail in quiet hours waits until they end or it is read', async () => {
+    const org = await newOrg({ slack_webhook_url: null });
+    const [quiet, none] = [await joined(org), await joined(org)];
+    const now = new Date();
+    const clock = (hours: number) => new Date(now.getTime() + hours * 3_600_000).toISOString().slice(11, 16);
+    const quiet_hours = { from: clock(-1), until: clock(2), timezone: 'UTC' };
+    expect((await notices(quiet, { quiet_hours })).status).toBe(200);
+    expect((await notices(none, { mail: false })).status).toBe(200);
+    const { convId } = await newConversation(org);
+    await act(org, convId, 'escalate');
+    const sent = await deliveries(org, all(1, 'suppressed'), '&kind=notification');
+    expect(sent.map(({ destination }) => destination)).toEqual([org.owner.email]);
+    const waiting = async () => {
+      const found = await db()
+        .collection('notifications')
+        .find({ org_id: org.orgId, mail: { $exists: true } })
+        .toArray();
+      return found.map(({ user_id, mail }) => [user_id, (mail as { at: Date }).at.toISOString().slice(11, 16)]);
+    };
+    await until(async () => (await waiting()).length === 1, 'one mail to be left');
+    expect(await waiting()).toEqual([[quiet.userId, clock(2)]]);
+    await inbox(org, convId, '', {}, quiet);
+    expect(await waiting()).toEqual([]);
+  });
+
+  it('a mail that waits is not sent when a colleague has answered the customer meanwhile', async () => {
+    const org = await newOrg({ slack_webhook_url: null });
+    const bob = await joined(org);
+    const socket = await StaffClient.open(api, org.orgId, bob);
+    await socket.frame('member', (one) => one.user_id === bob.userId && one.state === 'here');
+    const { convId } = await newConversation(org);
+    await act(org, convId, 'escalate');
+    await socket.frame('notification');
+    await inbox(org, convId, '/reply', { body: 'Here I am.' });
+    const notifications = db().collection('notifications');
+    // The next occasion makes the workflow look again, when the mail is due.
+    await notifications.updateOne({ conv_id: convId }, { $set: { 'mail.at': new Date() } });
+    await inbox(org, convId, '/notes', { body: 'Look.', mentions: [bob.userId] });
+    await until(async () => {
+      const [first] = await notifications.find({ conv_id: convId }).sort({ _id: 1 }).toArray();
+      return first!['mail'] === undefined;
+    }, 'the mail to be given up');
+    expect(await deliveries(org)).toEqual([]);
+    await socket.close();
+  });
+});
+
 describe('a tool call that waits for a member’s approval', () => {
   it('a tool call that waits for a member’s approval notifies all members once, over the chosen channels', async () => {
     const shop = await opened([{ tool: cancel, risk_tier: 'admin_approve' }]);
-    await choose(shop.org, { email_notifications: true });
     const bob = await joined(shop.org);
     const { client } = await met(shop);
     client.say(please);
@@ -246,7 +345,8 @@ describe('a delivery that was given up', () => {
   it('a delivery that was given up notifies members with its id, and once per destination until that is read', async () => {
     const receiver = await startReceiver(status(500));
     const org = await newSender(receiver.url);
-    await choose(org, { email_notifications: true, notify_on: ['delivery_failed'] });
+    await choose(org, { notify_on: ['delivery_failed'] });
+    await api.request('PUT', '/me/notices', { token: org.owner.token, body: { mail: true } });
     const { convId } = await newConversation(org);
     await act(org, convId, 'escalate');
     const due = await deliveries(org, (those) => those.some(({ attempts }) => attempts.length > 0), '&kind=webhook');

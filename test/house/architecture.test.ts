@@ -25,6 +25,8 @@ const forbidden: readonly [file: string, source: string, named: string][] = [
   ['workflows/b.ts', `import 'node:crypto';`, 'node:crypto'],
   ['workflows/chat/a.ts', `import { startSaved } from '../start.ts';`, '../start.ts'],
   ['workflows/start.ts', `import { startApi } from '../api/server.ts';`, '../api/server.ts'],
+  ['workflows/tracing.ts', `import { startApi } from '../api/server.ts';`, '../api/server.ts'],
+  ['workflows/encryption.ts', `import { startApi } from '../api/server.ts';`, '../api/server.ts'],
   ['clients/a.ts', `import { findOrg } from '../models/organization.ts';`, '../models/organization.ts'],
   [
     'providers/slack/a.ts',
@@ -45,7 +47,7 @@ const forbidden: readonly [file: string, source: string, named: string][] = [
   ],
   ['cli/main.ts', `import { startMongod } from '../engines/mongod.ts';`, '../engines/mongod.ts'],
   ['cli/demo.ts', `import { app } from '../api/app.ts';`, '../api/app.ts'],
-  ['cli/operator.ts', `import { app } from '../api/app.ts';`, '../api/app.ts'],
+  ['cli/operator/secrets.ts', `import { app } from '../../api/app.ts';`, '../../api/app.ts'],
   ['cli/main.ts', `import { keyRoutes } from '../api/access/routes/keys.ts';`, '../api/access/routes/keys.ts'],
   ['agent/chat/a.ts', `import { accept } from '../../api/chat/accept.ts';`, '../../api/chat/accept.ts'],
   [

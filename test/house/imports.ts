@@ -50,6 +50,8 @@ export const rooms: readonly Room[] = [
       'models/',
       'workflows/',
       'config.ts',
+      'clients/base/meter.ts',
+      'clients/base/tracing.ts',
       'clients/embedding/',
       'clients/schema/',
       'clients/files',
@@ -87,8 +89,19 @@ export const rooms: readonly Room[] = [
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'mongoose', 'pino'],
   },
   {
+    at: 'workflows/tracing.ts',
+    files: ['models/base/trace.ts', 'models/rules/'],
+    packages: ['@temporalio/client', '@temporalio/common'],
+  },
+  {
+    at: 'workflows/encryption.ts',
+    files: ['models/'],
+    packages: ['@temporalio/common'],
+    node: true,
+  },
+  {
     at: 'workflows/',
-    files: ['workflows/*/', 'workflows/attributes.ts', 'models/rules/'],
+    files: ['workflows/*/', 'workflows/attributes.ts', 'workflows/index.ts', 'models/rules/'],
     typesOf: ['activities/'],
     packages: ['@temporalio/workflow', '@temporalio/common'],
   },
@@ -102,8 +115,23 @@ export const rooms: readonly Room[] = [
     node: true,
   },
   { at: 'cli/demo.ts', files: ['cli/', 'api/*/contract/', 'engines/'], packages: 'any', node: true },
-  // This command works on the database of its own machine.
-  { at: 'cli/operator.ts', files: ['cli/', 'config.ts', 'engines/', 'models/'], packages: 'any', node: true },
+  // These commands work on the database and the Temporal of their deployment.
+  {
+    at: 'cli/operator/',
+    files: [
+      'cli/',
+      'config.ts',
+      'engines/',
+      'models/',
+      'providers/mail/',
+      'workflows/base/',
+      'workflows/attributes.ts',
+      'workflows/encryption.ts',
+      'workflows/start.ts',
+    ],
+    packages: 'any',
+    node: true,
+  },
   { at: 'cli/', files: ['cli/', 'api/*/contract/'], packages: 'any', node: true },
   // Browser code must not import server code.
   { at: 'web/', files: ['web/'] },

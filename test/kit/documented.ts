@@ -50,9 +50,13 @@ export function commandsIn(text: string): Documented[] {
 
 /** Filters for workflows that the Temporal UI accepts: a name, an operator, a value. */
 export function queriesIn(text: string): string[] {
-  return spansIn(split(text).prose).filter((span) =>
+  const { prose, blocks } = split(text);
+  const spans = spansIn(prose).filter((span) =>
     /^`?[A-Z][a-z]\w*`? (?:=|!=|[<>]=?|IN|IS|BETWEEN|STARTS_WITH) .+$/.test(span),
   );
+  // In a block `…` stands for a time.
+  const lines = blocks.filter(({ language }) => language === 'sql').flatMap((block) => block.lines);
+  return [...spans, ...lines.map((line) => line.replaceAll('"…"', '"2026-01-01T00:00:00Z"'))];
 }
 
 /** Commands without the name of the command-line tool, as docs/cli.md writes them: `inbox list --assigned-to me`. */

@@ -7,6 +7,7 @@ import { mkdir, mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startMongod, type Mongod } from '../../engines/mongod.ts';
+import { freePort } from '../../engines/ports.ts';
 import { startTemporal, type Temporal } from '../../engines/temporal.ts';
 import { bundleWorkflows } from '../../workers/bundle.ts';
 import { buildReaders } from '../../workers/readers.ts';
@@ -41,7 +42,12 @@ export default async function setup(): Promise<void> {
   process.env['TEST_MONGODB_URI'] = `${mongod.uri}&readConcernLevel=majority`;
   process.env['TEST_TEMPORAL_ADDRESS'] = temporal.address;
   const env = systemEnv('shared');
-  const processes = await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)]);
+  const metricsPort = String(await freePort());
+  process.env['TEST_WORKER_METRICS'] = `http://127.0.0.1:${metricsPort}/metrics`;
+  const processes = await Promise.all([
+    startProcess('api/server.ts', env),
+    startProcess('workers/main.ts', { ...env, WORKER_METRICS_PORT: metricsPort }),
+  ]);
   process.env['TEST_API_URL'] = processes[0].url;
   process.env['TEST_DATA_DIR'] = env.DATA_DIR;
   (globalThis as { testRun?: TestRun }).testRun = { mongod, temporal, processes, env, folder };

@@ -99,7 +99,7 @@ describe('an uploaded document', () => {
     const before = await waiting();
     const docId = await here.add(hours);
     expect(await here.get(docId)).toMatchObject({ status: 'indexed', embedded_at: null });
-    expect(await waiting()).toBe(before + 1);
+    await until(async () => (await waiting()) === before + 1, 'the passage to be counted');
     expect(await here.candidates('When do branches open?')).toMatchObject([{ source_id: docId, cosines: null }]);
     expect(await here.candidates(inOtherWords)).toEqual([]);
     await whileEmbedding(async () => {

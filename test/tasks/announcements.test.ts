@@ -55,6 +55,8 @@ describe('PUT /orgs/{orgId}/webhooks', () => {
         'conversation_escalated',
         'conversation_assigned',
         'customer_replied',
+        'mentioned',
+        'snooze_over',
         'approval_waiting',
         'delivery_failed',
       ],

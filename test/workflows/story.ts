@@ -14,6 +14,7 @@ import type { LiveCopyActivities } from '../../activities/knowledge/livecopy.ts'
 import type { MeetingActivities, MeetingTaskActivities } from '../../activities/interviews/meeting.ts';
 import type { DepartureActivities } from '../../activities/access/departure.ts';
 import type { MailReplyActivities } from '../../activities/events/mailreply.ts';
+import type { NoticeActivities } from '../../activities/events/notices.ts';
 import type { MaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
 import type { ReleaseActivities } from '../../activities/integrations/release.ts';
 import type { RecrawlActivities } from '../../activities/crawl/recrawl.ts';
@@ -56,6 +57,7 @@ export function stories() {
         MaintenanceActivities &
         MeetingActivities &
         MeetingTaskActivities &
+        NoticeActivities &
         RecrawlActivities &
         ReleaseActivities &
         SourceActivities &

@@ -42,10 +42,13 @@ export async function startStoryServer(testServer: string, code: string) {
     supportsTimeSkipping: true,
   });
   // This server accepts search attributes but cannot list them, so the registration by workers fails here.
-  const keyword = proto.temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
+  const { INDEXED_VALUE_TYPE_KEYWORD: keyword, INDEXED_VALUE_TYPE_KEYWORD_LIST: keywords } =
+    proto.temporal.api.enums.v1.IndexedValueType;
   await env.connection.operatorService.addSearchAttributes({
     namespace: 'default',
-    searchAttributes: Object.fromEntries(Object.values(searchAttributes).map(({ name }) => [name, keyword])),
+    searchAttributes: Object.fromEntries(
+      Object.values(searchAttributes).map(({ name, type }) => [name, type === 'KEYWORD' ? keyword : keywords]),
+    ),
   });
 
   async function run<A extends unknown[], R>({ workflow, args, activities, meanwhile, workflowId }: Telling<A, R>) {

@@ -17,7 +17,7 @@ const untilQuiet = '5 minutes';
 
 export async function memberDeparted(ref: DepartureRef): Promise<void> {
   await leave(ref);
-  await sleep(untilQuiet);
+  await sleep(untilQuiet, { summary: 'requests that began before the removal' });
   await leave(ref);
 }
 

@@ -11,6 +11,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
+import { show } from '../base/board.ts';
 import { throughOutages } from '../base/options.ts';
 import type { ConversationActivities } from '../../activities/chat/conversation.ts';
 import { attendSignal } from '../../models/rules/chat/work.ts';
@@ -32,6 +33,19 @@ export const attend = defineSignal(attendSignal);
 /** Customers write again within a minute, or not for a long time. */
 const idle = '1 minute';
 
+/** Shows operators that the model failed, and later that it answers again. */
+let modelFailed = false;
+function noteModel(failed: boolean): void {
+  if (failed === modelFailed) return;
+  modelFailed = failed;
+  const can = ["Read why: `the model failed` in the worker's log. Answers are written without it meanwhile."];
+  show({
+    status: failed ? 'without_model' : 'answered',
+    failed: failed ? 'the model' : undefined,
+    can: failed ? can : [],
+  });
+}
+
 export async function conversation(ref: ConversationRef): Promise<void> {
   let news = 0;
   setHandler(attend, () => void (news += 1));
@@ -41,12 +55,13 @@ export async function conversation(ref: ConversationRef): Promise<void> {
     // A conversation may be active for days, so the history is renewed. The next run starts with a turn of its own.
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof conversation>(ref);
     if (news !== seen) continue;
+    if (outcome.kind === 'done' && outcome.modelFailed !== undefined) noteModel(outcome.modelFailed);
     if (outcome.kind === 'waiting') {
       // A decision is stored before its signal is sent. If none arrives in time, the turn is repeated and tells the
       // customer.
-      await condition(() => news !== seen, outcome.withinMs);
+      await condition(() => news !== seen, outcome.withinMs, { summary: `a decision about ${outcome.for}` });
       continue;
     }
-    if (!(await condition(() => news !== seen, idle))) return;
+    if (!(await condition(() => news !== seen, idle, { summary: 'another message' }))) return;
   }
 }

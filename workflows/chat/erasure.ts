@@ -18,6 +18,6 @@ const untilQuiet = '15 minutes';
 
 export async function eraseCustomer(ref: ErasureRef): Promise<void> {
   await activities.eraseCustomer(ref);
-  await sleep(untilQuiet);
+  await sleep(untilQuiet, { summary: 'requests that began before the erasure' });
   await activities.verifyErasure(ref);
 }

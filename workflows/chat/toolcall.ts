@@ -8,11 +8,9 @@ import {
   isCancellation,
   proxyActivities,
   proxyLocalActivities,
-  setCurrentDetails,
   setHandler,
-  upsertSearchAttributes,
 } from '@temporalio/workflow';
-import { searchAttributes } from '../attributes.ts';
+import { show } from '../base/board.ts';
 import { throughOutages } from '../base/options.ts';
 import type { CallStep, ToolCallActivities } from '../../activities/chat/toolcall.ts';
 import { decidedSignal } from '../../models/rules/mcp/work.ts';
@@ -48,14 +46,15 @@ export async function toolCall(ref: ToolCallRef): Promise<string> {
     const seen = news;
     const step = await takeStep(ref);
     if (step.kind === 'ended') {
-      show(step, step.outcome);
+      showStep(step, step.outcome);
       return step.outcome;
     }
     // Only a step in a local activity returns while the call is still running.
     if (step.kind === 'calling') continue;
-    show(step, step.kind === 'waiting' ? `waiting_${step.awaited}` : 'held_back');
+    showStep(step, step.kind === 'waiting' ? `waiting_${step.awaited}` : 'held_back');
     // A decision is stored before its signal is sent. If none arrives in time, the next step ends the call as expired.
-    await condition(() => news !== seen, step.withinMs);
+    const summary = step.kind === 'waiting' ? awaitedSaid[step.awaited] : 'the rate limit of the tool';
+    await condition(() => news !== seen, step.withinMs, { summary });
   }
 }
 
@@ -73,17 +72,14 @@ async function takeStep(ref: ToolCallRef): Promise<CallStep> {
   return advanceCall(ref);
 }
 
-function show(step: CallStep, status: string): void {
-  upsertSearchAttributes([{ key: searchAttributes.status, value: status }]);
-  const rows: [string, string][] = [
-    ['organization', step.about.orgId],
-    ['tool', step.about.tool],
-    ['tier', step.about.tier],
-    step.kind === 'waiting' ? ['waits for', awaitedSaid[step.awaited]] : ['state', status],
-  ];
-  setCurrentDetails(
-    ['| call | |', '| --- | --- |', ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join('\n'),
-  );
+const decides = 'Any member approves or denies it at `/v1/support/mcp/orgs/{orgId}/approvals`.';
+
+function showStep({ about }: CallStep, status: string): void {
+  show({
+    status,
+    ...(status === 'waiting_member' ? { can: [decides] } : {}),
+    more: `| tool | tier |\n| --- | --- |\n| ${about.tool} | ${about.tier} |`,
+  });
 }
 
 const awaitedSaid = {

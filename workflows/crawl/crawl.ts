@@ -8,17 +8,14 @@ import {
   condition,
   continueAsNew,
   defineUpdate,
-  getCurrentDetails,
   isCancellation,
   proxyActivities,
-  setCurrentDetails,
   setHandler,
   sleep,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { CrawlActivities, CrawlProgress } from '../../activities/crawl/crawl.ts';
-import { searchAttributes } from '../attributes.ts';
+import { show } from '../base/board.ts';
 import { throughOutages } from '../base/options.ts';
 import { refusal } from '../base/refusal.ts';
 
@@ -58,7 +55,7 @@ export async function crawlSite(ref: CrawlRef): Promise<Ending> {
         throw refusal('The crawl is ending already.', { from: ending, operation: 'cancel', allowed: [] });
     },
   });
-  setStatus('crawling');
+  show({ status: 'crawling' });
   let error: string | undefined;
   try {
     ({ ending, error } = await fetching.run(() => fetchAll(ref)));
@@ -68,48 +65,41 @@ export async function crawlSite(ref: CrawlRef): Promise<Ending> {
   }
   const ended = await CancellationScope.nonCancellable(() => finishCrawl({ ...ref, ending, error }));
   const status = typeof ended === 'string' ? ended : 'failed';
-  if (typeof ended !== 'string') showFailure(ended.failed);
-  setStatus(status);
+  show({ status, ...(typeof ended === 'string' ? {} : { failed: ended.failed, can: [again] }) });
   await condition(allHandlersFinished);
   return status;
 }
+
+const again =
+  'Check the spelling of the address, its robots.txt, and EGRESS_ALLOW where the host is private; then the organization crawls again.';
 
 async function fetchAll(ref: CrawlRef): Promise<{ ending: Ending; error?: string | undefined }> {
   let unanswered = 0;
   let { waitedMs = 0 } = ref;
   for (;;) {
     const progress = await crawlBatch(ref);
-    setCurrentDetails(describe(progress));
+    show({ failed: progress.message, more: describe(progress) });
     if (progress.state === 'done') return { ending: 'completed' };
     if (progress.state === 'limit_reached') return { ending: 'limit_reached', error: progress.message };
     if (progress.state === 'waiting') {
       unanswered += 1;
       if (unanswered >= robotsTries) return { ending: 'failed', error: progress.message };
-      await sleep('1 minute');
+      await sleep('1 minute', { summary: 'the site to answer for its robots.txt' });
       continue;
     }
     unanswered = 0;
     // The workflow waits, not the batch, because a worker's slots are for crawls that have work to do.
     if (progress.waitMs !== undefined) {
       if (waitedMs >= maxWaitedMs) return { ending: 'limit_reached', error: waitedEnough };
-      await sleep(progress.waitMs);
+      await sleep(progress.waitMs, { summary: 'the pause that the site asks for' });
       waitedMs += progress.waitMs;
     }
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof crawlSite>({ ...ref, waitedMs });
   }
 }
 
-function setStatus(status: string): void {
-  upsertSearchAttributes([{ key: searchAttributes.status, value: status }]);
-}
-
-/** Shows the reason above the page counts in the Temporal UI. */
-function showFailure(reason: string): void {
-  setCurrentDetails(`failed: ${reason}\n\n${getCurrentDetails()}`);
-}
-
-/** The text for operators in the Temporal UI. */
-function describe({ url, tally, message }: CrawlProgress): string {
+/** The numbers of pages for operators. */
+function describe({ url, tally }: CrawlProgress): string {
   const rows = [
     ['found', tally.found],
     ['waiting', tally.waiting],
@@ -119,5 +109,5 @@ function describe({ url, tally, message }: CrawlProgress): string {
     ['failed', tally.failed],
   ];
   const table = ['| pages | |', '| --- | --- |', ...rows.map(([name, count]) => `| ${name} | ${count} |`)].join('\n');
-  return `${url}\n\n${table}${message === undefined ? '' : `\n\n${message}`}`;
+  return `${url}\n\n${table}`;
 }

@@ -1,7 +1,7 @@
 /** Crawl schedules: the Temporal Schedule is kept equal to the record, and each firing starts a crawl. */
 import { ParentClosePolicy, proxyActivities, startChild, workflowInfo } from '@temporalio/workflow';
 import type { Begun, RecrawlActivities } from '../../activities/crawl/recrawl.ts';
-import { searchAttributes } from '../attributes.ts';
+import { introduced } from '../base/introduced.ts';
 import { crawlSite } from './crawl.ts';
 import { throughOutages } from '../base/options.ts';
 import { crawlSiteWork } from '../../models/rules/crawl/work.ts';
@@ -36,10 +36,7 @@ export async function recrawlSite(ref: RecrawlRef): Promise<Begun> {
       args,
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       parentClosePolicy: ParentClosePolicy.ABANDON,
-      typedSearchAttributes: [
-        { key: searchAttributes.organization, value: ref.orgId },
-        { key: searchAttributes.mode, value: begun.mode },
-      ],
+      ...introduced('crawlSite', id, ref.orgId, begun.mode),
       priority: { fairnessKey: ref.orgId },
     });
   }

@@ -39,6 +39,6 @@ export async function inbound(ref: InboundRef): Promise<void> {
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof inbound>(ref);
     if (news !== seen) continue;
     if (againInMs === undefined) return;
-    await condition(() => news !== seen, againInMs);
+    await condition(() => news !== seen, againInMs, { summary: 'the next attempt at an event that failed' });
   }
 }

@@ -2,17 +2,9 @@
  * Sends lines of deliveries: each line in order, the lines in parallel. Waits between attempts are timers in the
  * workflow; the deliveries and their due times are in MongoDB. Operators see each line that waits.
  */
-import {
-  condition,
-  defineSignal,
-  proxyActivities,
-  setCurrentDetails,
-  setHandler,
-  upsertSearchAttributes,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { condition, defineSignal, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { SignalDefinition } from '@temporalio/common';
-import { searchAttributes } from '../attributes.ts';
+import { show } from '../base/board.ts';
 import { throughOutages } from '../base/options.ts';
 import { queueBeside, queues } from '../../models/rules/base/work.ts';
 import type { DeliveryActivities, LineLeft, Shown } from '../../activities/events/deliver.ts';
@@ -63,7 +55,7 @@ function carryLines(orgId: string) {
         // A nudge during the last attempt asks for another attempt at once.
         if (nudges === before) {
           before = nudges;
-          await condition(() => nudges !== before || stopping, left.waitMs);
+          await condition(() => nudges !== before || stopping, left.waitMs, { summary: 'the next attempt' });
         }
         if (stopping && nudges !== before) urgent = true;
       }
@@ -83,17 +75,11 @@ function carryLines(orgId: string) {
    */
   function note(line: string, left: LineLeft): void {
     if (left.kind === 'done' && left.failed !== undefined) failures.add(left.failed);
-    const before = waits.size;
     if (left.kind === 'waiting' && left.shown) waits.set(line, left.shown);
     else waits.delete(line);
     if (waits.size === 0 && !wasShown) return;
-    setCurrentDetails(describe([...waits.values()], failures));
-    if (waits.size > 0 && before === 0) setStatus('retrying');
-  }
-
-  function setStatus(status: string): void {
     wasShown = true;
-    upsertSearchAttributes([{ key: searchAttributes.status, value: status }]);
+    show({ ...(waits.size > 0 ? { status: 'retrying' } : {}), ...describe([...waits.values()], failures) });
   }
 
   return {
@@ -132,8 +118,8 @@ function carryLines(orgId: string) {
     },
     /** Shows operators the final state. */
     end(): void {
-      if (failures.size > 0) setCurrentDetails(describe([], failures));
-      if (failures.size > 0 || wasShown) setStatus(failures.size > 0 ? 'failed' : 'delivered');
+      if (failures.size === 0 && !wasShown) return;
+      show({ status: failures.size > 0 ? 'failed' : 'delivered', ...describe([], failures) });
     },
   };
 }
@@ -177,30 +163,22 @@ export async function carryAll(
 /** Temporal must not store people's addresses, nor receivers' replies, which may contain names. */
 const where =
   'Where it goes and what the receiver said: `GET /v1/support/outbox/orgs/{orgId}/deliveries/{deliveryId}`.';
+const redeliver = 'Deliveries of a stopped line stay recorded, and can be redelivered (docs/deliveries.md).';
 
-/** The text for operators in the Temporal UI. */
-function describe(waits: readonly Shown[], failures: ReadonlySet<string>): string {
-  const table = waits.map(
+function describe(waits: readonly Shown[], failures: ReadonlySet<string>): Parameters<typeof show>[0] {
+  const rows = waits.map(
     ({ deliveryId, kind, event, attempt, attempts, nextAt, status = 'none' }) =>
       `| ${deliveryId} | ${kind} | ${event} | ${attempt} of ${attempts} | ${nextAt} | ${status} |`,
   );
-  const given = [...failures].map((deliveryId) => `given up: ${deliveryId}`);
-  const parts = [
-    ...(table.length > 0
-      ? [
-          [
-            '| delivery | kind | event | attempts made | next attempt | last answer |',
-            '| --- | --- | --- | --- | --- | --- |',
-            ...table,
-          ].join('\n'),
-          `${where} To try now, send the signal \`${tryNowSignal}\`, or redeliver the delivery (docs/deliveries.md). To stop, terminate this workflow: its deliveries stay recorded and can be redelivered.`,
-        ]
-      : []),
-    ...(given.length > 0
-      ? [
-          `${given.join('\n')}\n\n${where} Once the receiver works again: \`POST /v1/support/outbox/orgs/{orgId}/recover\`.`,
-        ]
-      : []),
+  const heads = [
+    '| delivery | kind | event | attempts made | next attempt | last answer |',
+    '| --- | --- | --- | --- | --- | --- |',
   ];
-  return parts.join('\n\n');
+  const recover = 'Once the receiver works again: `POST /v1/support/outbox/orgs/{orgId}/recover`.';
+  return {
+    providers: [...new Set(waits.map(({ kind }) => kind))],
+    failed: failures.size > 0 ? `given up: ${[...failures].join(', ')}` : undefined,
+    can: [where, redeliver, ...(failures.size > 0 ? [recover] : [])],
+    more: rows.length > 0 ? [...heads, ...rows].join('\n') : undefined,
+  };
 }

@@ -31,10 +31,11 @@ export async function mailReply(ref: MailReplyRef): Promise<void> {
   let news = 0;
   setHandler(replied, () => void (news += 1));
   for (;;) {
-    await sleep(mailAfterMs);
+    await sleep(mailAfterMs, { summary: 'the customer to come back, or further replies' });
     const seen = news;
     const { waitMs } = await mailUnsent(ref);
-    if (waitMs !== undefined) await condition(() => news !== seen, waitMs);
+    if (waitMs !== undefined)
+      await condition(() => news !== seen, waitMs, { summary: 'the time at which the next mail may be sent' });
     else if (news === seen) return;
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof mailReply>(ref);
   }

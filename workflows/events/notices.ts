@@ -1,9 +1,16 @@
 /**
- * Notifies members of a conversation, of a tool call that waits for approval, or of a failed delivery. The activity
- * reads the content and the recipients from the record. The notifications are deliveries, which their own workflows
- * send.
+ * Notifies members of a conversation, of a tool call that waits for approval, or of a failed delivery, mails what they
+ * have not read, and ends the snooze of a conversation at its time. The activity reads the content and the recipients from the records. Mails are deliveries, which
+ * their own workflows send.
  */
-import { continueAsNew, defineSignal, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  condition,
+  continueAsNew,
+  defineSignal,
+  proxyActivities,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { NoticeActivities } from '../../activities/events/notices.ts';
 import { noticedSignal, type NoticeRef } from '../../models/rules/chat/work.ts';
@@ -22,9 +29,15 @@ export const noticed = defineSignal(noticedSignal);
 export async function notices(ref: NoticeRef): Promise<void> {
   let signals = 0;
   setHandler(noticed, () => void (signals += 1));
-  for (let seen = -1; seen !== signals;) {
-    seen = signals;
-    await tellMembers(ref);
-    if (seen !== signals && workflowInfo().continueAsNewSuggested) await continueAsNew<typeof notices>(ref);
+  for (;;) {
+    const seen = signals;
+    // Null when the activity returns nothing.
+    const waitMs = (await tellMembers(ref)) ?? undefined;
+    if (waitMs !== undefined)
+      await condition(() => seen !== signals, waitMs, {
+        summary: 'a snooze to end, or the notifications to be read, else to be mailed',
+      });
+    else if (seen === signals) return;
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof notices>(ref);
   }
 }

@@ -190,7 +190,7 @@ async function finish(run: Run): Promise<void> {
   if (!isRemoved()) return;
   // The interview was deleted while its last status change was being stored.
   if (!wasRemoved) await remove();
-  await sleep(untilQuiet);
+  await sleep(untilQuiet, { summary: 'requests that began before the removal' });
   await removeInterview(ref);
   await forgotten;
 }

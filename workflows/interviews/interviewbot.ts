@@ -1,6 +1,7 @@
 /** The bot of an interview: it is sent into the call or the room, followed while the interview runs, and dismissed. */
-import { proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
+import { proxyActivities, sleep } from '@temporalio/workflow';
 import { iso, now, since, type Run } from './interviewrun.ts';
+import { show } from '../base/board.ts';
 import { throughOutages } from '../base/options.ts';
 import type { InterviewActivities } from '../../activities/interviews/interview.ts';
 import { isIn, isOver, type BotReason, type BotState } from '../../models/rules/interviews/bot.ts';
@@ -27,7 +28,7 @@ const { dismissBot } = proxyActivities<InterviewActivities>({
 export async function wait(run: Run): Promise<void> {
   const { status, dueAt, startedFor } = run.state();
   const due = status === 'scheduled' && dueAt !== undefined && dueAt !== startedFor ? Date.parse(dueAt) : Infinity;
-  if (await run.until(due, 'start')) return;
+  if (await run.until(due, 'the time of its start')) return;
   run.note({ startedFor: dueAt! });
   begin(run, 'clock');
   await run.store();
@@ -96,7 +97,7 @@ export async function join(run: Run): Promise<void> {
   const noShow = since(state().waitingSince) + interviewTimes.noShow;
   // A report that arrived during the last check of the bot is newer than the check.
   const seen = heard.looked;
-  const isNews = await run.until(Math.min(noShow, nextLook(run)), 'no-show or a look at the bot', seen);
+  const isNews = await run.until(Math.min(noShow, nextLook(run)), 'people to join', seen);
   if (state().status !== 'bot_deployed' || isRemoved()) return;
   run.forget('rejoin');
   if (!isNews && now() >= noShow) return giveUpOnPeople(run, giveUp);
@@ -139,7 +140,7 @@ async function judge(run: Run, seen: BotState | undefined, giveUp: number): Prom
 async function pause(run: Run, giveUp: number): Promise<void> {
   const { state, note } = run;
   note({ attempts: state().attempts + 1 });
-  await run.until(Math.min(giveUp, now() + rejoinPause(state().attempts)), 'another attempt to join');
+  await run.until(Math.min(giveUp, now() + rejoinPause(state().attempts)), 'the next attempt to join');
   if (state().status !== 'bot_deployed' || run.isRemoved()) return;
   run.forget('rejoin');
   if (now() < giveUp) return;
@@ -157,7 +158,7 @@ export async function follow(run: Run): Promise<void> {
     await send(run);
     return;
   }
-  const timer = 'the longest length or a look at the bot';
+  const timer = 'the call to end';
   const isNews = await run.until(Math.min(longest, nextLook(run)), timer, heard.looked);
   if (state().status !== 'in_progress' || run.isRemoved()) return;
   if (!isNews && now() >= longest) {
@@ -198,8 +199,8 @@ export async function eraseRecorded({ ref, state, isKnown }: Run): Promise<void>
         ? {}
         : { known: { sent, orders, ...(bot ? { bot } : {}), ...(former ? { former } : {}) } };
     if (await eraseRecordings({ ...ref, ...known })) return;
-    setCurrentDetails('Deleted. The service of its bots has not deleted the recordings yet, and is asked again.');
-    await sleep(erasurePauses[looks] ?? '1 hour');
+    show({ failed: "the bots' service has not deleted the recordings yet" });
+    await sleep(erasurePauses[looks] ?? '1 hour', { summary: "the next question to the bots' service" });
   }
 }
 

@@ -2,8 +2,8 @@
  * The state of an interview's workflow, and the only functions that change it. Each status change follows the table, is
  * shown to operators, and is stored in the record; the writes run one after the other.
  */
-import { proxyActivities, proxyLocalActivities, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
-import { searchAttributes } from '../attributes.ts';
+import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import { show as showOperators } from '../base/board.ts';
 import { refusal } from '../base/refusal.ts';
 import type { InterviewActivities } from '../../activities/interviews/interview.ts';
 import {
@@ -11,7 +11,6 @@ import {
   next,
   refusalOf,
   type InterviewState,
-  type InterviewStatus,
   type Move,
   type Operation,
 } from '../../models/rules/interviews/interview.ts';
@@ -33,7 +32,6 @@ const accepted = proxyActivities<InterviewActivities>({
 });
 
 type Unstored = { state: InterviewState; moves: readonly Move[] };
-export type Timer = { what: string; at: number };
 
 /** `carried`: the state of the previous run; without it, the state is read from the record. */
 export function openLedger(ref: { orgId: string; interviewId: string }, carried: InterviewState | undefined) {
@@ -42,7 +40,6 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
   const unstored: Move[] = [];
   let writing: Promise<void> = Promise.resolve();
   let last: Move | undefined;
-  let shown: InterviewStatus | undefined;
 
   const state = (): InterviewState => known!;
   /** Changes fields of the state other than the status. */
@@ -53,20 +50,23 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
     known = rest as InterviewState;
   };
 
-  /** The text for operators in the Temporal UI. */
-  function show(timer?: Timer): void {
-    const { status, bot, failure, scheduledAt } = state();
-    if (status !== shown) upsertSearchAttributes([{ key: searchAttributes.status, value: status }]);
-    shown = status;
+  /** Shows operators the state. `isPending`: the workflow waits for people, without a timer. */
+  function show(isPending = false): void {
+    const { status: stored, bot, failure, scheduledAt } = state();
+    // Operators look for interviews that nobody joined, which are cancelled in the record.
+    const status = last?.operation === 'no_show' ? 'no_show' : stored;
     const rows = [
-      `**${status}**`,
-      ...(scheduledAt === undefined || !isAhead(status) ? [] : [`Scheduled for ${scheduledAt}.`]),
-      timer ? `Next timer: ${timer.what} at ${new Date(timer.at).toISOString()}` : 'No timer.',
+      ...(scheduledAt === undefined || !isAhead(stored) ? [] : [`Scheduled for ${scheduledAt}.`]),
       ...(last ? [`Last move: ${describe(last)}`] : []),
       ...(bot ? [`Bot: ${bot.kind} \`${bot.id}\``] : []),
-      ...(failure === undefined ? [] : [`Failure: ${failure}`]),
     ];
-    setCurrentDetails(rows.join('\n\n'));
+    showOperators({
+      status,
+      failed: failure,
+      waitsFor: isPending ? 'a person, or a report of the bot' : undefined,
+      more: rows.length > 0 ? rows.join('\n\n') : undefined,
+      ...(bot ? { providers: [bot.kind] } : {}),
+    });
   }
 
   /** Refuses an operation that the status does not allow. */

@@ -27,7 +27,7 @@ const transcriptPauses = [5_000, 15_000, 30_000, 60_000, 120_000, 240_000, 480_0
 export async function evaluate(run: Run): Promise<void> {
   const { state } = run;
   const { bot, botSince, former = [], summarized } = state();
-  if (summarized) return void (await run.until(Infinity));
+  if (summarized) return void (await run.until(Infinity, 'an update'));
   run.work.dismissals.push(dismiss(run));
   const last = bot ? [{ ...bot, since: botSince ?? iso() }] : [];
   for (const each of [...former, ...last]) if (each.kind !== 'room') await collect(run, each);
@@ -43,7 +43,9 @@ async function collect({ ref, state, heard, isRemoved }: Run, bot: CalledBot): P
     const before = heard.reports;
     if (await collectTranscript({ ...ref, bot })) return;
     // A report that arrives during the pause may mean that the transcript is ready.
-    await condition(() => isRemoved() || heard.reports !== before || state().status !== 'evaluating', ms);
+    await condition(() => isRemoved() || heard.reports !== before || state().status !== 'evaluating', ms, {
+      summary: 'the transcript',
+    });
     if (isRemoved() || state().status !== 'evaluating') return;
   }
 }

@@ -52,7 +52,7 @@ export function openRun(ref: { orgId: string; interviewId: string }, carried: In
    * Waits for an update, a signal or the time `at`; returns false when the time has come. `reports`: the number of
    * reports that are known already.
    */
-  async function until(at: number, timer?: string, reports = heard.reports): Promise<boolean> {
+  async function until(at: number, timer: string, reports = heard.reports): Promise<boolean> {
     const { seq, rejoin } = state();
     const { reloads } = heard;
     const news = () =>
@@ -63,10 +63,10 @@ export function openRun(ref: { orgId: string; interviewId: string }, carried: In
       heard.unread > 0 ||
       heard.room > 0 ||
       state().rejoin !== rejoin;
-    ledger.show(timer === undefined || !Number.isFinite(at) ? undefined : { what: timer, at });
+    ledger.show(!Number.isFinite(at));
     if (!Number.isFinite(at)) return condition(news).then(() => true);
     const left = at - now();
-    return left <= 0 ? news() : condition(news, left, timer === undefined ? {} : { summary: timer });
+    return left <= 0 ? news() : condition(news, left, { summary: timer });
   }
 
   return { ref, ...ledger, heard, work, until };

@@ -2,7 +2,8 @@
  * Keeps a meeting until its retention period ends or its owner deletes it. Then the meeting is removed with everything
  * derived from it. The removal is repeated after all requests have ended that were admitted before.
  */
-import { condition, defineSignal, proxyActivities, setCurrentDetails, setHandler, sleep } from '@temporalio/workflow';
+import { condition, defineSignal, proxyActivities, setHandler, sleep } from '@temporalio/workflow';
+import { show } from '../base/board.ts';
 import { throughOutages } from '../base/options.ts';
 import type { MeetingActivities, MeetingTaskActivities } from '../../activities/interviews/meeting.ts';
 import { removeMeetingSignal } from '../../models/rules/interviews/work.ts';
@@ -27,12 +28,12 @@ const untilQuiet = '5 minutes';
 export async function meeting({ meetingId, expiresAt }: MeetingRef): Promise<void> {
   let deleted = false;
   setHandler(removeNow, () => void (deleted = true));
-  setCurrentDetails(`Kept until ${expiresAt}.`);
-  await condition(() => deleted, Math.max(1, new Date(expiresAt).getTime() - Date.now()));
-  setCurrentDetails(deleted ? 'Deleted by its owner.' : `Its time ended on ${expiresAt}.`);
+  const summary = 'the end of its time, or its owner to delete it';
+  await condition(() => deleted, Math.max(1, new Date(expiresAt).getTime() - Date.now()), { summary });
+  show({ more: deleted ? 'Deleted by its owner.' : `Its time ended on ${expiresAt}.` });
   await removeContents(meetingId);
   await forgetMeeting({ meetingId });
-  await sleep(untilQuiet);
+  await sleep(untilQuiet, { summary: 'requests that began before the removal' });
   await removeContents(meetingId);
 }
 

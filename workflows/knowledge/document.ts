@@ -2,14 +2,8 @@
  * Turns a document into a source: reads it, embeds it if it is small, and indexes it. If indexing fails, a second
  * activity retries only the indexing, so that an outage of the index does not make the file be read again.
  */
-import {
-  isCancellation,
-  proxyActivities,
-  setCurrentDetails,
-  upsertSearchAttributes,
-  workflowInfo,
-} from '@temporalio/workflow';
-import { searchAttributes } from '../attributes.ts';
+import { isCancellation, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { show } from '../base/board.ts';
 import { throughOutages } from '../base/options.ts';
 import { queueBeside, queues } from '../../models/rules/base/work.ts';
 import type { DocumentActivities, ReadOutcome } from '../../activities/knowledge/document.ts';
@@ -57,7 +51,12 @@ export async function processDocument({ crowded, ...ref }: DocumentStart): Promi
   if (outcome === 'embed') return embedOrIndex(ref);
   if (outcome === 'read') return crowded ? indexInBacklog(ref) : indexDocument(ref);
   if (typeof outcome === 'string') return outcome;
-  showFailure(outcome.failed);
+  // Only failures are shown, because a change of search attributes is an extra action.
+  show({
+    status: 'failed',
+    failed: outcome.failed,
+    can: ['Nothing: the file is at fault. Its owner is told the reason.'],
+  });
   return 'failed';
 }
 
@@ -84,12 +83,3 @@ async function readInBacklog(ref: DocumentRef): Promise<Exclude<ReadOutcome, 'cr
 
 const indexInBacklog = async (ref: DocumentRef): Promise<DocumentOutcome> =>
   proxyActivities<DocumentActivities>({ ...indexing, taskQueue: backlog() }).indexDocument(ref);
-
-/**
- * Shows a failed document in the Temporal UI. Only failures are shown, because a change of search attributes is an
- * extra action.
- */
-function showFailure(reason: string): void {
-  setCurrentDetails(`failed: ${reason}`);
-  upsertSearchAttributes([{ key: searchAttributes.status, value: 'failed' }]);
-}

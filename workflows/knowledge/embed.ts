@@ -39,6 +39,6 @@ export async function embedPassages(ref: EmbeddingRef): Promise<void> {
     // The first batch of the next run finds whatever was published meanwhile.
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof embedPassages>(ref);
     if (left || news !== seen) continue;
-    if (!(await condition(() => news !== seen, idle))) return;
+    if (!(await condition(() => news !== seen, idle, { summary: 'more passages' }))) return;
   }
 }

@@ -28,7 +28,7 @@ const passes = 60;
 export async function maintainStores(): Promise<void> {
   await orGoOn(repairIndexes(), 'in an hour');
   for (let pass = 0; pass < passes; pass++) {
-    if (pass > 0) await sleep('1 minute');
+    if (pass > 0) await sleep('1 minute', { summary: 'the next pass' });
     await orGoOn(activities.optimizeIndexes(), 'in a minute');
   }
   await orGoOn(activities.dropOrphanedBytes(), 'in an hour');

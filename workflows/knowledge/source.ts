@@ -26,6 +26,6 @@ const untilQuiet = '5 minutes';
 export async function eraseSource(ref: SourceRef): Promise<void> {
   await activities.eraseSource(ref);
   if (!ref.sourceId.startsWith('doc_')) return;
-  await sleep(untilQuiet);
+  await sleep(untilQuiet, { summary: 'requests that began before the removal' });
   await activities.eraseCopies({ ids: [ref.sourceId] });
 }

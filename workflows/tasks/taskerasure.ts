@@ -14,6 +14,6 @@ const untilQuiet = '10 minutes';
 
 export async function eraseTask({ taskId }: { taskId: string }): Promise<void> {
   await eraseCopies({ ids: [taskId] });
-  await sleep(untilQuiet);
+  await sleep(untilQuiet, { summary: 'requests that began before the removal' });
   await eraseCopies({ ids: [taskId] });
 }

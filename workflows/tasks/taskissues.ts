@@ -7,12 +7,10 @@ import {
   continueAsNew,
   defineSignal,
   proxyActivities,
-  setCurrentDetails,
   setHandler,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import { searchAttributes } from '../attributes.ts';
+import { show } from '../base/board.ts';
 import { throughOutages } from '../base/options.ts';
 import type { IssueActivities, IssuesRef } from '../../activities/tasks/issues.ts';
 import { issueWaitMs } from '../../models/rules/tasks/issues.ts';
@@ -23,6 +21,8 @@ const { carryToIssues } = proxyActivities<IssueActivities>({
   // At most three requests of 15 s to each of two services.
   startToCloseTimeout: '3 minutes',
 });
+
+const logged = "What the service said is in the worker's log.";
 
 /** The signal that the task has changed. */
 export const taskChanged = defineSignal(taskChangedSignal);
@@ -36,16 +36,15 @@ export async function taskIssues(ref: IssuesRef): Promise<void> {
     if (tries === 0 && workflowInfo().continueAsNewSuggested) await continueAsNew<typeof taskIssues>(ref);
     const seen = news;
     const { again, error, retryAfterMs } = await carryToIssues(ref);
-    if (error !== undefined)
-      setCurrentDetails(`An issue could not be changed: ${error}. What the service said is in the worker's log.`);
+    if (error !== undefined) show({ failed: `an issue could not be changed: ${error}`, can: [logged] });
     tries = news === seen ? tries + 1 : 0;
     if (news !== seen) continue;
     const waitMs = again ? issueWaitMs(tries, retryAfterMs) : undefined;
     if (waitMs === undefined) {
-      if (error !== undefined) upsertSearchAttributes([{ key: searchAttributes.status, value: 'failed' }]);
+      if (error !== undefined) show({ status: 'failed' });
       return;
     }
-    await condition(() => news !== seen, waitMs);
+    await condition(() => news !== seen, waitMs, { summary: 'the next attempt' });
     if (news !== seen) tries = 0;
   }
 }

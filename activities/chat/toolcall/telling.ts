@@ -1,5 +1,6 @@
 /** Reports a tool call: in the conversation, in the audit log, and to the turn that waits for it. */
 import type { CallDeps } from './deps.ts';
+import { count } from '../../../clients/base/meter.ts';
 import { collectionOf } from '../../../models/base/define.ts';
 import { intentFor } from '../../../models/base/pending.ts';
 import { conversationWriter } from '../../../models/chat/log.ts';
@@ -54,6 +55,7 @@ export async function conclude(deps: CallDeps, call: ToolCall): Promise<void> {
     await record(deps, call, 'approval', call.agreed_sha256 === undefined ? 'refused' : 'approved');
   else if (awaited && outcome === 'expired') await record(deps, call, 'approval', 'expired');
   await record(deps, call, 'invocation', call.unknown ? 'outcome_unknown' : 'call');
+  count('tool_calls_total', { outcome: outcome ?? 'unknown' });
   if (awaited || call.attempt !== undefined) {
     const body = { pending_id: callId, tool_name, ok: outcome === 'ok', label: titleOf(tool_name) };
     await writerFor(deps, call).append({ type: 'action_result', key: `action:${callId}`, body });

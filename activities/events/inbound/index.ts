@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { handlers, type Handlers, type InboundDeps } from './handlers.ts';
+import { count, observe } from '../../../clients/base/meter.ts';
 import { NotUnderstood } from '../../../providers/base/understood.ts';
 import { withHeartbeat } from '../../base/heartbeat.ts';
 import {
@@ -78,8 +79,15 @@ export function createInboundActivities(deps: InboundDeps, by: Handlers = handle
     if (!settled) return false;
     const about = { org_id: inbound.org_id, inbound_id: inbound._id, provider: inbound.provider, type: inbound.type };
     if (!(await settleInbound({ id: inbound._id, attempt, settled, now: clock() }))) return false;
+    measure(inbound, settled);
     log.info({ ...about, ...('status' in settled ? { status: settled.status } : { again: settled.again }) }, 'inbound');
     return !('again' in settled);
+  }
+
+  function measure({ provider, received_at }: Inbound, settled: Settled): void {
+    count('inbound_events_total', { provider, outcome: 'status' in settled ? settled.status : 'retried' });
+    if ('status' in settled)
+      observe('inbound_lag_seconds', { provider }, (clock().getTime() - received_at.getTime()) / 1000);
   }
 
   async function settledBy(inbound: Inbound, signal: AbortSignal): Promise<Settled> {

@@ -1,6 +1,9 @@
 /** Zod schemas of the requests and replies about notifications that members read in this system. */
 import { z } from 'zod';
-import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, orgParams, pageQuery, timestamp, timezone } from '../../base/contract/common.ts';
+
+import { maxMailAfterMinutes } from '../../../models/rules/access/noticesettings.ts';
+import { memberStates } from '../../../models/rules/access/roles.ts';
 
 export { orgParams };
 
@@ -34,3 +37,28 @@ export const notificationList = z.object({
 });
 export const notificationParams = z.object({ notifId: id });
 export const notificationReply = z.object({ notification });
+
+const time = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'is a time such as 22:00');
+export const notices = z
+  .strictObject({
+    browser: z.boolean().meta({ description: 'Whether the page shows them as notifications of the browser.' }),
+    sound: z.boolean().meta({ description: 'Whether the page rings.' }),
+    mail: z.boolean().meta({ description: 'Whether what stays unread is mailed.' }),
+    mail_after_minutes: z.number().int().min(0).max(maxMailAfterMinutes).meta({
+      description: 'How long it may be unread while you are here; while you are not, it is mailed at once.',
+    }),
+    quiet_hours: z
+      .strictObject({ from: time, until: time, timezone })
+      .nullable()
+      .meta({ description: 'Hours without a sound or a mail; mails go out at their end. Null: none.' }),
+  })
+  .meta({ id: 'Notices' });
+export const noticesBody = notices.partial();
+
+export const availabilityBody = z.strictObject({
+  org_id: id,
+  state: z.enum(memberStates).meta({
+    description: '`away`: others are told before you are, although you may be connected. `here` takes it back.',
+  }),
+});
+export const availabilityReply = availabilityBody;

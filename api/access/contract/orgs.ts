@@ -4,7 +4,7 @@ import { invitation, invitationLink } from './accounts.ts';
 import { email } from './auth.ts';
 import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { environments } from '../../../models/rules/access/keys.ts';
-import { roles } from '../../../models/rules/access/roles.ts';
+import { memberStates, roles } from '../../../models/rules/access/roles.ts';
 
 const role = z.enum(roles);
 
@@ -31,10 +31,15 @@ export const member = z
   })
   .meta({ id: 'Member' });
 
+const memberState = z.enum(memberStates).meta({ description: '`here`: connected, and has not said to be away.' });
+
 export const createBody = z.strictObject({ name: line(100) });
 export const listQuery = pageQuery;
 export const listReply = z.object({ organizations: z.array(organization), cursor });
-export const memberList = z.object({ members: z.array(member), count: z.number().int() });
+export const memberList = z.object({
+  members: z.array(member.extend({ state: memberState })),
+  count: z.number().int(),
+});
 export const addMemberBody = z.strictObject({ email, role });
 export const changeRoleBody = z.strictObject({ role });
 export const memberReply = z.object({ member });

@@ -1,17 +1,16 @@
-/** Routes by which members read their own notifications. */
+/** Routes by which members read their own notifications, and choose how they are told. */
 import { jwt } from '../auth.ts';
 import * as contract from '../contract/notifications.ts';
 import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { viewNotification } from '../notification.ts';
+import { self } from '../profile.ts';
 import { route } from '../../http/route.ts';
-import { countUnread, listNotifications, markRead, type Notification } from '../../../models/access/notification.ts';
-import { organizationIdsOf } from '../../../models/access/organization.ts';
+import { countUnread, listNotifications, markRead } from '../../../models/access/notification.ts';
+import { organizationIdsOf, setAway } from '../../../models/access/organization.ts';
+import { tellStaff } from '../../../models/live/staff.ts';
+import { noticesOf, setNotices } from '../../../models/access/user.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
-
-const view = (notification: Notification) => ({
-  ...notification,
-  notif_id: notification._id,
-  created_at: notification.created_at.toISOString(),
-});
 
 export const notificationRoutes = [
   route({
@@ -33,7 +32,7 @@ export const notificationRoutes = [
         countUnread(userId, orgIds),
       ]);
       const { entries, cursor } = listPage(found, limit);
-      return { notifications: entries.map(view), unread_count, cursor };
+      return { notifications: entries.map(viewNotification), unread_count, cursor };
     },
   }),
   route({
@@ -49,7 +48,51 @@ export const notificationRoutes = [
     async handle({ params: { notifId }, principal: { userId } }) {
       const found = await markRead(userId, await organizationIdsOf(userId), notifId);
       if (!found) throw new Problem('NOT_FOUND', { message: 'There is no such notification.' });
-      return { notification: view(found) };
+      return { notification: viewNotification(found) };
+    },
+  }),
+  route({
+    name: 'getNotices',
+    method: 'GET',
+    path: '/me/notices',
+    summary: 'How you are told what concerns the team.',
+    auth: jwt,
+    reply: contract.notices,
+    envelope: true,
+    async handle({ principal }) {
+      return noticesOf(await self(principal.userId));
+    },
+  }),
+  route({
+    name: 'setNotices',
+    method: 'PUT',
+    path: '/me/notices',
+    summary: 'Choose how you are told what concerns the team; what is left out stays.',
+    auth: jwt,
+    body: contract.noticesBody,
+    reply: contract.notices,
+    envelope: true,
+    limit: 'writes',
+    async handle({ body, principal: { userId } }) {
+      return noticesOf((await setNotices(userId, defined(body))) ?? (await self(userId)));
+    },
+  }),
+  route({
+    name: 'setAvailability',
+    method: 'PUT',
+    path: '/me/availability',
+    summary: 'Say that you are away from an organization, or here again.',
+    auth: jwt,
+    body: contract.availabilityBody,
+    reply: contract.availabilityReply,
+    envelope: true,
+    limit: 'writes',
+    errors: ['NOT_FOUND'],
+    async handle({ body: { org_id, state }, principal: { userId } }, ctx) {
+      if (!(await setAway(org_id, userId, state === 'away')))
+        throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
+      await tellStaff(org_id, { type: 'member', body: { user_id: userId } }, ctx.clock());
+      return { org_id, state };
     },
   }),
 ];

@@ -17,6 +17,7 @@ import {
   type Member,
   type Organization,
 } from '../../../models/access/organization.ts';
+import { hereOf } from '../../../models/access/here.ts';
 import { normalizeEmail } from '../../../models/rules/access/email.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 import { checkAdding, checkKeepingKeys, type Role } from '../../../models/rules/access/roles.ts';
@@ -106,12 +107,15 @@ export const orgRoutes = [
     params: orgParams,
     reply: contract.memberList,
     envelope: true,
-    async handle({ principal }) {
-      const entries = principal.org.members;
+    async handle({ principal: { org } }, ctx) {
+      const entries = org.members;
+      const here = await hereOf(org, ctx.clock());
       const users = new Map((await listUsers(entries.map((m) => m.user_id))).map((user) => [user._id, user]));
       const members = entries.flatMap((entry) => {
         const user = users.get(entry.user_id);
-        return user ? [memberView(user, entry)] : [];
+        return user
+          ? [{ ...memberView(user, entry), state: here.includes(user._id) ? ('here' as const) : ('away' as const) }]
+          : [];
       });
       return { members, count: members.length };
     },

@@ -1,5 +1,6 @@
 /** Zod schemas that all replies share: times, pages, errors, and the warning about a downgraded key. */
 import { z } from 'zod';
+import { isTimeZone } from '../../../models/rules/base/timezone.ts';
 
 /** ISO 8601, UTC, milliseconds. */
 export const timestamp = z.iso.datetime({ precision: 3 });
@@ -18,6 +19,12 @@ const oneLine = new RegExp(`^[${blank}]*[^${blank}${unprintable}][^${unprintable
 /** One line of text; blanks at its ends are allowed and kept. */
 export const line = (max: number) =>
   z.string().min(1).max(max).regex(oneLine, 'must be one line with something on it, without control characters');
+
+/** An IANA name, such as `Europe/Berlin`. */
+export const timezone = z
+  .string()
+  .max(64)
+  .refine(isTimeZone, 'is not a time zone; use a name such as Europe/Berlin, or UTC');
 
 /** The most entries on a page of a list; a higher `limit` is reduced to this. */
 const maxPageEntries = 100;

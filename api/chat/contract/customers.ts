@@ -51,6 +51,7 @@ export const exportReply = z.object({
         .optional()
         .meta({ description: 'What the session was minted with in which was spoken last.' }),
       events: conversationReply.shape.events,
+      notes: conversationReply.shape.notes,
     }),
   ),
   messages: z

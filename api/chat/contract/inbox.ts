@@ -5,9 +5,11 @@ import { z } from 'zod';
 import { message } from './chat.ts';
 import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
+import { priorities } from '../../../models/rules/base/priority.ts';
 import {
   conversationStatuses,
   escalationReasons,
+  inboxSorts,
   maxBodyLength,
   maxNoteLength,
   ticketEvents,
@@ -15,16 +17,29 @@ import {
   type EscalationReason,
 } from '../../../models/rules/chat/conversation.ts';
 
+import { maxMentions, maxNoteBody, maxTagLength, maxTags } from '../../../models/rules/chat/triage.ts';
+
 export { orgParams };
 export const conversationParams = orgParams.extend({ convId: id });
 
 const status = z.enum(conversationStatuses);
 const reasons = Object.keys(escalationReasons) as [EscalationReason, ...EscalationReason[]];
 
+const tag = line(maxTagLength);
+const priority = z.enum(priorities);
+
 export const inboxQuery = pageQuery.extend({
   status: status.optional(),
   assigned_to: id.optional().meta({
     description: 'A member’s user id; `me`, for a member; `none`: conversations that nobody has.',
+  }),
+  tag: tag.optional(),
+  priority: priority.optional(),
+  customer_id: id.optional(),
+  unread: z.literal('true').optional().meta({ description: 'Only those with messages that no member has seen.' }),
+  snoozed: z.enum(['true', 'false']).optional(),
+  sort: z.enum(inboxSorts).optional().meta({
+    description: '`newest` activity first unless told; `waiting`: only those who wait for a person, the longest first.',
   }),
 });
 export const messagesQuery = pageQuery.extend({
@@ -63,10 +78,27 @@ export const conversation = z
     assigned_to: id.nullable().meta({ description: 'A member’s user id.' }),
     ticket: ticket.nullable().meta({ description: 'Null until a person was called.' }),
     csat: z.number().int().min(1).max(5).nullable().meta({ description: 'What the customer gave at the end.' }),
+    tags: z.array(z.string()),
+    priority: priority.nullable(),
+    snoozed: z
+      .object({ until: timestamp.nullable().meta({ description: 'Null: until the customer writes.' }), by: id })
+      .nullable(),
+    waiting_since: timestamp.nullable().meta({ description: 'Since when the customer waits for a person.' }),
+    note_count: z.number().int(),
     created_at: timestamp,
     updated_at: timestamp,
   })
   .meta({ id: 'InboxConversation' });
+
+export const note = z
+  .object({
+    note_id: id,
+    author: id.meta({ description: 'A member’s user id.' }),
+    body: z.string(),
+    mentions: z.array(id),
+    at: timestamp,
+  })
+  .meta({ id: 'Note' });
 
 export const inboxReply = z.object({
   conversations: z.array(conversation),
@@ -117,6 +149,7 @@ export const conversationReply = z.object({
     })
     .meta({ description: 'What is known of the customer’s situation. Of equal names the agent takes the page’s.' }),
   events: z.array(ticketEvent).meta({ description: 'What happened to the ticket, in order.' }),
+  notes: z.array(note).meta({ description: 'What members wrote for each other, oldest first. Customers see none.' }),
 });
 export const actReply = z.object({ conversation });
 
@@ -141,3 +174,30 @@ export const escalateBody = z.strictObject({
   }),
 });
 export const emptyBody = z.strictObject({});
+
+export const tagsBody = z.strictObject({ tags: z.array(tag).max(maxTags).meta({ description: 'All of them.' }) });
+export const priorityBody = z.strictObject({ priority: priority.nullable() });
+export const snoozeBody = z.strictObject({
+  until: z
+    .union([z.literal('reply'), z.iso.datetime({ offset: true })])
+    .meta({ description: 'A time, or `reply`. What the customer writes ends it in any case.' }),
+});
+export const noteBody = z.strictObject({
+  body: z.string().max(maxNoteBody).regex(/\S/, 'must have something on it'),
+  mentions: z.array(id).max(maxMentions).optional().meta({ description: 'Members who are told of it, by user id.' }),
+});
+export const noteReply = z.object({ note });
+export const noteParams = conversationParams.extend({ noteId: id });
+
+export const suggestion = z.object({
+  suggestion: z
+    .object({
+      body: z.string(),
+      sources: message.shape.sources.unwrap(),
+      confidence: message.shape.confidence.unwrap(),
+      record: z.record(z.string(), z.unknown()).meta({ description: 'How it came about.' }),
+      based_on: id.meta({ description: 'The customer’s message that it answers.' }),
+    })
+    .nullable()
+    .meta({ description: 'Null when the documents answer nothing that the customer has asked.' }),
+});

@@ -3,7 +3,7 @@ import { member } from '../../access/auth.ts';
 import * as contract from '../contract/customers.ts';
 import { afterPlace, placedListPage } from '../../http/cursor.ts';
 import { launch } from '../../../workflows/start.ts';
-import { viewConversation, viewEvent, viewMessage } from '../inbox.ts';
+import { viewConversation, viewEvent, viewMessage, viewNote } from '../inbox.ts';
 import { route } from '../../http/route.ts';
 import { findCustomer, type Customer } from '../../../models/chat/customer.ts';
 import { heldBehind, placeForm, placeOf, type Held, type HeldRecords } from '../../../models/chat/customerdata.ts';
@@ -43,6 +43,7 @@ function viewHeld(held: readonly Held[], customer: Readonly<Customer>) {
     conversations: of('conversations').map((conversation) => ({
       ...viewConversation(conversation, customer),
       events: conversation.events.map(viewEvent),
+      notes: (conversation.notes ?? []).map(viewNote),
     })),
     messages: of('messages').map(viewMessage),
   };

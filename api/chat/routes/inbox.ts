@@ -2,19 +2,32 @@
 import { key, type TenantPrincipal } from '../../access/auth.ts';
 import * as contract from '../contract/inbox.ts';
 import { afterPlace, defaultLimit, placedListPage } from '../../http/cursor.ts';
-import { actShown, assign, conversationOf, replyTo, viewConversation, viewEvent, viewMessage } from '../inbox.ts';
+import {
+  actShown,
+  assign,
+  conversationOf,
+  replyTo,
+  viewConversation,
+  viewConversations,
+  viewEvent,
+  viewMessage,
+  viewNote,
+} from '../inbox.ts';
+import { suggestReply } from '../suggest.ts';
 import { route, withStatus } from '../../http/route.ts';
 import { type Conversation } from '../../../models/chat/conversation.ts';
 import { noticesSeen } from '../../../models/chat/notices.ts';
+import { tellStaff } from '../../../models/live/staff.ts';
 import { markRead } from '../../../models/chat/unread.ts';
-import { findCustomer, findCustomers } from '../../../models/chat/customer.ts';
+import { findCustomer } from '../../../models/chat/customer.ts';
 import { countInbox, listInbox, type InboxPlace } from '../../../models/chat/inbox.ts';
 import { listMessages, type Message } from '../../../models/chat/message.ts';
+import type { InboxSort } from '../../../models/rules/chat/conversation.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 
 const prefix = '/support/inbox/orgs/{orgId}';
 
-const viewOne = async (conversation: Conversation) => ({
+export const viewOne = async (conversation: Conversation) => ({
   conversation: viewConversation(conversation, await findCustomer(conversation.org_id, conversation.customer_id)),
 });
 
@@ -27,8 +40,11 @@ function assignee(asked: string | undefined, { kind, actor }: TenantPrincipal): 
   throw new Problem('VALIDATION', { details: [{ path: ['query', 'assigned_to'], message }] });
 }
 
-/** A position in the list: the time of the last message (ms), and the conversation. */
-const placeOf = ({ last_message_at, _id }: Conversation) => `${last_message_at!.getTime()} ${_id}`;
+/** A position in the list: the time by which it is sorted (ms), and the conversation. */
+const placeOf =
+  (sort: InboxSort) =>
+  ({ last_message_at, waiting_since, _id }: Conversation) =>
+    `${(sort === 'waiting' ? waiting_since : last_message_at)!.getTime()} ${_id}`;
 function place(cursor: string | undefined): InboxPlace | undefined {
   const [at, convId] = afterPlace(cursor, /^\d{1,15} conv_[0-9A-Z]{26}$/)?.split(' ') ?? [];
   return at === undefined || convId === undefined ? undefined : { at: new Date(Number(at)), convId };
@@ -47,24 +63,25 @@ export const inboxRoutes = [
     reply: contract.inboxReply,
     async handle({ params: { orgId }, query, principal }) {
       const { modes } = principal;
-      const filter = { modes, status: query.status, assignedTo: assignee(query.assigned_to, principal) };
+      const { status, tag, priority, customer_id: customerId, sort = 'newest' } = query;
+      const filter = {
+        modes,
+        status,
+        assignedTo: assignee(query.assigned_to, principal),
+        tag,
+        priority,
+        customerId,
+        unread: query.unread === 'true',
+        snoozed: query.snoozed === undefined ? undefined : query.snoozed === 'true',
+      };
       const limit = query.limit ?? defaultLimit;
       const after = place(query.cursor);
       const [found, totals] = await Promise.all([
-        listInbox(orgId, filter, { limit: limit + 1, after }),
-        countInbox(orgId, filter),
+        listInbox(orgId, filter, { limit: limit + 1, after, sort }),
+        countInbox(orgId, filter, sort),
       ]);
-      const { entries, cursor } = placedListPage(found, limit, placeOf);
-      const customers = await findCustomers(
-        orgId,
-        entries.map(({ customer_id }) => customer_id),
-      );
-      const byId = new Map(customers.map((customer) => [customer._id, customer]));
-      return {
-        conversations: entries.map((entry) => viewConversation(entry, byId.get(entry.customer_id))),
-        ...totals,
-        cursor,
-      };
+      const { entries, cursor } = placedListPage(found, limit, placeOf(sort));
+      return { conversations: await viewConversations(orgId, entries), ...totals, cursor };
     },
   }),
   route({
@@ -76,12 +93,15 @@ export const inboxRoutes = [
     params: contract.conversationParams,
     query: contract.messagesQuery,
     reply: contract.conversationReply,
-    async handle({ params: { orgId, convId }, query, principal }) {
+    async handle({ params: { orgId, convId }, query, principal }, ctx) {
       const limit = query.limit ?? defaultLimit;
       const before = afterPlace(query.cursor, /^\d{1,15}$/);
       const conversation = await conversationOf(principal, convId);
       const looks = principal.kind === 'member' && before === undefined;
-      if (looks && conversation.unread > 0) await markRead(orgId, convId);
+      if (looks && conversation.unread > 0) {
+        await markRead(orgId, convId);
+        await tellStaff(orgId, { type: 'changed', body: { conv_id: convId } }, ctx.clock());
+      }
       if (looks) await noticesSeen(orgId, convId, principal.actor);
       const found = await listMessages(orgId, convId, {
         limit: limit + 1,
@@ -94,6 +114,7 @@ export const inboxRoutes = [
         cursor,
         context: { session: conversation.session_context?.context ?? {}, page: conversation.refinement ?? {} },
         events: conversation.events.map(viewEvent),
+        notes: (conversation.notes ?? []).map(viewNote),
       };
     },
   }),
@@ -114,6 +135,25 @@ export const inboxRoutes = [
       return duplicate
         ? withStatus(200, { message_id: messageId, duplicate: true as const })
         : { message_id: messageId };
+    },
+  }),
+  route({
+    name: 'suggestReply',
+    method: 'POST',
+    path: `${prefix}/{convId}/suggest`,
+    summary: 'The agent’s answer to the customer’s last question as a draft. Nothing is stored or sent.',
+    auth: key('support:write'),
+    params: contract.conversationParams,
+    body: contract.emptyBody,
+    reply: contract.suggestion,
+    limit: 'queries',
+    asksOnly: true,
+    errors: ['CONFLICT'],
+    async handle({ params: { convId }, principal }, ctx) {
+      const draft = await suggestReply(ctx, principal, convId);
+      if (!draft) return { suggestion: null };
+      const { body, sources, confidence = 'low', record } = draft.turn;
+      return { suggestion: { body, sources, confidence, record, based_on: draft.about._id } };
     },
   }),
   route({

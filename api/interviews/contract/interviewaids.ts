@@ -1,6 +1,6 @@
 /** Zod schemas of the requests and replies that draft an interview and write questions for a role. */
 import { z } from 'zod';
-import { line, orgParams, timestamp } from '../../base/contract/common.ts';
+import { line, orgParams, timestamp, timezone } from '../../base/contract/common.ts';
 import { draftBounds, draftModes } from '../../../models/rules/interviews/draft.ts';
 import { maxResumeCharacters } from '../../../models/rules/interviews/resume.ts';
 
@@ -12,12 +12,7 @@ const maxSkills = 30;
 const text = (max: number) => z.string().max(max).regex(/\S/, 'must have something on it');
 export const draftBody = z.strictObject({
   prompt: text(draftBounds.prompt).meta({ description: 'What you want, in your own words.' }),
-  timezone: z
-    .string()
-    .min(1)
-    .max(60)
-    .optional()
-    .meta({ description: 'An IANA name: where times are meant; UTC unless told.' }),
+  timezone: timezone.optional().meta({ description: 'An IANA name: where times are meant; UTC unless told.' }),
 });
 const newQuestion = z.object({ category: z.string(), body: z.string() });
 const signature = z.string().meta({ description: 'By which these questions are known again, as they are.' });

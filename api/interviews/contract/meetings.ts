@@ -1,6 +1,6 @@
 /** Zod schemas of the requests and replies about meetings. */
 import { z } from 'zod';
-import { cursor, id, line, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, pageQuery, timestamp, timezone } from '../../base/contract/common.ts';
 import {
   meetingStatuses,
   participationLevels,
@@ -18,7 +18,7 @@ const settings = {
   participation_level: z.enum(participationLevels),
   wake_word_enabled: z.boolean().meta({ description: 'Whether the bot listens for its name.' }),
   proactive_suggest: z.boolean().meta({ description: 'Whether the bot offers suggestions by itself.' }),
-  timezone: z.string().min(1).max(64).meta({
+  timezone: timezone.meta({
     description: 'An IANA name such as `Europe/Berlin`: relative dates in the transcript are meant in this zone.',
   }),
 };

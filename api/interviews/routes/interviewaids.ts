@@ -5,9 +5,7 @@ import { route } from '../../http/route.ts';
 import { signQuestions } from '../interview.ts';
 import { draftInterview } from '../../../agent/interviews/draft.ts';
 import { draftBounds } from '../../../models/rules/interviews/draft.ts';
-import { isTimeZone } from '../../../models/rules/interviews/meeting.ts';
 import { interviewLanguageOf } from '../../../models/rules/language/language.ts';
-import { Problem } from '../../../models/rules/base/errors.ts';
 
 /** Room for a resume of 200,000 characters and a description. */
 const maxBytes = 2 * 1024 * 1024;
@@ -26,10 +24,6 @@ export const interviewAidRoutes = [
     limit: 'queries',
     asksOnly: true,
     async handle({ params: { orgId }, body: { prompt, timezone = 'UTC' } }, ctx) {
-      if (!isTimeZone(timezone)) {
-        const message = 'is not a time zone; use a name such as Europe/Berlin, or UTC';
-        throw new Problem('VALIDATION', { details: [{ path: ['body', 'timezone'], message }] });
-      }
       const asked = { prompt, zone: timezone, now: ctx.clock() };
       const { draft, ...rest } = await draftInterview(ctx.intelligence, asked, { about: { org_id: orgId } });
       const signed = { ...draft, questions_signature: signQuestions(ctx, orgId, draft.questions) };

@@ -25,13 +25,7 @@ import {
 import { organizationIdsOf } from '../../../models/access/organization.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 import { announceWork } from '../../../models/rules/events/work.ts';
-import {
-  defaultSettings,
-  expiryOf,
-  givenSettings,
-  ttlDays,
-  untitled,
-} from '../../../models/rules/interviews/meeting.ts';
+import { defaultSettings, expiryOf, ttlDays, untitled } from '../../../models/rules/interviews/meeting.ts';
 import { momentOf } from '../../../models/rules/interviews/transcript.ts';
 import { meetingWork } from '../../../models/rules/interviews/work.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
@@ -84,7 +78,7 @@ export const meetingRoutes = [
         title_given: body.title !== undefined,
         title_version: 0,
         status: 'active',
-        settings: { ...defaultSettings, ...givenSettings(body.settings ?? {}, ['body', 'settings']) },
+        settings: { ...defaultSettings, ...defined(body.settings ?? {}) },
         ttl_days: days,
         started_at: started ?? now,
         started_by: started ? 'member' : 'creation',
@@ -178,7 +172,7 @@ export const meetingRoutes = [
     limit: 'writes',
     errors: ['CONFLICT'],
     async handle({ params: { id }, body, principal: { userId } }, ctx) {
-      const record = await changeSettings(userId, id, givenSettings(body, ['body']), ctx.clock());
+      const record = await changeSettings(userId, id, defined(body), ctx.clock());
       if (record) return viewMeeting(record);
       await found(userId, id);
       throw new Problem('CONFLICT', { message: 'The meeting has ended, so its settings no longer change.' });

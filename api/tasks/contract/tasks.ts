@@ -11,7 +11,7 @@ import {
   taskSources,
   taskStatuses,
 } from '../../../models/rules/tasks/task.ts';
-import { taskPriorities, usualPriority } from '../../../models/rules/base/priority.ts';
+import { priorities, usualPriority } from '../../../models/rules/base/priority.ts';
 
 export { orgParams };
 export const taskParams = orgParams.extend({ taskId: id });
@@ -25,7 +25,7 @@ const optional = {
   description: z.string().max(taskBounds.description).nullish(),
   assigned_to: id.nullish().meta({ description: 'The user id of a member.' }),
   priority: z
-    .enum(taskPriorities)
+    .enum(priorities)
     .optional()
     .meta({ description: `\`${usualPriority}\` unless told.` }),
   task_type: line(taskBounds.type).nullish().meta({ description: 'Your own word for the kind of work.' }),
@@ -57,7 +57,7 @@ const listed = {
   description: z.string().nullable(),
   assigned_to: id.nullable(),
   assignee_email: z.string().nullable(),
-  priority: z.enum(taskPriorities),
+  priority: z.enum(priorities),
   task_type: z.string().nullable(),
   status: z.enum(taskStatuses),
   due_date: z.string().nullable(),

@@ -8,7 +8,7 @@ import type { FoundTasks, TasksAsk } from '../../intelligence.ts';
 import { findDue } from '../../offline/meetings/due.ts';
 import { someoneNamed } from '../../offline/meetings/people.ts';
 import { urgencyOf } from '../../offline/meetings/reading.ts';
-import { taskPriorities, usualPriority } from '../../../models/rules/base/priority.ts';
+import { priorities, usualPriority } from '../../../models/rules/base/priority.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 import { extractionBounds, type FoundTask } from '../../../models/rules/interviews/found.ts';
 import type { Said } from '../../../models/rules/interviews/transcript.ts';
@@ -28,7 +28,7 @@ const shape = z.object({
         quote: z.string().min(3).max(2_000),
         assignee: z.string().max(200).nullable(),
         due: z.string().max(200).nullable(),
-        priority: z.enum(taskPriorities).nullable(),
+        priority: z.enum(priorities).nullable(),
       }),
     )
     .max(extractionBounds.tasks),

@@ -7,7 +7,7 @@ import { findDue, type Due } from './due.ts';
 import type { Doer, Form } from './patterns.ts';
 import type { Person } from './people.ts';
 import { urgency } from './words.ts';
-import type { TaskPriority } from '../../../models/rules/base/priority.ts';
+import type { Priority } from '../../../models/rules/base/priority.ts';
 import type { Said } from '../../../models/rules/interviews/transcript.ts';
 
 export type Meeting = {
@@ -32,7 +32,7 @@ export type Unit = {
   weak: boolean;
   accepted: boolean;
   due?: Due;
-  urgent?: TaskPriority;
+  urgent?: Priority;
   refused: boolean;
   isDone: boolean;
   /** The sentences before it, oldest first. */
@@ -75,7 +75,7 @@ export type Place = {
 
 export const dueIn = ({ meeting }: Reading, text: string): Due | undefined =>
   findDue(text, meeting.startedAt, meeting.zone);
-export function urgencyOf(text: string): TaskPriority | undefined {
+export function urgencyOf(text: string): Priority | undefined {
   if (urgency.low.test(text)) return 'low';
   if (urgency.urgent.test(text)) return 'urgent';
   return urgency.high.test(text) ? 'high' : undefined;

@@ -62,3 +62,6 @@ export function checkRoleChange(actor: Role): void {
   if (actor !== 'owner')
     throw new Problem('MISSING_ROLE', { message: `Changing roles takes the role owner; yours is ${actor}.` });
 }
+
+/** Whether a member may be told first. A member who is `here` and not connected is told like one who is away. */
+export const memberStates = ['here', 'away'] as const;

@@ -8,11 +8,6 @@ import type { Mode } from './keys.ts';
 export const ttlSeconds = { min: 60, max: 3600, default: 3600 } as const;
 /** The lifetime of an embedded chat's session after the page last connected, in ms. */
 export const embedSessionMs = 24 * 3_600_000;
-/**
- * How long the record of a session is kept after the session's end, in seconds. It shows who wrote, and that the
- * session was revoked.
- */
-export const sessionKeptSeconds = 30 * 86_400;
 /** The lifetime of a step-up token, in ms. */
 export const stepUpMs = 5 * 60_000;
 /** The longest time for which the previous embed secret may stay valid after a rotation, in seconds. */

@@ -91,6 +91,9 @@ function summary([first, ...others]: readonly Detail[]): string | undefined {
   return `${fieldName(first.path)}: ${first.message}${more}`;
 }
 
+/** What an organization has so much of. `test_*`: in test mode; `outside_mails`: mails to people outside, a day. */
+export type Quota = 'documents' | 'knowledge_pages' | 'test_conversations' | 'test_replies' | 'outside_mails';
+
 export type ProblemOptions = {
   /**
    * Replaces the default message of the code, and for `VALIDATION` the message made from the first detail. Callers see
@@ -102,6 +105,8 @@ export type ProblemOptions = {
   extra?: Record<string, unknown>;
   /** Response headers, such as `Retry-After`. */
   headers?: Record<string, string>;
+  /** The quota that is used up; it is counted, and not sent. */
+  quota?: Quota;
   cause?: unknown;
 };
 
@@ -113,6 +118,7 @@ export class Problem extends Error {
   readonly details: Detail[] | undefined;
   readonly extra: Record<string, unknown>;
   readonly headers: Record<string, string>;
+  readonly quota: Quota | undefined;
 
   constructor(code: ErrorCode, options: ProblemOptions = {}) {
     const named = code === 'VALIDATION' ? summary(options.details ?? []) : undefined;
@@ -122,5 +128,6 @@ export class Problem extends Error {
     this.details = options.details;
     this.extra = options.extra ?? {};
     this.headers = options.headers ?? {};
+    this.quota = options.quota;
   }
 }

@@ -52,6 +52,7 @@ export const holdings = {
   tool_audit_checkpoints: 'ids',
 
   allowances: 'none',
+  canned_replies: 'none',
   crawl_frontier: 'none',
   crawls: 'none',
   departures: 'none',
@@ -62,6 +63,7 @@ export const holdings = {
   invitations: 'none',
   keys: 'none',
   one_time_states: 'none',
+  operations: 'none',
   org_webhooks: 'none',
   organizations: 'none',
   page_links: 'none',

@@ -1,4 +1,4 @@
-/** The priorities of tasks. Pure. */
-export const taskPriorities = ['low', 'medium', 'high', 'urgent'] as const;
-export type TaskPriority = (typeof taskPriorities)[number];
-export const usualPriority: TaskPriority = 'medium';
+/** The priorities of tasks and conversations. Pure. */
+export const priorities = ['low', 'medium', 'high', 'urgent'] as const;
+export type Priority = (typeof priorities)[number];
+export const usualPriority: Priority = 'medium';

@@ -147,9 +147,6 @@ export const previewOf = (body: string): string =>
     .slice(0, previewLength)
     .replace(/[\ud800-\udbff]$/, '');
 
-/** The retention period of a test conversation after its last message, in days. */
-export const testRetentionDays = 30;
-
 /**
  * The segments that a question may search. The segment of a signed session wins; a page's `context_update` only counts
  * when the session names none (spec 4.7, segment rule 2).
@@ -172,3 +169,7 @@ export function situationOf(
   const told = { ...session, ...page, ...defined({ productType: product }) };
   return Object.keys(told).length === 0 ? undefined : told;
 }
+
+/** The orders of the inbox. `waiting`: only those who wait for a person, the longest first. */
+export const inboxSorts = ['newest', 'waiting'] as const;
+export type InboxSort = (typeof inboxSorts)[number];

@@ -4,7 +4,13 @@
  */
 import type { Act, ConversationStatus } from './conversation.ts';
 
-export const conversationNotices = ['conversation_escalated', 'conversation_assigned', 'customer_replied'] as const;
+export const conversationNotices = [
+  'conversation_escalated',
+  'conversation_assigned',
+  'customer_replied',
+  'mentioned',
+  'snooze_over',
+] as const;
 export type ConversationNotice = (typeof conversationNotices)[number];
 
 /** A conversation before and after an act. `by` is the user id of the acting member. */

@@ -2,10 +2,8 @@
  * Retention of test-mode records. Records touched on one day expire at the same moment, so that a conversation, its
  * messages and its customer are updated at most once a day and not with every message. Pure.
  */
-import { testRetentionDays } from './conversation.ts';
+import { dayMs, kept } from '../base/retention.ts';
 import type { Mode } from '../access/keys.ts';
-
-const dayMs = 86_400_000;
 
 /** Extra days for customers: a customer's last session may last a day and begin a conversation that expires later. */
 export const customerDays = 2;
@@ -16,13 +14,13 @@ export const customerDays = 2;
 export const logDays = 1;
 
 /**
- * The expiry of a record touched now: `testRetentionDays` after the end of this day (UTC), plus `more` days. Empty in
+ * The expiry of a record touched now: the days of test conversations after the end of this day (UTC), plus `more` days. Empty in
  * live mode, where records do not expire.
  */
 export function keptUntil(mode: Mode, now: Date, more = 0): { expires_at?: Date } {
   if (mode === 'live') return {};
   const day = Math.floor(now.getTime() / dayMs) + 1;
-  return { expires_at: new Date((day + testRetentionDays + more) * dayMs) };
+  return { expires_at: new Date((day + kept.conversations.days + more) * dayMs) };
 }
 
 export const daysAfter = (end: Date, more: number): Date => new Date(end.getTime() + more * dayMs);

@@ -119,7 +119,7 @@ const saidOf = (told: Happening) => ({ title: titles[told.event], lines: linesOf
 
 /** Subject and text of a mail. */
 export const noticeMail = (told: Happening, orgName: string): { subject: string; text: string } =>
-  saidMail(saidOf(told), orgName, `${titles[told.event]}: ${told.title}`);
+  saidMail(saidOf(told), orgName, 'organization', `${titles[told.event]}: ${told.title}`);
 
 /** The text of a Slack message; escaping prevents mentions. */
 export const noticeSlack = (told: Happening): string => saidSlack(saidOf(told));

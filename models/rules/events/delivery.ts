@@ -18,11 +18,6 @@ export const outstanding: readonly DeliveryStatus[] = ['pending', 'retrying'];
 /** The type of a test event, which a member sends to check a destination. */
 export const testEventType = 'test';
 
-/**
- * The retention period of a delivery with its attempts, in days from its creation or its latest redelivery. Retries end
- * long before.
- */
-export const deliveryDays = 30;
 /** The maximum number of stored attempts of one delivery; the newest are kept. */
 export const maxAttempts = 50;
 /** The stored beginning of a response's body, in characters. */

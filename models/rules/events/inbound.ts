@@ -13,10 +13,6 @@ export type InboundProvider = (typeof inboundProviders)[number];
 export const inboundStatuses = ['stored', 'processed', 'ignored', 'failed'] as const;
 export type InboundStatus = (typeof inboundStatuses)[number];
 
-/** The retention period of a record, in days; people look into problems within weeks. */
-const inboundDays = 30;
-export const inboundKeptUntil = (now: Date): Date => new Date(now.getTime() + inboundDays * 86_400_000);
-
 /** The maximum difference between the time in a signed request and now, in ms, in either direction. */
 const signatureWindowMs = 5 * 60_000;
 export const withinWindow = (at: number, now: Date): boolean =>

@@ -20,14 +20,21 @@ export const oneLine = (text: string, max = 300): string => {
   return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
 };
 
+/** Who chooses what is mailed: the last sentence of a mail. */
+const mailChoice = {
+  organization: 'An owner or admin chooses what is mailed.',
+  member: 'You choose in your notices when you are mailed.',
+} as const;
+
 /** Builds subject and text of a mail. Pass `subject` when it differs from the title. */
 export const saidMail = (
   { title, lines }: Said,
   orgName: string,
+  choice: keyof typeof mailChoice,
   subject = title,
 ): { subject: string; text: string } => ({
   subject: oneLine(subject, 150),
-  text: `${[lines.join('\n'), `-- \n${oneLine(orgName)}. An owner or admin chooses what is mailed.`].join('\n\n')}\n`,
+  text: `${[lines.join('\n'), `-- \n${oneLine(orgName)}. ${mailChoice[choice]}`].join('\n\n')}\n`,
 });
 
 /** The text of a Slack message; escaping prevents mentions. */
@@ -66,6 +73,17 @@ export const assignedWords = (orgName: string, by: string | undefined, convId: s
 export const repliedWords = (orgName: string, convId: string): Said => ({
   title: `A customer of ${short(orgName)} wrote in your conversation`,
   lines: ['The customer’s message is in the inbox.', conversationLine(convId)],
+});
+
+/** `by`: the name of the member who wrote the note. */
+export const mentionedWords = (orgName: string, by: string | undefined, convId: string): Said => ({
+  title: `You were mentioned in a note at ${short(orgName)}`,
+  lines: [`${oneLine(by ?? 'A member', 100)} wrote a note for you.`, conversationLine(convId)],
+});
+
+export const snoozeOverWords = (orgName: string, convId: string): Said => ({
+  title: `A snoozed conversation of ${short(orgName)} is due`,
+  lines: ['Its time has come.', conversationLine(convId)],
 });
 
 export const approvalWords = (orgName: string, tool: string, convId: string, callId: string): Said => ({

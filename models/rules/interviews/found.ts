@@ -2,7 +2,7 @@
  * Types and bounds of the tasks, and of the possible tasks that a person must confirm, that are found in a transcript.
  * Pure.
  */
-import type { TaskPriority } from '../base/priority.ts';
+import type { Priority } from '../base/priority.ts';
 
 /** A member, or a person outside the organization whose email address was said. */
 export type Someone = { userId: string } | { email: string };
@@ -19,7 +19,7 @@ export type FoundTask = {
   /** The assignee's name as it is in the transcript. */
   owner?: string;
   assignee?: Someone;
-  priority: TaskPriority;
+  priority: Priority;
   due?: string;
 };
 

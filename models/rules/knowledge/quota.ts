@@ -38,6 +38,9 @@ export function freeSlots(limit: number, taken: readonly (number | undefined)[])
   };
 }
 
+/** The share of a quota from which on an organization counts as near it. */
+export const nearShare = 0.8;
+
 /**
  * Throws when `used` reaches the quota: `SANDBOX_LIMIT` in the sandbox, `BETA_LIMIT_REACHED` with `feature` in
  * production. `used` is the number of existing records, so deleting makes room again.
@@ -48,10 +51,12 @@ export function checkQuota(quotas: Quotas, environment: Environment, feature: Fe
   const noun = feature === 'documents' ? 'documents' : 'pages';
   if (environment === 'sandbox') {
     throw new Problem('SANDBOX_LIMIT', {
+      quota: feature,
       message: `The sandbox allowance of ${limit} ${noun} is used up; delete some, or work in live mode, for which the organization has to be live.`,
     });
   }
   throw new Problem('BETA_LIMIT_REACHED', {
+    quota: feature,
     message: `The plan's limit of ${limit} ${noun} is reached; delete some to make room.`,
     extra: { feature },
   });

@@ -1,6 +1,6 @@
 /** Synchronization between a task and its issues in Linear and GitHub. Pure. */
 import { inboundTriedForMs } from '../events/inbound.ts';
-import { taskPriorities } from '../base/priority.ts';
+import { priorities } from '../base/priority.ts';
 import type { TaskDetails, TaskStatus } from './task.ts';
 import { dueDay, issueTitle, linearPriority } from './tasktext.ts';
 
@@ -125,7 +125,7 @@ export function changeByLinear(details: LinearDetails, known: IssueKnown | undef
   const isNews = <F extends keyof IssueFacts>(name: F, value: IssueFacts[F]): boolean =>
     knownThere(known).every((facts) => facts[name] !== value);
   const { title, priority, dueDate } = details;
-  const named = taskPriorities.find((one) => linearPriority[one] === priority);
+  const named = priorities.find((one) => linearPriority[one] === priority);
   const facts: Partial<IssueFacts> = {
     ...(title !== undefined && isNews('title', title) ? { title } : {}),
     ...(named !== undefined && isNews('priority', priority) ? { priority: priority! } : {}),

@@ -1,7 +1,7 @@
 /** Tasks: states, limits, fields, and validation of changes. Pure. */
 import { Problem } from '../base/errors.ts';
 import { boolean, oneOf, optional, string, type RecordWith } from '../base/fields.ts';
-import { taskPriorities } from '../base/priority.ts';
+import { priorities } from '../base/priority.ts';
 import { extractionBounds } from '../interviews/found.ts';
 
 export const taskStatuses = ['pending', 'in_progress', 'completed', 'cancelled'] as const;
@@ -40,7 +40,7 @@ export const taskDetails = {
   assigned_to: optional(string),
   /** The address of an assignee outside the organization. */
   assignee_email: optional(string),
-  priority: oneOf(taskPriorities),
+  priority: oneOf(priorities),
   task_type: optional(string),
   status: oneOf(taskStatuses),
   /** A day (`2026-12-01`), or a moment in UTC with milliseconds. */

@@ -4,7 +4,7 @@
  */
 import { escapeSlack, maxSlackText } from '../../../providers/slack/rules.ts';
 import { fenced } from '../events/tickettext.ts';
-import type { TaskPriority } from '../base/priority.ts';
+import type { Priority } from '../base/priority.ts';
 import type { TaskDetails } from './task.ts';
 
 export type TaskTold = Pick<TaskDetails, 'title' | 'description' | 'due_date' | 'priority'> & {
@@ -56,7 +56,7 @@ const plain = (name: string): string =>
     .trim();
 
 /** Linear's priority numbers. */
-export const linearPriority: Readonly<Record<TaskPriority, number>> = { urgent: 1, high: 2, medium: 3, low: 4 };
+export const linearPriority: Readonly<Record<Priority, number>> = { urgent: 1, high: 2, medium: 3, low: 4 };
 
 /** The text of a Slack message. `mention`: the assignee's Slack id, when the message goes to a channel. */
 export function slackTaskText(told: TaskTold, mention: string | undefined): string {

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { findTasks } from '../../../intelligence/offline/meetings/tasks.ts';
 import { extractionBounds, type PossibleReason } from '../../../models/rules/interviews/found.ts';
-import type { TaskPriority } from '../../../models/rules/base/priority.ts';
+import type { Priority } from '../../../models/rules/base/priority.ts';
 
 /** This is a Wednesday. */
 const startedAt = new Date('2026-11-18T10:00:00Z');
@@ -48,7 +48,7 @@ const tasksIn = (...lines: string[]) =>
   read([...talk(...lines), ...others]).tasks.map(({ title, owner, due }) => [title, owner, due?.slice(0, 10)]);
 
 /** `known`: it is a task, and it is not found; the test fails when it is found one day. */
-type Wanted = { who: string | null; has: string; due?: string; priority?: TaskPriority; known?: 'missed' };
+type Wanted = { who: string | null; has: string; due?: string; priority?: Priority; known?: 'missed' };
 type Line = [speaker: string, text: string, wanted: Wanted | null];
 const lines = JSON.parse(readFileSync(new URL('../../fixtures/tasks/lines.json', import.meta.url), 'utf8')) as Line[];
 

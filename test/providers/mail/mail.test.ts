@@ -23,7 +23,7 @@ import { verifyEmail } from '../../../models/access/user.ts';
 import { connectMongo, disconnectMongo } from '../../../models/base/connect.ts';
 import { ConversationModel } from '../../../models/chat/conversation.ts';
 import { MessageModel } from '../../../models/chat/message.ts';
-import { PresenceModel } from '../../../models/chat/presence.ts';
+import { PresenceModel } from '../../../models/live/presence.ts';
 import { DeliveryModel, type Delivery } from '../../../models/events/delivery.ts';
 import { InboundModel, type Inbound } from '../../../models/events/inbound.ts';
 import { mailReasons, type MailReason } from '../../../models/rules/events/mailin.ts';
@@ -68,6 +68,8 @@ beforeAll(async () => {
   org = await api.newOrg();
   await verifyEmail(org.owner.userId, org.owner.email);
   await api.goLive(org);
+  // The mails of these tests are those to customers.
+  expect((await api.request('PUT', '/me/notices', { token: org.owner.token, body: { mail: false } })).status).toBe(200);
   key = (await api.newKey(org, { mode: 'live' })).token;
   const { body } = await api.upload(org.orgId, key, {
     name: 'gannets.md',

@@ -1,16 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { expiryOf, givenSettings } from '../../../models/rules/interviews/meeting.ts';
+import { expiryOf } from '../../../models/rules/interviews/meeting.ts';
 import { momentOf } from '../../../models/rules/interviews/transcript.ts';
-
-describe('givenSettings', () => {
-  it('the settings of a meeting contain only the fields that were given', () => {
-    const given = { personality: 'analyst', timezone: 'Europe/Berlin', proactive_suggest: undefined } as const;
-    expect(givenSettings(given, ['body'])).toStrictEqual({ personality: 'analyst', timezone: 'Europe/Berlin' });
-  });
-  it('an unknown time zone is refused with an error that names the field', () => {
-    expect(() => givenSettings({ timezone: 'Mars/Olympus' }, ['body', 'settings'])).toThrow('settings.timezone');
-  });
-});
 
 describe('expiryOf', () => {
   it('a meeting expires the given number of days after its start', () => {

@@ -81,13 +81,13 @@ describe('toolCall', () => {
     const { result } = await tell(toolCall, [ref], taking(waiting, ended('ok')), async (handle) => {
       seen = await until(async () => {
         const details = await detailsOf(handle);
-        return details.includes('waits for') && details;
+        return details.includes('a member') && details;
       }, 'it to wait');
       await handle.signal(decided);
       timers = await timersOf(handle);
     });
     expect([result, timers]).toEqual(['ok', { setMs: [waitMs.member], fired: 0 }]);
-    for (const shown of ['org_1', 'cancel_order', 'admin_approve', 'a member to approve'])
+    for (const shown of ['cancel_order', 'admin_approve', '| waits for | a member to approve, since '])
       expect(seen).toContain(shown);
   });
 

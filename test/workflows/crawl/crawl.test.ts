@@ -81,7 +81,12 @@ describe('crawlSite', () => {
       },
     );
     expect(result).toBe('failed');
-    expect(shown).toEqual(['failed', expect.stringMatching(/^failed: The site has no page[^]*\| found \| 3 \|/)]);
+    expect(shown).toEqual([
+      'failed',
+      expect.stringMatching(
+        /^failed: The site has no page[^]*\| failed last \| The site has no page[^]*\| found \| 3 \|/,
+      ),
+    ]);
   });
 
   it('the crawl workflow resets the count of failures when the site has answered in between', async () => {

@@ -245,7 +245,15 @@ describe('ticketEvents', () => {
         last = await detailsOf(handle);
       },
     );
-    for (const part of ['webhook', '3 of 8', '2026-11-22T10:00:00.000Z', '| 500 |', 'tryNow', 'dlv_1', '/deliveries/'])
+    for (const part of [
+      'webhook',
+      '3 of 8',
+      '2026-11-22T10:00:00.000Z',
+      '| 500 |',
+      'ops retry story-',
+      'dlv_1',
+      '/deliveries/',
+    ])
       expect(details).toContain(part);
     expect(last).toContain('given up: dlv_1');
     expect(last).toContain('recover');

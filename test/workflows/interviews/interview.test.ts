@@ -102,7 +102,7 @@ describe('interview', () => {
     expect(calls.filter((name) => name === 'summarizeInterview')).toHaveLength(2);
     expect(shown[0]).toBe('bot_deployed');
     expect(shown[1]).toMatch(
-      /^\*\*bot_deployed\*\*\n\nNext timer: no-show.* at 20\d\d-.*\n\nLast move: scheduled → bot_deployed by `start` of usr_1 at /,
+      /^bot_deployed: people to join\n[^]*\| until \| 20\d\d-[^]*\n\nLast move: scheduled → bot_deployed by `start` of usr_1 at /,
     );
   });
 

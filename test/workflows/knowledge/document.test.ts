@@ -79,8 +79,10 @@ describe('processDocument', () => {
     };
     const reason = 'The file is protected by a password.';
     const failed = await story({ failed: reason });
-    expect(failed).toMatchObject({ result: 'failed', status: 'failed', details: `failed: ${reason}` });
-    expect(await story('indexed')).toEqual({ result: 'indexed', status: undefined, details: '', upserts: 0 });
+    expect(failed).toMatchObject({ result: 'failed', status: 'failed' });
+    expect(failed.details).toMatch(`failed: ${reason}\n`);
+    expect(failed.details).toContain(`| failed last | ${reason} |`);
+    expect(await story('indexed')).toMatchObject({ result: 'indexed', status: undefined, upserts: 0 });
   });
 
   it('the document workflow ends as gone when the document is deleted before it is indexed', async () => {

@@ -1,28 +1,30 @@
 /**
- * Reports to models/chat/presence.ts which customers have a socket in this process. Changes are collected for a moment
- * and written in one command, so that thousands of simultaneous connections cost a few writes. Frames cause no writes.
+ * Reports to models/live/presence.ts which customers and members have a socket in this process. Changes are collected
+ * for a moment and written in one command, so that thousands of simultaneous connections cost a few writes. Frames cause
+ * no writes.
  */
 import { randomUUID } from 'node:crypto';
-import type { SessionPrincipal } from '../access/auth.ts';
 import type { Context } from '../context.ts';
-import { noteAlive, notePresence, renewPresenceEveryMs, type Seen } from '../../models/chat/presence.ts';
+import { noteAlive, notePresence, renewPresenceEveryMs, type Person, type Seen } from '../../models/live/presence.ts';
 
 const gatherMs = 100;
 const aliveEveryMs = 10_000;
 
-type Customer = Pick<SessionPrincipal, 'orgId' | 'customerId'>;
-
-export function createPresence({ clock, log }: Pick<Context, 'clock' | 'log'>) {
+/** `noted` is called after it was stored who came and who left. */
+export function createPresence(
+  { clock, log }: Pick<Context, 'clock' | 'log'>,
+  noted: (seen: readonly Seen[]) => void = () => undefined,
+) {
   const processId = randomUUID();
-  /** The number of sockets of each customer in this process. */
-  const here = new Map<string, Customer & { sockets: number }>();
+  /** The number of sockets of each person in this process. */
+  const here = new Map<string, Person & { sockets: number }>();
   const changed = new Map<string, Seen>();
   let waiting: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   let renewedAt = performance.now();
 
-  const note = ({ orgId, customerId }: Customer, present: boolean): void => {
-    changed.set(customerId, { orgId, customerId, present });
+  const note = ({ orgId, personId }: Person, present: boolean): void => {
+    changed.set(personId, { orgId, personId, present });
     waiting ??= setTimeout(flush, gatherMs).unref();
   };
   const flush = (): void => {
@@ -37,15 +39,16 @@ export function createPresence({ clock, log }: Pick<Context, 'clock' | 'log'>) {
       // A process without a recent sign of life counts as dead.
       await noteAlive(processId, clock());
       await notePresence(processId, seen, clock());
+      noted(seen);
     } catch (error) {
       log.warn({ err: error }, 'who is connected was not written down; it is again in a moment');
-      for (const one of seen) if (!changed.has(one.customerId)) changed.set(one.customerId, one);
+      for (const one of seen) if (!changed.has(one.personId)) changed.set(one.personId, one);
     }
   };
   const stayAlive = (): void => {
     if (performance.now() - renewedAt > renewPresenceEveryMs) {
       renewedAt = performance.now();
-      for (const customer of here.values()) note(customer, true);
+      for (const person of here.values()) note(person, true);
     }
     if (here.size > 0) void noteAlive(processId, clock()).catch(() => undefined);
     if (changed.size > 0) flush();
@@ -53,21 +56,21 @@ export function createPresence({ clock, log }: Pick<Context, 'clock' | 'log'>) {
   const timer = setInterval(stayAlive, aliveEveryMs).unref();
 
   return {
-    came(customer: Customer): void {
-      const { orgId, customerId } = customer;
-      const known = here.get(customerId);
+    came(person: Person): void {
+      const { orgId, personId } = person;
+      const known = here.get(personId);
       if (known) known.sockets += 1;
       else {
-        here.set(customerId, { orgId, customerId, sockets: 1 });
-        note(customer, true);
+        here.set(personId, { orgId, personId, sockets: 1 });
+        note(person, true);
       }
     },
-    left(customer: Customer): void {
-      const known = here.get(customer.customerId);
+    left(person: Person): void {
+      const known = here.get(person.personId);
       if (known && known.sockets > 1) known.sockets -= 1;
       else {
-        here.delete(customer.customerId);
-        note(customer, false);
+        here.delete(person.personId);
+        note(person, false);
       }
     },
     /** Writes the changes that are still waiting. */

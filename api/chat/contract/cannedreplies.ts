@@ -1,0 +1,24 @@
+/** Zod schemas of the requests and replies about canned replies. */
+import { z } from 'zod';
+import { id, orgParams, timestamp } from '../../base/contract/common.ts';
+import { maxShortcutLength } from '../../../models/rules/chat/cannedreply.ts';
+import { maxBodyLength } from '../../../models/rules/chat/conversation.ts';
+
+export { orgParams };
+export const replyParams = orgParams.extend({ replyId: id });
+
+const shortcut = z
+  .string()
+  .max(maxShortcutLength)
+  .regex(/^[\p{L}\p{N}_-]+$/u, 'has letters, digits, - and _ only');
+const body = z.string().max(maxBodyLength).regex(/\S/, 'must have something on it');
+const shared = z.boolean().meta({ description: 'Whether all members have it, or only you. Admins share.' });
+
+export const cannedReply = z
+  .object({ reply_id: id, shortcut, body, shared, created_at: timestamp, updated_at: timestamp })
+  .meta({ id: 'CannedReply' });
+export const cannedReplyList = z.object({ replies: z.array(cannedReply) });
+export const oneReply = z.object({ reply: cannedReply });
+export const createBody = z.strictObject({ shortcut, body, shared: shared.optional() });
+export const changeBody = createBody.partial();
+export const removedReply = z.object({ reply_id: id, removed: z.literal(true) });

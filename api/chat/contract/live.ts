@@ -1,0 +1,49 @@
+/** Zod schemas of the frames by which members see the inbox change, and of the request for such a socket. */
+import { z } from 'zod';
+import { conversation } from './inbox.ts';
+import { notification } from '../../access/contract/notifications.ts';
+import { id, orgParams, timestamp } from '../../base/contract/common.ts';
+import { doings } from '../../../models/rules/live/staff.ts';
+import { memberStates, roles } from '../../../models/rules/access/roles.ts';
+
+export { orgParams };
+
+export const liveReply = z.object({
+  ws_url: z.string().meta({ description: 'Good for one connection; `mode` and `since` may be added to its query.' }),
+  expires_at: timestamp,
+});
+
+const doing = z.enum(doings);
+const clientFrames = {
+  viewing: z.strictObject({ type: z.literal('viewing'), conv_id: id, doing }),
+  ping: z.strictObject({ type: z.literal('ping') }),
+} as const;
+export const clientFrame = z.discriminatedUnion('type', [clientFrames.viewing, clientFrames.ping]);
+export type StaffClientFrame = z.infer<typeof clientFrame>;
+export const isStaffFrameType = (type: unknown): type is StaffClientFrame['type'] =>
+  typeof type === 'string' && Object.hasOwn(clientFrames, type);
+
+const frame = <T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
+  z.strictObject({ type: z.literal(type), seq: z.literal(0), ...shape });
+const at = timestamp.meta({ description: 'Send the latest one as `since` after a break.' });
+const viewing = { conv_id: id, user_id: id, doing };
+const state = z.enum(memberStates);
+
+export const staffFrame = z.discriminatedUnion('type', [
+  frame('welcome', {
+    at,
+    user_id: id,
+    role: z.enum(roles),
+    members: z.array(z.object({ user_id: id, name: z.string(), state })),
+    viewing: z.array(z.object(viewing)),
+  }),
+  frame('reload', {}),
+  frame('conversation', { at, conversation }),
+  frame('removed', { conv_id: id }),
+  frame('viewing', viewing),
+  frame('notification', { notification }),
+  frame('member', { user_id: id, state }),
+  frame('error', { code: z.string(), message: z.string(), retry_after: z.number().int().optional() }),
+  frame('pong', { at }),
+]);
+export type StaffServerFrame = z.infer<typeof staffFrame>;

@@ -1,0 +1,48 @@
+/** The route of a team's numbers. */
+import { key } from '../../access/auth.ts';
+import * as contract from '../contract/statistics.ts';
+import { route } from '../../http/route.ts';
+import { listCounted } from '../../../models/chat/statistics.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+import { grouped, summarize } from '../../../models/rules/chat/statistics.ts';
+
+const dayMs = 86_400_000;
+/** The longest time that is counted at once, in days. */
+const maxDays = 366;
+/** The most conversations that are counted at once: their fields are held in memory. */
+const maxCounted = 200_000;
+
+export const statisticsRoutes = [
+  route({
+    name: 'getStatistics',
+    method: 'GET',
+    path: '/support/stats/orgs/{orgId}',
+    summary: 'How many conversations there were, what came of them, and how long customers waited.',
+    auth: key('support:read'),
+    params: contract.orgParams,
+    query: contract.statisticsQuery,
+    reply: contract.statisticsReply,
+    limit: 'queries',
+    async handle({ params: { orgId }, query, principal }, ctx) {
+      const now = ctx.clock();
+      const until = query.until === undefined ? now : new Date(query.until);
+      const from = query.from === undefined ? new Date(until.getTime() - 30 * dayMs) : new Date(query.from);
+      const days = (until.getTime() - from.getTime()) / dayMs;
+      if (days <= 0 || days > maxDays) {
+        const message = `is before \`until\`, and at most ${maxDays} days`;
+        throw new Problem('VALIDATION', { details: [{ path: ['query', 'from'], message }] });
+      }
+      const counted = await listCounted(orgId, principal.modes, { from, until, limit: maxCounted + 1 });
+      if (counted.length > maxCounted) {
+        const message = `More than ${maxCounted} conversations began in this time; ask for less of it.`;
+        throw new Problem('VALIDATION', { details: [{ path: ['query', 'from'], message }] });
+      }
+      return {
+        from: from.toISOString(),
+        until: until.toISOString(),
+        total: summarize(counted, now.getTime()),
+        groups: query.by === undefined ? [] : grouped(counted, query.by, now.getTime()),
+      };
+    },
+  }),
+];

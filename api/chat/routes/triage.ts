@@ -1,0 +1,156 @@
+/** Routes by which a team sorts its conversations: tags, priority, snooze and notes. Customers see none of it. */
+import { viewOne } from './inbox.ts';
+import { key, type TenantPrincipal } from '../../access/auth.ts';
+import type { Context } from '../../context.ts';
+import * as contract from '../contract/inbox.ts';
+import { route } from '../../http/route.ts';
+import { conversationOf, viewNote } from '../inbox.ts';
+import { startSaved } from '../../../workflows/start.ts';
+import { findOrganization } from '../../../models/access/organization.ts';
+import { newId } from '../../../models/base/ids.ts';
+import { intentFor } from '../../../models/base/pending.ts';
+import { ConversationModel, type Conversation } from '../../../models/chat/conversation.ts';
+import { addNote, removeNote, setPriority, setTags, snooze, unsnooze, type Ref } from '../../../models/chat/triage.ts';
+import { tellStaff } from '../../../models/live/staff.ts';
+import { hasRole } from '../../../models/rules/access/roles.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+import { snoozeEnd, tidyTags } from '../../../models/rules/chat/triage.ts';
+import { noticesWork } from '../../../models/rules/chat/work.ts';
+
+const path = '/support/inbox/orgs/{orgId}/{convId}';
+
+/** Makes a change that colleagues see at once. @throws Problem NOT_FOUND */
+async function shown(
+  ctx: Context,
+  principal: TenantPrincipal,
+  ref: Ref,
+  change: (ref: Ref, now: Date) => Promise<Conversation>,
+): Promise<Conversation> {
+  await conversationOf(principal, ref.convId);
+  const now = ctx.clock();
+  const changed = await change(ref, now);
+  await tellStaff(ref.orgId, { type: 'changed', body: { conv_id: ref.convId } }, now);
+  return changed;
+}
+
+/** @throws Problem WRONG_CREDENTIAL_KIND for a key: notes are from a person. */
+function writer({ kind, actor }: TenantPrincipal): string {
+  if (kind === 'member') return actor;
+  throw new Problem('WRONG_CREDENTIAL_KIND', { message: 'Notes are from members; log in as one.' });
+}
+
+/** The members to tell, besides the author. @throws Problem VALIDATION when one is no member. */
+async function mentioned(orgId: string, author: string, given: readonly string[]): Promise<string[]> {
+  const members = new Set((await findOrganization(orgId))?.members.map(({ user_id }) => user_id));
+  const strange = given.findIndex((id) => !members.has(id));
+  if (strange === -1) return [...new Set(given)].filter((id) => id !== author);
+  const message = 'is not a member of this organization';
+  throw new Problem('VALIDATION', { details: [{ path: ['body', 'mentions', strange], message }] });
+}
+
+export const triageRoutes = [
+  route({
+    name: 'setConversationTags',
+    method: 'PUT',
+    path: `${path}/tags`,
+    summary: 'Tag a conversation; the tags that are left out are gone.',
+    auth: key('support:write'),
+    params: contract.conversationParams,
+    body: contract.tagsBody,
+    reply: contract.actReply,
+    limit: 'writes',
+    async handle({ params, body, principal }, ctx) {
+      return viewOne(await shown(ctx, principal, params, (ref, now) => setTags(ref, tidyTags(body.tags), now)));
+    },
+  }),
+  route({
+    name: 'setConversationPriority',
+    method: 'PUT',
+    path: `${path}/priority`,
+    summary: 'Say how urgent a conversation is, or nothing about it.',
+    auth: key('support:write'),
+    params: contract.conversationParams,
+    body: contract.priorityBody,
+    reply: contract.actReply,
+    limit: 'writes',
+    async handle({ params, body: { priority }, principal }, ctx) {
+      return viewOne(await shown(ctx, principal, params, (ref, now) => setPriority(ref, priority, now)));
+    },
+  }),
+  route({
+    name: 'snoozeConversation',
+    method: 'POST',
+    path: `${path}/snooze`,
+    summary: 'Set a conversation aside until a time or until the customer writes; whoever has it is told then.',
+    auth: key('support:write'),
+    params: contract.conversationParams,
+    body: contract.snoozeBody,
+    reply: contract.actReply,
+    limit: 'writes',
+    async handle({ params, body, principal }, ctx) {
+      const now = ctx.clock();
+      const snoozed = () => ({ by: principal.actor, ...defined({ until: snoozeEnd(body.until, now) }) });
+      const intent = intentFor(noticesWork(params.orgId, { convId: params.convId }), now);
+      const changed = await shown(ctx, principal, params, (ref) => snooze(ref, snoozed(), now, intent));
+      await startSaved(ctx, ConversationModel, changed, [intent]);
+      return viewOne(changed);
+    },
+  }),
+  route({
+    name: 'unsnoozeConversation',
+    method: 'DELETE',
+    path: `${path}/snooze`,
+    summary: 'Take up a conversation again before its time.',
+    auth: key('support:write'),
+    params: contract.conversationParams,
+    reply: contract.actReply,
+    limit: 'writes',
+    async handle({ params, principal }, ctx) {
+      return viewOne(await shown(ctx, principal, params, unsnooze));
+    },
+  }),
+  route({
+    name: 'addNote',
+    method: 'POST',
+    path: `${path}/notes`,
+    summary: 'Write a note for colleagues; those whom it mentions are told. Customers never see it.',
+    auth: key('support:write'),
+    params: contract.conversationParams,
+    body: contract.noteBody,
+    status: 201,
+    reply: contract.noteReply,
+    limit: 'writes',
+    errors: ['CONFLICT'],
+    async handle({ params, body, principal }, ctx) {
+      await conversationOf(principal, params.convId);
+      const now = ctx.clock();
+      const author = writer(principal);
+      const mentions = await mentioned(params.orgId, author, body.mentions ?? []);
+      const note = { note_id: newId('note'), author, body: body.body.trim(), mentions, at: now };
+      const intent = intentFor(noticesWork(params.orgId, { convId: params.convId }), now);
+      const changed = await shown(ctx, principal, params, (ref) => addNote(ref, note, intent));
+      if (mentions.length > 0) await startSaved(ctx, ConversationModel, changed, [intent]);
+      return { note: viewNote(note) };
+    },
+  }),
+  route({
+    name: 'removeNote',
+    method: 'DELETE',
+    path: `${path}/notes/{noteId}`,
+    summary: 'Remove a note: one’s own, or as an admin any.',
+    auth: key('support:write'),
+    params: contract.noteParams,
+    reply: contract.actReply,
+    limit: 'writes',
+    async handle({ params, principal }, ctx) {
+      const { notes = [] } = await conversationOf(principal, params.convId);
+      const remover = writer(principal);
+      const note = notes.find(({ note_id }) => note_id === params.noteId);
+      if (!note) throw new Problem('NOT_FOUND', { message: 'There is no such note.' });
+      if (note.author !== remover && !hasRole(principal.role!, 'admin'))
+        throw new Problem('MISSING_ROLE', { message: 'Only its author, an admin or an owner removes a note.' });
+      return viewOne(await shown(ctx, principal, params, (ref, now) => removeNote(ref, note.note_id, now)));
+    },
+  }),
+];

@@ -1,0 +1,280 @@
+/**
+ * The inbox as a stream of api/live: a member's socket follows its organization. It has no log of its own. Each process
+ * hears the frames of every log, and a frame of a conversation says that the conversation changed. Its entry is then
+ * read once, for all sockets of the organization.
+ */
+import { viewConversations } from './inbox.ts';
+import { viewNotification } from '../access/notification.ts';
+import type { Context } from '../context.ts';
+import { conversation as shownConversation } from './contract/inbox.ts';
+import { clientFrame, isStaffFrameType, type StaffClientFrame } from './contract/live.ts';
+import { notification as shownNotification } from '../access/contract/notifications.ts';
+import { networkOf } from '../http/address.ts';
+import { createLimiter } from '../http/limits.ts';
+import type { SocketMetrics } from '../http/metrics.ts';
+import { createPresence } from '../live/presence.ts';
+import type { StreamKind, StreamSocket } from '../live/stream.ts';
+import { hereOf } from '../../models/access/here.ts';
+import { notificationsOf } from '../../models/access/notification.ts';
+import {
+  findOrganization,
+  listOrganizations,
+  OrganizationModel,
+  type Organization,
+} from '../../models/access/organization.ts';
+import { findUser, listUsers, UserModel } from '../../models/access/user.ts';
+import { takeState } from '../../models/base/onetimestate.ts';
+import { isIdOf } from '../../models/base/ids.ts';
+import { findConversation, type Conversation } from '../../models/chat/conversation.ts';
+import { listInboxOf } from '../../models/chat/inbox.ts';
+import { memberPresence, userOfPresence } from '../../models/live/presence.ts';
+import { isStaffStream, tellStaff, type StaffFrame } from '../../models/live/staff.ts';
+import { modes, type Mode } from '../../models/rules/access/keys.ts';
+import type { Doing } from '../../models/rules/live/staff.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+
+/** The key of the one-time states of addresses for such sockets. */
+export const liveTicket = { purpose: 'live' };
+
+/** The most sockets (tabs) of one member. Counted per process. */
+const socketsPerMember = 20;
+/** Changes are gathered this long, in ms, so that a busy conversation costs one read. */
+const gatherMs = 100;
+/** A socket that missed more conversations than this lists the inbox again. */
+const maxResumed = 200;
+/** Clocks of processes may differ by this much, in ms. */
+const skewMs = 5_000;
+/** What a member does holds this long, in ms, unless the page says it again. */
+const doingMs = 60_000;
+/** A socket must be opened anew after this long, in ms, with a login that is still valid. */
+const socketMs = 3_600_000;
+/** Frames of customers' logs after which the entry in the inbox is the same. */
+const unchanging: ReadonlySet<string> = new Set(['typing', 'reply_start', 'reply_chunk', 'notice']);
+
+/** `epoch`: that of the login with which the address was asked for. */
+export type Ticket = { orgId: string; userId: string; epoch: number };
+type Staff = Ticket & {
+  modes: readonly Mode[];
+  until: Date;
+  /** Set when the socket is open. */
+  socket?: StreamSocket;
+  /** What changed since then is shown first. */
+  since: Date;
+  /** The conversations that this page has said to show. */
+  views: Set<string>;
+};
+
+export function createStaffStreams(ctx: Context, metrics: SocketMetrics): StreamKind<Staff, StaffClientFrame> {
+  const { clock, log } = ctx;
+  const limit = createLimiter(ctx.config);
+  const staffOf = new Map<string, Set<Staff>>();
+  /** The conversations that changed since the last reading, by organization. */
+  const changed = new Map<string, Set<string>>();
+  let gathering: NodeJS.Timeout | undefined;
+  /** The time of the last frame that this process heard; at first, of its start. */
+  let heardAt = clock();
+  /** What members of organizations with a socket here do, by conversation and user. */
+  const viewed = new Map<string, { orgId: string; conv_id: string; user_id: string; doing: Doing; until: number }>();
+  const presence = createPresence(ctx, (seen) => {
+    for (const person of seen)
+      background(tellStaff(person.orgId, { type: 'member', body: { user_id: userOfPresence(person) } }, clock()));
+  });
+
+  const background = (work: Promise<void>): void =>
+    void work.catch((error: unknown) => log.warn({ err: error }, 'members were not shown a change'));
+  const stamp = (): string => clock().toISOString();
+
+  function tell(orgId: string, type: string, body: Record<string, unknown>, to: (staff: Staff) => boolean): void {
+    for (const staff of staffOf.get(orgId) ?? []) if (to(staff)) staff.socket!.tell(type, body);
+  }
+  const everyone = () => true;
+
+  function noteChanged(orgId: string, convId: string): void {
+    const ids = changed.get(orgId) ?? new Set();
+    changed.set(orgId, ids.add(convId));
+    gathering ??= setTimeout(() => {
+      gathering = undefined;
+      const gathered = [...changed];
+      changed.clear();
+      for (const [of, its] of gathered) background(showChanged(of, [...its]));
+    }, gatherMs).unref();
+  }
+
+  async function showChanged(orgId: string, convIds: readonly string[]): Promise<void> {
+    const at = stamp();
+    const found = await listInboxOf(orgId, modes, { ids: convIds });
+    for (const conversation of await entriesOf(orgId, found))
+      tell(orgId, 'conversation', { at, conversation }, (staff) => staff.modes.includes(conversation.mode));
+    const known = new Set(found.map(({ _id }) => _id));
+    for (const conv_id of convIds) if (!known.has(conv_id)) tell(orgId, 'removed', { conv_id }, everyone);
+  }
+
+  async function showTold(orgId: string, key: string): Promise<void> {
+    const userIds = [...new Set([...(staffOf.get(orgId) ?? [])].map(({ userId }) => userId))];
+    for (const notification of await notificationsOf(orgId, userIds, key))
+      tell(
+        orgId,
+        'notification',
+        { notification: shownNotification.parse(viewNotification(notification)) },
+        ({ userId }) => {
+          return userId === notification.user_id;
+        },
+      );
+  }
+
+  async function showMember(orgId: string, user_id: string): Promise<void> {
+    const org = await findOrganization(orgId);
+    if (!org?.members.some((one) => one.user_id === user_id)) return;
+    const state = (await hereOf(org, clock())).includes(user_id) ? 'here' : 'away';
+    tell(orgId, 'member', { user_id, state }, everyone);
+  }
+
+  function showViewing(orgId: string, viewing: { conv_id: string; user_id: string; doing: Doing }): void {
+    const key = `${viewing.conv_id} ${viewing.user_id}`;
+    if (viewing.doing === 'gone') viewed.delete(key);
+    else viewed.set(key, { orgId, ...viewing, until: clock().getTime() + doingMs });
+    tell(orgId, 'viewing', viewing, ({ userId }) => userId !== viewing.user_id);
+  }
+
+  function hearStaff(orgId: string, { type, body }: StaffFrame): void {
+    if (type === 'changed') noteChanged(orgId, body.conv_id);
+    else if (type === 'viewing') showViewing(orgId, body);
+    else if (type === 'told') background(showTold(orgId, body.key));
+    else background(showMember(orgId, body.user_id));
+  }
+
+  const personOf = ({ orgId, userId }: Staff) => ({ orgId, personId: memberPresence(orgId, userId) });
+  const viewing = ({ orgId, userId: user_id }: Staff, conv_id: string, doing: Doing): Promise<void> =>
+    tellStaff(orgId, { type: 'viewing', body: { conv_id, user_id, doing } }, clock());
+
+  /** The members and what they do, for a new socket. */
+  async function around(org: Organization) {
+    const now = clock();
+    for (const [key, { until }] of viewed) if (until < now.getTime()) viewed.delete(key);
+    const [users, here] = await Promise.all([listUsers(org.members.map(({ user_id }) => user_id)), hereOf(org, now)]);
+    return {
+      members: users.map(({ _id, name }) => ({
+        user_id: _id,
+        name,
+        state: here.includes(_id) ? ('here' as const) : ('away' as const),
+      })),
+      viewing: [...viewed.values()]
+        .filter(({ orgId }) => orgId === org._id)
+        .map(({ conv_id, user_id, doing }) => ({ conv_id, user_id, doing })),
+    };
+  }
+
+  /** Shows a socket what changed before it heard changes. */
+  async function resume({ orgId, modes: of, socket }: Staff, since: Date): Promise<void> {
+    const at = stamp();
+    const from = new Date(since.getTime() - skewMs);
+    const found = await listInboxOf(orgId, of, { since: from, limit: maxResumed + 1 });
+    if (found.length > maxResumed) return socket!.tell('reload');
+    for (const conversation of await entriesOf(orgId, found)) socket!.tell('conversation', { at, conversation });
+  }
+
+  return {
+    path: /^\/v1\/support\/live\/ws\/(?<orgId>[\w-]{1,100})$/,
+    metrics,
+    streams: {
+      collection: OrganizationModel.collection.collectionName,
+      // A member was removed. All connect anew, because a change of the list does not say who it was.
+      endedBy: 'members',
+      ended: () => connectAnew('The members of the organization have changed.'),
+    },
+    credentials: {
+      collection: UserModel.collection.collectionName,
+      endedBy: 'epoch',
+      ended: () => connectAnew('You were signed out.'),
+      of: ({ userId }) => userId,
+      maxSockets: socketsPerMember,
+      async endedAmong(userIds) {
+        const standing = new Map((await listUsers(userIds)).map((user) => [user._id, user]));
+        const orgs = new Map((await listOrganizations([...staffOf.keys()])).map((org) => [org._id, org]));
+        const ended = [...staffOf.values()].flatMap((those) =>
+          [...those].filter(({ orgId, userId, epoch }) => {
+            const isMember = orgs.get(orgId)?.members.some(({ user_id }) => user_id === userId);
+            return !isMember || standing.get(userId)?.epoch !== epoch;
+          }),
+        );
+        return [...new Set(ended.map(({ userId }) => userId))];
+      },
+    },
+    async admit({ params, query, address }) {
+      await limit('address_connects', networkOf(address));
+      const { secrets } = ctx;
+      const key = { state: query.get('ticket') ?? '', ...liveTicket };
+      const taken = (await takeState(key, { secrets, now: clock() })) as Ticket | null;
+      if (!taken || taken.orgId !== params['orgId']) throw connectAnew('The address was used, or is too old.');
+      const mode = query.get('mode');
+      const chosen = modes.filter((one) => mode === null || one === mode);
+      if (chosen.length === 0) throw new Problem('VALIDATION', { message: `mode: is ${modes.join(' or ')}` });
+      const user = await findUser(taken.userId);
+      if (user?.epoch !== taken.epoch) throw connectAnew('You were signed out.');
+      const now = clock();
+      const since = query.get('since') ?? now.toISOString();
+      if (Number.isNaN(Date.parse(since))) throw new Problem('VALIDATION', { message: 'since: is not a time' });
+      const until = new Date(now.getTime() + socketMs);
+      return { ...taken, modes: chosen, until, since: new Date(since), views: new Set() };
+    },
+    async open(socket, client) {
+      const { orgId, userId } = client;
+      const org = await findOrganization(orgId);
+      const role = org?.members.find(({ user_id }) => user_id === userId)?.role;
+      if (!org || !role) throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
+      client.socket = socket;
+      socket.tell('welcome', { at: stamp(), user_id: userId, role, ...(await around(org)) });
+      // Nothing is appended under this name: the socket gets what `hears` makes of all logs.
+      return orgId;
+    },
+    came(client) {
+      staffOf.set(client.orgId, (staffOf.get(client.orgId) ?? new Set()).add(client));
+      presence.came(personOf(client));
+      background(resume(client, client.since));
+    },
+    left(client) {
+      const others = staffOf.get(client.orgId);
+      others?.delete(client);
+      if (others?.size === 0) staffOf.delete(client.orgId);
+      presence.left(personOf(client));
+      for (const convId of client.views) background(viewing(client, convId, 'gone'));
+    },
+    hears({ org_id: orgId, stream, type, body, at }) {
+      heardAt = at;
+      if (!staffOf.has(orgId)) return;
+      if (isStaffStream(stream)) hearStaff(orgId, { type, body } as StaffFrame);
+      else if (isIdOf('conversation', stream) && !unchanging.has(type)) noteChanged(orgId, stream);
+    },
+    missed() {
+      for (const those of staffOf.values()) for (const client of those) background(resume(client, heardAt));
+    },
+    isType: isStaffFrameType,
+    frame: clientFrame,
+    async take(socket, client, frame) {
+      if (frame.type === 'ping') return socket.tell('pong', { at: stamp() });
+      await limit('writes', client.userId);
+      const { conv_id: convId, doing } = frame;
+      const conversation = await findConversation(client.orgId, convId);
+      if (!conversation || !client.modes.includes(conversation.mode))
+        throw new Problem('NOT_FOUND', { message: 'There is no such conversation.' });
+      if (doing === 'gone') client.views.delete(convId);
+      else client.views.add(convId);
+      await viewing(client, convId, doing);
+    },
+    logged: ({ orgId, userId }) => ({ org_id: orgId, user_id: userId }),
+    check(socket, { until }) {
+      if (clock() >= until) socket.refuse(connectAnew('This connection has lasted an hour.'));
+    },
+    close: async () => {
+      clearTimeout(gathering);
+      await presence.close();
+    },
+  };
+}
+
+/** Entries as the list shows them. Frames pass no reply schema, so what members may not see is left out here. */
+const entriesOf = async (orgId: string, found: readonly Conversation[]) =>
+  (await viewConversations(orgId, found)).map((entry) => shownConversation.parse(entry));
+
+const connectAnew = (why: string): Problem =>
+  new Problem('UNAUTHENTICATED', { message: `${why} Ask for another address, and connect anew.` });

@@ -1,0 +1,190 @@
+/**
+ * Gives unfinished records an open workflow again, after MongoDB or Temporal was restored from a backup: a saved intent
+ * is gone once its workflow was started, so the sweeper does not know that Temporal has lost it, or knows it as ended.
+ */
+import { ScheduleNotFoundError, ScheduleOverlapPolicy, type Client } from '@temporalio/client';
+import type mongoose from 'mongoose';
+import type { Model } from 'mongoose';
+import type { Deployment } from './deployment.ts';
+import { CliError } from '../errors.ts';
+import { collectionOf, everyRecord } from '../../models/base/define.ts';
+import { newId } from '../../models/base/ids.ts';
+import { intentFor, type Launchable } from '../../models/base/pending.ts';
+import { DepartureModel } from '../../models/access/departure.ts';
+import { ConversationModel } from '../../models/chat/conversation.ts';
+import { ErasureModel } from '../../models/chat/erasure.ts';
+import { MessageModel } from '../../models/chat/message.ts';
+import { CrawlModel } from '../../models/crawl/crawl.ts';
+import { PruningModel } from '../../models/crawl/prune.ts';
+import { RecrawlModel } from '../../models/crawl/recrawl.ts';
+import { carrierOf, DeliveryModel } from '../../models/events/delivery.ts';
+import { InboundModel } from '../../models/events/inbound.ts';
+import { ReleaseModel } from '../../models/integrations/release.ts';
+import { InterviewModel } from '../../models/interviews/interview.ts';
+import { MeetingModel } from '../../models/interviews/meeting.ts';
+import { DocumentModel } from '../../models/knowledge/document.ts';
+import { LiveCopyModel } from '../../models/knowledge/livecopy.ts';
+import { RemovalModel } from '../../models/knowledge/removal.ts';
+import { ToolCallModel } from '../../models/mcp/call.ts';
+import { TaskModel } from '../../models/tasks/task.ts';
+import { memberDepartedWork } from '../../models/rules/access/work.ts';
+import type { Work } from '../../models/rules/base/work.ts';
+import {
+  conversationWork,
+  eraseCustomerWork,
+  mailReplyWork,
+  noticesWork,
+  ticketEventsWork,
+} from '../../models/rules/chat/work.ts';
+import { arrangeRecrawlWork, crawlSiteWork, pruneKnowledgeWork } from '../../models/rules/crawl/work.ts';
+import { outstanding } from '../../models/rules/events/delivery.ts';
+import { announceWork, inboundWork } from '../../models/rules/events/work.ts';
+import { releaseCredentialWork } from '../../models/rules/integrations/work.ts';
+import { interviewWork, meetingWork } from '../../models/rules/interviews/work.ts';
+import { unprocessed } from '../../models/rules/knowledge/document.ts';
+import {
+  copyTestToLiveWork,
+  eraseSourceWork,
+  maintainStoresWork,
+  processDocumentWork,
+} from '../../models/rules/knowledge/work.ts';
+import { toolCallWork } from '../../models/rules/mcp/work.ts';
+import { eraseTaskWork, taskExecutionWork, taskIssuesWork } from '../../models/rules/tasks/work.ts';
+import { startUnsettled } from '../../workflows/start.ts';
+
+type Unfinished = {
+  model: Model<Launchable>;
+  filter: mongoose.mongo.Filter<Launchable>;
+  worksOf(record: Launchable): readonly Work[];
+};
+
+/** Which records of a collection have unfinished work, and the workflows that do it. A superfluous one ends at once. */
+const unfinishedOf = <T extends Launchable>(
+  model: Model<T>,
+  filter: mongoose.mongo.Filter<T>,
+  worksOf: (record: T) => readonly Work[],
+): Unfinished => ({ model, filter, worksOf }) as unknown as Unfinished;
+
+/** What people wait for comes first. */
+export const unfinished: readonly Unfinished[] = [
+  unfinishedOf(
+    MessageModel,
+    { $or: [{ state: 'waiting' }, { shown: false }, { unmailed: true }] },
+    ({ org_id, conv_id, unmailed }) => [
+      conversationWork(org_id, conv_id),
+      ...(unmailed ? [mailReplyWork(org_id, conv_id)] : []),
+    ],
+  ),
+  unfinishedOf(
+    ConversationModel,
+    {
+      $or: [
+        { $expr: { $lt: ['$shown_version', '$status_version'] } },
+        // In conversations without `events_planned`, no event was ever to be sent.
+        { events_planned: { $exists: true }, $expr: { $lt: ['$events_planned', { $size: '$events' }] } },
+        { 'untold.0': { $exists: true } },
+        { 'snoozed.until': { $exists: true } },
+      ],
+    },
+    ({ _id, org_id, ticket }) => [
+      conversationWork(org_id, _id),
+      noticesWork(org_id, { convId: _id }),
+      ...(ticket ? [ticketEventsWork(org_id, _id, ticket.ticket_id)] : []),
+    ],
+  ),
+  unfinishedOf(ErasureModel, { status: { $ne: 'verified' } }, ({ _id, org_id }) => [eraseCustomerWork(org_id, _id)]),
+  unfinishedOf(ToolCallModel, { state: { $ne: 'ended' } }, ({ _id, org_id }) => [
+    toolCallWork(org_id, _id),
+    noticesWork(org_id, { callId: _id }),
+  ]),
+  unfinishedOf(InboundModel, { status: 'stored', org_id: { $ne: '' } }, ({ org_id }) => [inboundWork(org_id)]),
+  unfinishedOf(DeliveryModel, { status: { $in: [...outstanding] } }, (delivery) => [carrierOf(delivery)]),
+  unfinishedOf(ReleaseModel, {}, ({ _id, org_id }) => [releaseCredentialWork(org_id, _id)]),
+  unfinishedOf(
+    InterviewModel,
+    { $or: [{ status: { $nin: ['completed', 'cancelled'] } }, { removing: true }] },
+    ({ _id, org_id, removing }) => [interviewWork(org_id, _id, removing ? 'remove' : undefined)],
+  ),
+  unfinishedOf(MeetingModel, {}, (meeting) => [meetingWork(meeting, { removed: meeting.removing === true })]),
+  unfinishedOf(
+    TaskModel,
+    {
+      $or: [
+        { execution_status: 'running' },
+        { 'unannounced.0': { $exists: true } },
+        // Only what differs is sent to issues.
+        { 'external_links.0': { $exists: true } },
+        { removed_at: { $exists: true } },
+      ],
+    },
+    ({ _id, org_id, execution_status, execution_id, removed_at }) => [
+      ...(execution_status === 'running' && execution_id !== undefined
+        ? [taskExecutionWork(org_id, _id, execution_id)]
+        : []),
+      ...(removed_at
+        ? [eraseTaskWork(_id)]
+        : [announceWork({ orgId: org_id, taskId: _id }), taskIssuesWork(org_id, _id)]),
+    ],
+  ),
+  unfinishedOf(DepartureModel, {}, ({ _id, org_id, user_id, keep_keys_for }) => [
+    memberDepartedWork(org_id, _id, { userId: user_id, keepKeysFor: keep_keys_for }),
+  ]),
+  unfinishedOf(DocumentModel, { status: { $in: [...unprocessed] } }, ({ _id, org_id, generation }) => [
+    processDocumentWork(org_id, _id, generation),
+  ]),
+  unfinishedOf(RemovalModel, {}, ({ _id, org_id }) => [
+    eraseSourceWork(_id.startsWith('doc_') ? 'document' : 'page', org_id, _id),
+  ]),
+  unfinishedOf(LiveCopyModel, { running: true }, ({ _id, org_id }) => [copyTestToLiveWork(org_id, _id)]),
+  unfinishedOf(PruningModel, {}, ({ _id, org_id }) => [pruneKnowledgeWork(org_id, _id)]),
+  unfinishedOf(CrawlModel, { running: true }, ({ _id, org_id }) => [crawlSiteWork(org_id, _id)]),
+  unfinishedOf(RecrawlModel, {}, ({ _id, org_id }) => [arrangeRecrawlWork(org_id, _id, newId('request'))]),
+];
+
+/** How long a start may take, in ms. Temporal is slow while much is started. */
+const deadlineMs = 10_000;
+/** The starts that run in parallel. */
+const lanes = 20;
+
+/**
+ * Returns the number of unfinished records by collection, whose workflows are open now. Also makes the search index
+ * agree with MongoDB. Repeating it does no harm. @throws CliError NOT_FOUND before a worker has started at this Temporal
+ */
+export async function restart({ temporal, config }: Deployment, now: Date): Promise<Record<string, number>> {
+  await maintainAnew(temporal, `${config.taskQueuePrefix}${maintainStoresWork().id}`);
+  const counts: Record<string, number> = {};
+  for (const { model, filter, worksOf } of unfinished) {
+    const begun = new Set<string>();
+    const waiting: { record: Launchable; work: Work }[] = [];
+    const begin = (some: typeof waiting) =>
+      Promise.all(
+        some.map(({ record, work }) =>
+          startUnsettled({ temporal, config }, record, intentFor(work, now), deadlineMs, { again: true }),
+        ),
+      );
+    // Reads whole collections, because it runs once after a restore.
+    for await (const record of collectionOf(model).find(filter, everyRecord)) {
+      counts[model.collection.name] = (counts[model.collection.name] ?? 0) + 1;
+      const fresh = worksOf(record).filter(({ id }) => !begun.has(id));
+      for (const work of fresh) {
+        begun.add(work.id);
+        waiting.push({ record, work });
+      }
+      while (waiting.length >= lanes) await begin(waiting.splice(0, lanes));
+    }
+    await begin(waiting);
+  }
+  return counts;
+}
+
+/** Maintenance begins with the repair of the index, and a run that is open would get there only within an hour. */
+async function maintainAnew(temporal: Client, scheduleId: string): Promise<void> {
+  await temporal.schedule
+    .getHandle(scheduleId)
+    .trigger(ScheduleOverlapPolicy.CANCEL_OTHER)
+    .catch((cause: unknown) => {
+      if (!(cause instanceof ScheduleNotFoundError)) throw cause;
+      const message = 'No worker of the fleet maintenance has started at this Temporal. Start the workers first.';
+      throw new CliError(message, { code: 'NOT_FOUND', cause });
+    });
+}

@@ -1,0 +1,219 @@
+/** What an operator sees of the workflows of a deployment, and does with one. */
+import { randomUUID } from 'node:crypto';
+import type { UpdateDefinition } from '@temporalio/common';
+import type { Client, WorkflowExecutionDescription, WorkflowExecutionInfo } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import type { ProtoFailure } from '@temporalio/common';
+import pLimit from 'p-limit';
+import type { Deployment } from './deployment.ts';
+import { situations, type Situation } from '../../workflows/base/situations.ts';
+import { CliError } from '../errors.ts';
+import { countWaitingIntents } from '../../models/base/pending.ts';
+import { tryNowSignal } from '../../models/rules/chat/work.ts';
+import { command } from '../../workflows/start.ts';
+import { searchAttributes } from '../../workflows/attributes.ts';
+import { activities, attemptsElsewhere, kindOf, summaryOf } from '../../workflows/base/kinds.ts';
+
+/** A workflow as a line of a list. `since`: ISO 8601. */
+export type Listed = { id: string; summary: string; status: string; since: string };
+/** An activity that is not done. `failed`: the last failure. `next`: when it is tried again, ISO 8601. */
+export type Attempt = { activity: string; attempt: number; failed: string | null; next: string | null };
+
+/** At most this many open workflows are looked at for activities that fail again and again. */
+const lookedAt = 1_000;
+/** From this attempt on, an activity has failed. */
+const stuckAttempts = 2;
+
+type Summed = Pick<WorkflowExecutionInfo, 'workflowId' | 'type' | 'startTime' | 'status' | 'typedSearchAttributes'>;
+
+const listedOf = ({ workflowId, type, startTime, status, typedSearchAttributes: attributes }: Summed): Listed => ({
+  id: workflowId,
+  summary: withProviders(
+    summaryOf(type, workflowId, attributes.get(searchAttributes.organization)),
+    attributes.get(searchAttributes.provider),
+  ),
+  status: attributes.get(searchAttributes.status) ?? status.name.toLowerCase(),
+  since: startTime.toISOString(),
+});
+
+const withProviders = (summary: string, providers: readonly string[] = []): string =>
+  providers.length === 0 ? summary : `${summary} (${providers.join(', ')})`;
+
+async function list(temporal: Client, query: string, limit: number): Promise<WorkflowExecutionInfo[]> {
+  const found: WorkflowExecutionInfo[] = [];
+  for await (const info of temporal.workflow.list({ query, pageSize: Math.min(limit, 100) })) {
+    found.push(info);
+    if (found.length === limit) break;
+  }
+  return found;
+}
+
+type Found = Pick<Situation, 'name' | 'title' | 'means' | 'mend'> & { query: string; count: number; first: Listed[] };
+export type Stuck = {
+  situations: Found[];
+  failing: (Listed & { attempts: Attempt[] })[];
+  /** The organizations with the most open workflows. */
+  busiest: { org_id: string; open: number }[];
+  /** Saved work whose workflow was not started within a minute. */
+  not_started: number;
+};
+
+/** Everything that waits for a mend, with the same words as the Temporal UI and docs/operating.md. */
+export async function stuck({ temporal }: Deployment, now: Date): Promise<Stuck> {
+  const found = await Promise.all(
+    situations.map(async ({ query: ask, ...situation }) => {
+      const query = ask(now);
+      const { count } = await temporal.workflow.count(query);
+      return { ...situation, query, count, first: (await list(temporal, query, 5)).map(listedOf) };
+    }),
+  );
+  const open = await list(temporal, '`ExecutionStatus` = "Running"', lookedAt);
+  const tally = new Map<string, number>();
+  for (const { typedSearchAttributes } of open) {
+    const orgId = typedSearchAttributes.get(searchAttributes.organization);
+    if (orgId !== undefined) tally.set(orgId, (tally.get(orgId) ?? 0) + 1);
+  }
+  const atOnce = pLimit(20);
+  const looked = await Promise.all(
+    open.map((info) =>
+      atOnce(async () => ({ ...listedOf(info), attempts: await attemptsOf(temporal, info.workflowId) })),
+    ),
+  );
+  return {
+    // A flood is one only when there are many.
+    situations: found.filter(({ name, count }) => count > (name === 'flood' ? 100 : 0)),
+    failing: looked.filter(({ attempts }) => attempts.some(({ attempt }) => attempt >= stuckAttempts)),
+    busiest: [...tally]
+      .map(([org_id, count]) => ({ org_id, open: count }))
+      .toSorted((a, b) => b.open - a.open)
+      .slice(0, 5),
+    not_started: await countWaitingIntents(new Date(now.getTime() - 60_000)),
+  };
+}
+
+/** The work of an organization: what is open, and what failed within a day. */
+export async function workOf(
+  { temporal }: Deployment,
+  orgId: string,
+  now: Date,
+): Promise<{ open: Listed[]; failed: Listed[] }> {
+  if (!/^\w{1,60}$/.test(orgId)) throw new CliError(`${orgId} is not the id of an organization.`, { code: 'USAGE' });
+  const of = `\`Organization\` = "${orgId}"`;
+  const yesterday = new Date(now.getTime() - 86_400_000).toISOString();
+  const [open, failed] = await Promise.all([
+    list(temporal, `${of} AND \`ExecutionStatus\` = "Running"`, 200),
+    list(
+      temporal,
+      `${of} AND (\`Status\` = "failed" OR \`ExecutionStatus\` = "Failed") AND \`StartTime\` > "${yesterday}"`,
+      200,
+    ),
+  ]);
+  return { open: open.map(listedOf), failed: failed.map(listedOf) };
+}
+
+export type Shown = Listed & { does: string; details: string | null; attempts: Attempt[]; events: number };
+
+/** One workflow: its details, and the attempts at its activities. @throws CliError NOT_FOUND */
+export async function shown({ temporal }: Deployment, id: string): Promise<Shown> {
+  const description = await described(temporal, id);
+  const details = await temporal
+    .withDeadline(Date.now() + 5_000, () =>
+      temporal.workflow.getHandle(id).query<{ currentDetails?: string }>('__temporal_workflow_metadata'),
+    )
+    .then(
+      ({ currentDetails }) => currentDetails ?? null,
+      // No worker runs its code.
+      () => null,
+    );
+  const attempts = await attemptsOf(temporal, id, description);
+  const failing = attempts.find(({ failed }) => failed !== null);
+  return {
+    ...listedOf(description),
+    does: kindOf(description.type)?.does ?? '',
+    details: failing
+      ? (details?.replace(attemptsElsewhere, `${failing.activity}: ${failing.failed}`) ?? null)
+      : details,
+    attempts,
+    events: description.historyLength,
+  };
+}
+
+/** Makes what waits be tried at once. Returns what was done, as a sentence. */
+export async function retry({ temporal, by }: Deployment, id: string): Promise<string> {
+  const description = await described(temporal, id);
+  refuseEnded(description);
+  const waiting = (description.raw.pendingActivities ?? []).filter(({ lastFailure }) => lastFailure);
+  if (kindOf(description.type)?.kind === 'delivery') await temporal.workflow.getHandle(id).signal(tryNowSignal);
+  else if (waiting.length === 0) return 'Nothing of it has failed; it waits for something else (ops show).';
+  const { namespace } = temporal.options;
+  const execution = { workflowId: id };
+  // Temporal 1.29 knows no `matchAll`.
+  for (const { activityId } of waiting)
+    await temporal.workflowService.resetActivity({ namespace, execution, identity: by, id: activityId ?? '' });
+  return 'It is tried now.';
+}
+
+/** Stops a workflow in the way of its kind. @throws CliError REFUSED with what to do instead */
+export async function cancel({ temporal, by }: Deployment, id: string): Promise<string> {
+  const description = await described(temporal, id);
+  refuseEnded(description);
+  const stop = kindOf(description.type)?.stop;
+  if (!stop) throw new CliError(`This version does not know ${description.type}.`, { code: 'REFUSED' });
+  if ('instead' in stop) throw new CliError(stop.instead, { code: 'REFUSED' });
+  if (stop.by === 'terminating') {
+    await temporal.workflow.getHandle(id).terminate(`ops cancel by ${by}`);
+    return 'It is ended; its records stay.';
+  }
+  await command({ temporal }, id, cancelUpdate, { id: randomUUID(), args: [] }).catch((cause: Error) => {
+    throw new CliError(cause.message, { code: 'REFUSED', cause });
+  });
+  return 'It ends now, and keeps what it has.';
+}
+
+const cancelUpdate = { type: 'update', name: 'cancel' } as UpdateDefinition<void>;
+
+async function described(temporal: Client, id: string): Promise<WorkflowExecutionDescription> {
+  try {
+    return await temporal.workflow.getHandle(id).describe();
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+    throw new CliError(`Temporal knows no workflow ${id}, or has deleted it after its retention.`, {
+      code: 'NOT_FOUND',
+      cause: error,
+    });
+  }
+}
+
+function refuseEnded({ status, closeTime }: WorkflowExecutionDescription): void {
+  if (status.name !== 'RUNNING')
+    throw new CliError(`It has ended already, at ${closeTime?.toISOString() ?? 'an unknown time'}.`, { code: 'ENDED' });
+}
+
+async function attemptsOf(temporal: Client, id: string, known?: WorkflowExecutionDescription): Promise<Attempt[]> {
+  // A workflow may end between the list and this.
+  const description =
+    known ??
+    (await temporal.workflow
+      .getHandle(id)
+      .describe()
+      .catch(() => undefined));
+  const messageOf = async (failure: ProtoFailure): Promise<string> => {
+    const error = await decodeOptionalFailureToOptionalError(temporal.options.loadedDataConverter, failure);
+    return error?.message ?? '';
+  };
+  const pendings = description?.raw.pendingActivities ?? [];
+  return Promise.all(
+    pendings.map(async (pending) => {
+      const { activityType, attempt, lastFailure, nextAttemptScheduleTime } = pending;
+      const name = activityType?.name ?? '';
+      const seconds = nextAttemptScheduleTime?.seconds;
+      return {
+        activity: activities[name] ?? name,
+        attempt: attempt ?? 1,
+        failed: lastFailure ? await messageOf(lastFailure) : null,
+        next: seconds == null ? null : new Date(Number(seconds) * 1_000).toISOString(),
+      };
+    }),
+  );
+}

@@ -1,0 +1,174 @@
+/** The commands `ops …`, for operators where the server runs. */
+import type { Command } from 'commander';
+import { shortTime, table, visibleLines, wrap } from './output.ts';
+import type { Act, Session } from './session.ts';
+import type { Deployment } from './operator/deployment.ts';
+import type { Attempt, Listed } from './operator/workflows.ts';
+
+/** Loaded lazily, because they need the database and Temporal, which most commands do not. */
+const workflows = () => import('./operator/workflows.ts');
+async function onDeployment<T>(
+  { env }: Session,
+  asked: { command: string; target?: string },
+  act: (deployment: Deployment) => Promise<T>,
+): Promise<T> {
+  const deployment = await import('./operator/deployment.ts');
+  return deployment.onDeployment(env, asked, act);
+}
+
+export function addOpsCommands(program: Command, act: Act): void {
+  const ops = program
+    .command('ops')
+    .description('for operators, where the server runs: see and mend the work of all organizations');
+  ops
+    .command('stuck')
+    .description('what waits for a mend: each situation with what it means and what to do')
+    .action(
+      act(async (session) => {
+        const { stuck } = await workflows();
+        const found = await onDeployment(session, { command: 'stuck' }, (deployment) => stuck(deployment, new Date()));
+        session.output.result(found, () => stuckLines(found, session.output.width));
+      }),
+    );
+  ops
+    .command('org')
+    .description("an organization's open workflows, and those that failed within a day")
+    .argument('<org>', 'id of the organization')
+    .action(
+      act(async (session, orgId: string) => {
+        const { workOf } = await workflows();
+        const found = await onDeployment(session, { command: 'org', target: orgId }, (deployment) =>
+          workOf(deployment, orgId, new Date()),
+        );
+        session.output.result(found, () => [
+          `Open: ${found.open.length}`,
+          ...rows(found.open),
+          `Failed within a day: ${found.failed.length}`,
+          ...rows(found.failed),
+        ]);
+      }),
+    );
+  ops
+    .command('show')
+    .description('one workflow: its details, and the attempts at its activities')
+    .argument('<id>', 'id of the workflow, such as document:doc_…')
+    .action(
+      act(async (session, id: string) => {
+        const { shown } = await workflows();
+        const found = await onDeployment(session, { command: 'show', target: id }, (deployment) =>
+          shown(deployment, id),
+        );
+        session.output.result(found, () => [
+          found.summary,
+          found.does,
+          `${found.status}, begun ${shortTime(found.since)}, ${found.events} events`,
+          ...attemptLines(found.attempts),
+          ...(found.details === null
+            ? ['No worker runs its code, so its details are not known. Start a worker of its fleet.']
+            : visibleLines(found.details)),
+        ]);
+      }),
+    );
+  ops
+    .command('restart')
+    .description('after a restore: gives every unfinished record an open workflow again')
+    .action(
+      act(async (session) => {
+        const { restart } = await import('./operator/restart.ts');
+        const restarted = await onDeployment(session, { command: 'restart' }, (deployment) =>
+          restart(deployment, new Date()),
+        );
+        const lines = Object.entries(restarted).map(([collection, count]) => `${collection}: ${count}`);
+        session.output.result({ restarted }, () => (lines.length > 0 ? lines : ['Nothing is unfinished.']));
+      }),
+    );
+  const acts = [
+    ['retry', 'try at once what waits for its next attempt'],
+    ['cancel', 'stop a workflow in the way of its kind; says what to do instead where it must not be stopped'],
+  ] as const;
+  for (const [name, description] of acts)
+    ops
+      .command(name)
+      .description(description)
+      .argument('<id>', 'id of the workflow')
+      .action(
+        act(async (session, id: string) => {
+          const acting = (await workflows())[name];
+          const said = await onDeployment(session, { command: name, target: id }, (deployment) =>
+            acting(deployment, id),
+          );
+          session.output.result({ id, said }, () => [said]);
+        }),
+      );
+  ops
+    .command('login')
+    .description('a link that lets the Temporal UI show encrypted contents in plain for 12 hours')
+    .action(
+      act(async (session) => {
+        const { loginLink } = await import('./operator/deployment.ts');
+        const made = await onDeployment(session, { command: 'login' }, async (deployment) => ({
+          link: loginLink(deployment, new Date()),
+        }));
+        session.output.result(made, () => [
+          made.link,
+          'Open it in the browser that has the Temporal UI. It is valid for 5 minutes.',
+        ]);
+      }),
+    );
+  ops
+    .command('log')
+    .description('who ran which of these commands, and what came of it, newest first')
+    .action(
+      act(async (session) => {
+        const { listOperations } = await import('./operator/deployment.ts');
+        const log = await onDeployment(session, { command: 'log' }, () => listOperations(50));
+        session.output.result({ operations: log }, () =>
+          table(
+            ['at', 'by', 'command', 'workflow', 'outcome'],
+            log.map(({ at, by, command, target = '-', outcome = 'unknown' }) => [
+              shortTime(at.toISOString()),
+              by,
+              command,
+              target,
+              outcome,
+            ]),
+          ),
+        );
+      }),
+    );
+}
+
+const rows = (listed: readonly Listed[]): string[] =>
+  listed.length === 0
+    ? []
+    : table(
+        ['workflow', 'status', 'begun', 'what'],
+        listed.map(({ id, status, since, summary }) => [id, status, shortTime(since), summary]),
+      ).map((line) => `  ${line}`);
+
+const attemptLines = (attempts: readonly Attempt[]): string[] =>
+  attempts.map(
+    ({ activity, attempt, failed, next }) =>
+      `attempt ${attempt} to ${activity}${failed === null ? '' : `; failed last: ${failed}`}${next === null ? '' : `; next at ${next}`}`,
+  );
+
+type Stuck = Awaited<ReturnType<Awaited<ReturnType<typeof workflows>>['stuck']>>;
+
+function stuckLines({ situations, failing, busiest, not_started }: Stuck, width: number): string[] {
+  const lines = situations.flatMap(({ title, count, means, mend, query, first }) => [
+    `${title}: ${count}`,
+    ...[means, mend].flatMap((text) => wrap(text, width - 2).map((line) => `  ${line}`)),
+    `  Temporal UI: ${query}`,
+    ...rows(first),
+  ]);
+  for (const { id, summary, attempts } of failing)
+    lines.push(
+      `Has failed and is tried again: ${id} (${summary})`,
+      ...attemptLines(attempts).map((line) => `  ${line}`),
+    );
+  if (not_started > 0)
+    lines.push(`Saved, but not started for a minute: ${not_started}. Is Temporal there, and does a worker run?`);
+  if (lines.length === 0) lines.push('Nothing is stuck.');
+  if (busiest.length > 0) lines.push('Most open work:', ...busiest.map(({ org_id, open }) => `  ${org_id}: ${open}`));
+  return lines;
+}

@@ -1,0 +1,54 @@
+/** Builds a program from its source with Go, for engines that have no release that can be downloaded. */
+import { rename, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { EngineError, exists, makeFolder, onPath, run } from './cache.ts';
+import type { Report } from './cache.ts';
+
+/**
+ * `target`: the package with its version, as `go install` takes it. `packages`: how many the build compiles, for the
+ * progress line. `linker`: further flags of the linker. `tags`: build tags.
+ */
+type Program = { name: string; target: string; packages: number; linker?: string; tags?: string };
+
+/** Puts the program into `temporary`, under the last part of its package's name. @throws EngineError */
+export async function buildWithGo(
+  { name, target, packages, linker = '', tags = '' }: Program,
+  temporary: string,
+  report: Report,
+): Promise<void> {
+  const go = (await onPath('go')) ?? ((await exists('/usr/local/go/bin/go')) ? '/usr/local/go/bin/go' : undefined);
+  if (go === undefined) throw new EngineError(`There is no Go to build ${name} with.`);
+  const work = join(temporary, 'go');
+  // Go prints each downloaded module and each compiled package; every hundredth is reported.
+  const seen = { modules: 0, packages: 0 };
+  const onLine = (line: string): void => {
+    if (line.startsWith('go: downloading ')) {
+      seen.modules += 1;
+      if (seen.modules % 100 === 0) report(`  fetched ${seen.modules} modules`);
+    } else if (line.includes('/') && !line.includes(' ')) {
+      seen.packages += 1;
+      if (seen.packages % 100 === 0) report(`  compiled ${seen.packages} of about ${packages} packages`);
+    }
+  };
+  const flags = ['-v', '-trimpath', '-tags', tags, '-ldflags', `-s -w ${linker}`];
+  await run(go, ['install', ...flags, target], {
+    env: {
+      CGO_ENABLED: '0',
+      GOPATH: join(work, 'path'),
+      GOCACHE: join(work, 'cache'),
+      GOTMPDIR: await makeFolder(join(work, 'tmp')).then(() => join(work, 'tmp')),
+      GOBIN: join(work, 'bin'),
+      // Without this flag Go's module cache is read-only and cannot be deleted.
+      GOFLAGS: '-modcacherw',
+    },
+    onLine,
+    heartbeat: { text: `  still building ${name}`, report },
+  }).catch((error: unknown) => {
+    if (error instanceof EngineError) throw error;
+    throw new EngineError(`${name} could not be built (${(error as Error).message}).`);
+  });
+  const program = basename(target.split('@')[0]!);
+  await rename(join(work, 'bin', program), join(temporary, program));
+  report('  removing the build folder');
+  await rm(work, { recursive: true, force: true });
+}

@@ -1,0 +1,27 @@
+/** Builds promtool, the checker of Prometheus. For tests only: it checks and runs the alert rules of monitoring/. */
+import { join } from 'node:path';
+import { cached } from './cache.ts';
+import type { Report } from './cache.ts';
+import { buildWithGo } from './go.ts';
+
+/** Prometheus 3.16.0; its Go modules have versions of their own. */
+const version = '0.316.0';
+
+/** The path of the program. @throws EngineError without Go. */
+export async function findPromtool(report: Report): Promise<string> {
+  const folder = await cached({ name: 'promtool', version, report }, async (temporary) => {
+    report('building promtool with Go; once per machine, about a minute');
+    await buildWithGo(
+      {
+        name: 'promtool',
+        target: `github.com/prometheus/prometheus/cmd/promtool@v${version}`,
+        packages: 1050,
+        // Finding servers in clouds would be most of the build, and rules do not need it.
+        tags: 'remove_all_sd',
+      },
+      temporary,
+      report,
+    );
+  });
+  return join(folder, 'promtool');
+}

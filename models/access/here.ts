@@ -1,0 +1,11 @@
+/** The members of an organization who may be told first: connected, and not away by their own word. */
+import type { Organization } from './organization.ts';
+import { membersHere } from '../live/presence.ts';
+
+/** Their user ids. */
+export const hereOf = ({ _id, members }: Organization, now: Date): Promise<string[]> =>
+  membersHere(
+    _id,
+    members.filter(({ away }) => !away).map(({ user_id }) => user_id),
+    now,
+  );

@@ -1,0 +1,24 @@
+/** Proofs that somebody has the deployment's secret key: a link for a browser, and the session that it begins. */
+import type { SecretBox } from './secretbox.ts';
+
+/** How long a link of `ops login` is valid, and how long the session that it begins, in ms. */
+export const linkMs: number = 5 * 60_000;
+export const sessionMs: number = 12 * 3_600_000;
+
+type Use = 'link' | 'session';
+type Keys = Pick<SecretBox, 'sign' | 'verify'>;
+
+/** A proof that is valid until a time. */
+export const loginOf = (secrets: Keys, use: Use, until: Date): string =>
+  `${until.getTime()}~${secrets.sign(`operator ${use}`, String(until.getTime()))}`;
+
+const isValid = (secrets: Keys, use: Use, proof: string, now: Date): boolean => {
+  const [until = '', signature = ''] = proof.split('~');
+  return Number(until) > now.getTime() && secrets.verify(`operator ${use}`, until, signature) === true;
+};
+
+/** Whether the proof is that of a link that is still valid. */
+export const readLogin = (secrets: Keys, proof: string, now: Date): boolean => isValid(secrets, 'link', proof, now);
+/** Whether the proof is that of a session that is still valid. */
+export const isOperator = (secrets: Keys, proof: string | undefined, now: Date): boolean =>
+  proof !== undefined && isValid(secrets, 'session', proof, now);

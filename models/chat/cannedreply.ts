@@ -1,0 +1,78 @@
+/** Canned replies: texts that members insert into their replies by a shortcut, their own or shared by all. */
+import { isDuplicate } from '../base/connect.ts';
+import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { newId } from '../base/ids.ts';
+import { date, nullable, string } from '../rules/base/fields.ts';
+import { maxCannedReplies } from '../rules/chat/cannedreply.ts';
+import { Problem } from '../rules/base/errors.ts';
+
+const CannedReplyModel = defineModel(
+  'CannedReply',
+  'canned_replies',
+  {
+    _id: string,
+    org_id: string,
+    /** The user id of the member whose it is; null: shared by all members. */
+    owner: nullable(string),
+    shortcut: string,
+    body: string,
+    created_at: date,
+    updated_at: date,
+  },
+  [{ fields: { org_id: 1, owner: 1, shortcut: 1 }, unique: true }],
+);
+export type CannedReply = RecordOf<typeof CannedReplyModel>;
+
+/** Those that a member may use: the shared ones and the own ones, by shortcut. */
+export async function listCannedReplies(orgId: string, userId: string): Promise<CannedReply[]> {
+  return collectionOf(CannedReplyModel)
+    .find({ org_id: orgId, owner: { $in: [null, userId] } })
+    .sort({ shortcut: 1, owner: -1 })
+    .toArray();
+}
+
+/** Null also for one of another member. */
+export async function findCannedReply(orgId: string, userId: string, replyId: string): Promise<CannedReply | null> {
+  return collectionOf(CannedReplyModel).findOne({ _id: replyId, org_id: orgId, owner: { $in: [null, userId] } });
+}
+
+const taken = (shortcut: string): Problem =>
+  new Problem('CONFLICT', { message: `There is a reply with the shortcut ${shortcut}; choose another one.` });
+
+/** @throws Problem CONFLICT when the shortcut is taken or there are too many. */
+export async function createCannedReply(
+  given: Pick<CannedReply, 'org_id' | 'owner' | 'shortcut' | 'body'>,
+  now: Date,
+): Promise<CannedReply> {
+  const { org_id, owner, shortcut } = given;
+  if ((await collectionOf(CannedReplyModel).countDocuments({ org_id, owner })) >= maxCannedReplies)
+    throw new Problem('CONFLICT', { message: `There may be ${maxCannedReplies} such replies; remove one.` });
+  const reply = { _id: newId('cannedReply'), ...given, created_at: now, updated_at: now };
+  try {
+    await collectionOf(CannedReplyModel).insertOne(reply);
+  } catch (error) {
+    throw isDuplicate(error) ? taken(shortcut) : error;
+  }
+  return reply;
+}
+
+/** Null when it was removed meanwhile. @throws Problem CONFLICT when the shortcut is taken. */
+export async function changeCannedReply(
+  { _id, org_id, shortcut }: CannedReply,
+  change: Partial<Pick<CannedReply, 'owner' | 'shortcut' | 'body'>>,
+  now: Date,
+): Promise<CannedReply | null> {
+  try {
+    return await collectionOf(CannedReplyModel).findOneAndUpdate(
+      { _id, org_id },
+      { $set: { ...change, updated_at: now } },
+      { returnDocument: 'after' },
+    );
+  } catch (error) {
+    throw isDuplicate(error) ? taken(change.shortcut ?? shortcut) : error;
+  }
+}
+
+export async function removeCannedReply({ _id, org_id }: CannedReply): Promise<void> {
+  await collectionOf(CannedReplyModel).deleteOne({ _id, org_id });
+}

@@ -1,0 +1,82 @@
+/** Tags, priority, snooze and notes of a conversation: what members see and customers never do. */
+import type mongoose from 'mongoose';
+import { ConversationModel, type Conversation, type Note, type Occasion, type Snoozed } from './conversation.ts';
+import { collectionOf } from '../base/define.ts';
+import { newId } from '../base/ids.ts';
+import type { Intent } from '../base/pending.ts';
+import type { Priority } from '../rules/base/priority.ts';
+import { Problem } from '../rules/base/errors.ts';
+import { maxNotes } from '../rules/chat/triage.ts';
+
+export type Ref = { orgId: string; convId: string };
+type Update = mongoose.mongo.UpdateFilter<Conversation>;
+
+async function change({ orgId, convId }: Ref, update: Update, only: object = {}): Promise<Conversation | null> {
+  return collectionOf(ConversationModel).findOneAndUpdate({ _id: convId, org_id: orgId, ...only }, update, {
+    returnDocument: 'after',
+  });
+}
+
+async function changed(ref: Ref, update: Update): Promise<Conversation> {
+  const done = await change(ref, update);
+  if (!done) throw new Problem('NOT_FOUND', { message: 'There is no such conversation.' });
+  return done;
+}
+
+/** @throws Problem NOT_FOUND, as the functions below. */
+export const setTags = (ref: Ref, tags: string[], now: Date): Promise<Conversation> =>
+  changed(
+    ref,
+    tags.length > 0 ? { $set: { tags, updated_at: now } } : { $set: { updated_at: now }, $unset: { tags: '' } },
+  );
+
+export const setPriority = (ref: Ref, priority: Priority | null, now: Date): Promise<Conversation> =>
+  changed(ref, {
+    $set: { updated_at: now, ...(priority === null ? {} : { priority }) },
+    ...(priority === null ? { $unset: { priority: '' } } : {}),
+  });
+
+/** `intent`: of the workflow that ends the snooze at its time. */
+export const snooze = (ref: Ref, snoozed: Snoozed, now: Date, intent: Intent): Promise<Conversation> =>
+  changed(ref, { $set: { snoozed, updated_at: now }, $push: { pending: intent } });
+
+export const unsnooze = (ref: Ref, now: Date): Promise<Conversation> =>
+  changed(ref, { $set: { updated_at: now }, $unset: { snoozed: '' } });
+
+/** Ends a snooze whose time has come, and stores whom to tell. Null when it was ended or moved meanwhile. */
+export function wake(
+  { _id: convId, org_id: orgId, assigned_to }: Conversation,
+  { until, by }: Snoozed,
+  now: Date,
+): Promise<Conversation | null> {
+  const untold: Occasion = { event_id: newId('event'), kind: 'snooze_over', again: true, to: assigned_to ?? by };
+  const update: Update = { $set: { updated_at: now }, $unset: { snoozed: '' }, $push: { untold } };
+  return change({ orgId, convId }, update, { 'snoozed.until': until });
+}
+
+/** Stores a note, and whom it mentions. @throws Problem NOT_FOUND, or CONFLICT when there are too many notes. */
+export async function addNote(ref: Ref, note: Note, intent: Intent): Promise<Conversation> {
+  const mentioned = note.mentions.map((to): Occasion => ({
+    event_id: newId('event'),
+    kind: 'mentioned',
+    again: true,
+    to,
+    by: note.author,
+  }));
+  const done = await change(
+    ref,
+    {
+      $set: { updated_at: note.at },
+      $push: {
+        notes: note,
+        ...(mentioned.length > 0 ? { untold: { $each: mentioned }, pending: intent } : {}),
+      },
+    },
+    { [`notes.${maxNotes - 1}`]: { $exists: false } },
+  );
+  if (done) return done;
+  throw new Problem('CONFLICT', { message: `A conversation may have ${maxNotes} notes; remove one.` });
+}
+
+export const removeNote = (ref: Ref, noteId: string, now: Date): Promise<Conversation> =>
+  changed(ref, { $set: { updated_at: now }, $pull: { notes: { note_id: noteId } } });

@@ -1,0 +1,26 @@
+/**
+ * What only members see and customers never: it goes over the frame log, too, but in streams of its own, and as ids.
+ * The frames only say that something changed; whoever hears them reads the records. So a frame that is lost with its
+ * process costs a late display, not data.
+ */
+import { frameWriter } from './frame.ts';
+import type { Doing } from '../rules/live/staff.ts';
+
+export type StaffFrame =
+  | { type: 'changed'; body: { conv_id: string } }
+  | { type: 'viewing'; body: { conv_id: string; user_id: string; doing: Doing } }
+  | { type: 'told'; body: { key: string } }
+  | { type: 'member'; body: { user_id: string } };
+
+const prefix = 'staff:';
+/** The stream of a record. One stream an organization would make its writers wait for each other. */
+export const staffStream = (id: string): string => `${prefix}${id}`;
+export const isStaffStream = (stream: string): boolean => stream.startsWith(prefix);
+
+/** Says to the sockets of an organization's members that something changed. */
+export async function tellStaff(orgId: string, frame: StaffFrame, now: Date): Promise<void> {
+  const about = { changed: 'conv_id', viewing: 'conv_id', told: 'key', member: 'user_id' }[frame.type];
+  const stream = staffStream((frame.body as Record<string, string>)[about]!);
+  const log = { orgId, stream, keptUntil: () => ({}) };
+  await frameWriter(log, () => now).append({ ...frame, transient: true });
+}

@@ -1,0 +1,101 @@
+/** What a team's numbers are made of: counts, shares and times over conversations. Pure. */
+
+/** The fields of a conversation that are counted. Times in ms. */
+export type Counted = {
+  created: number;
+  /** Of the last message. */
+  active: number;
+  /** When a person was first called. */
+  called?: number | undefined;
+  /** When a person first replied. */
+  replied?: number | undefined;
+  /** Of conversations that are resolved. */
+  resolved?: number | undefined;
+  reopened: number;
+  /** Whether the agent has answered from documents. */
+  answered: boolean;
+  csat?: number | undefined;
+  assignee?: string | undefined;
+  tags: readonly string[];
+};
+
+export const statisticsBy = ['day', 'member', 'tag'] as const;
+export type StatisticsBy = (typeof statisticsBy)[number];
+
+/** In seconds; null when there is nothing to measure. */
+export type Spread = { median: number | null; p90: number | null };
+export type Statistics = {
+  conversations: number;
+  escalated: number;
+  /** Answered from documents without a person, and resolved or quiet for a day. */
+  deflected: number;
+  resolved: number;
+  reopened: number;
+  /** From the call for a person to the first reply. */
+  first_response_seconds: Spread;
+  /** From the begin to the end. */
+  resolution_seconds: Spread;
+  csat: { count: number; average: number | null };
+};
+
+/** A conversation without a message for this long is quiet, in ms. */
+const quietMs = 86_400_000;
+
+/** The value below which this share of the values lies, by the nearest rank; null without values. */
+function quantile(sorted: readonly number[], share: number): number | null {
+  return sorted.length === 0 ? null : sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!;
+}
+
+function spread(values: readonly number[]): Spread {
+  const seconds = values.map((ms) => Math.round(ms / 1_000)).toSorted((a, b) => a - b);
+  return { median: quantile(seconds, 0.5), p90: quantile(seconds, 0.9) };
+}
+
+export function summarize(counted: readonly Counted[], now: number): Statistics {
+  const rated = counted.flatMap(({ csat }) => csat ?? []);
+  const isDone = ({ resolved, active }: Counted) => resolved !== undefined || now - active >= quietMs;
+  const count = (fits: (one: Counted) => boolean): number => counted.filter(fits).length;
+  return {
+    conversations: counted.length,
+    escalated: count(({ called }) => called !== undefined),
+    deflected: count((one) => one.answered && one.called === undefined && isDone(one)),
+    resolved: count(({ resolved }) => resolved !== undefined),
+    reopened: count(({ reopened }) => reopened > 0),
+    first_response_seconds: spread(
+      counted.flatMap(({ called, replied }) =>
+        called === undefined || replied === undefined || replied < called ? [] : [replied - called],
+      ),
+    ),
+    resolution_seconds: spread(
+      counted.flatMap(({ created, resolved }) => (resolved === undefined ? [] : [resolved - created])),
+    ),
+    csat: {
+      count: rated.length,
+      average: rated.length === 0 ? null : rated.reduce((sum, one) => sum + one, 0) / rated.length,
+    },
+  };
+}
+
+/** The groups of a conversation: its day (UTC), its assignee (`none`), or each of its tags. */
+function groupsOf({ created, assignee = 'none', tags }: Counted, by: StatisticsBy): readonly string[] {
+  if (by === 'day') return [new Date(created).toISOString().slice(0, 10)];
+  return by === 'member' ? [assignee] : tags;
+}
+
+/** The statistics of each group, in the order of their names. A conversation counts once in each of its tags. */
+export function grouped(
+  counted: readonly Counted[],
+  by: StatisticsBy,
+  now: number,
+): ({ group: string } & Statistics)[] {
+  const groups = new Map<string, Counted[]>();
+  for (const one of counted)
+    for (const group of groupsOf(one, by)) {
+      const known = groups.get(group);
+      if (known) known.push(one);
+      else groups.set(group, [one]);
+    }
+  return [...groups]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([group, those]) => ({ group, ...summarize(those, now) }));
+}

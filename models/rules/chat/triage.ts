@@ -1,0 +1,25 @@
+/** How a team sorts its conversations: tags, priority, snooze and notes. Customers see none of it. Pure. */
+import { Problem } from '../base/errors.ts';
+
+export const maxTags = 20;
+/** In characters. */
+export const maxTagLength = 50;
+export const maxNotes = 100;
+/** In characters: a conversation's record holds its notes. */
+export const maxNoteBody = 2_000;
+export const maxMentions = 20;
+/** How long a conversation may be snoozed, in ms. */
+const maxSnoozeMs = 366 * 86_400_000;
+
+/** Without blanks at their ends, each once, in the order in which they were given. */
+export const tidyTags = (tags: readonly string[]): string[] => [...new Set(tags.map((tag) => tag.trim()))];
+
+/** The end of a snooze; undefined when only the customer's next message ends it. @throws Problem VALIDATION */
+export function snoozeEnd(until: string, now: Date): Date | undefined {
+  if (until === 'reply') return undefined;
+  const end = new Date(until);
+  const ms = end.getTime() - now.getTime();
+  if (ms > 0 && ms <= maxSnoozeMs) return end;
+  const message = 'is `reply`, or a time within the next year';
+  throw new Problem('VALIDATION', { details: [{ path: ['body', 'until'], message }] });
+}

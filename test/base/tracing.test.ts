@@ -1,0 +1,140 @@
+/**
+ * One trace leads from a request through workflows and activities to the outgoing call. A loopback server takes the
+ * spans as an OpenTelemetry collector does.
+ */
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
+import { apiAt, until, type Api } from '../kit/harness.ts';
+import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+import { linearTeam, startLinearService, type Service } from '../kit/services.ts';
+import { outboxOf, startReceiver, type Receiver } from '../kit/receiver.ts';
+
+type Span = { traceId: string; spanId: string; parentSpanId?: string; name: string; service: string };
+/** The part of an export of OTLP as JSON that is read. */
+type Exported = {
+  resourceSpans: {
+    resource: { attributes: { key: string; value: { stringValue?: string } }[] };
+    scopeSpans: { spans: Omit<Span, 'service'>[] }[];
+  }[];
+};
+
+const spans: Span[] = [];
+let collector: Server;
+let receiver: Receiver;
+let linear: Service;
+let env: SystemEnv;
+let running: Running[];
+let api: Api;
+let connection: Connection;
+beforeAll(async () => {
+  collector = createServer((request, response) => {
+    const pieces: Buffer[] = [];
+    request.on('data', (piece: Buffer) => pieces.push(piece));
+    request.on('end', () => {
+      const { resourceSpans } = JSON.parse(Buffer.concat(pieces).toString()) as Exported;
+      for (const { resource, scopeSpans } of resourceSpans) {
+        const service = resource.attributes.find(({ key }) => key === 'service.name')?.value.stringValue ?? '';
+        for (const scope of scopeSpans) spans.push(...scope.spans.map((span) => ({ ...span, service })));
+      }
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    });
+  }).listen(0, '127.0.0.1');
+  await once(collector, 'listening');
+  receiver = await startReceiver();
+  linear = await startLinearService();
+  const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+  env = systemEnv('tracing', {
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    SERVICE_URLS: `linear=${linear.url}/graphql`,
+  });
+  running = await Promise.all([
+    startProcess('api/server.ts', env),
+    startProcess('workers/main.ts', {
+      ...env,
+      FLEETS: 'documents,backlog,conversations,deliveries,slowdeliveries,inbound',
+    }),
+  ]);
+  api = apiAt(running[0]!.url);
+  connection = await Connection.connect({ address: env['TEMPORAL_ADDRESS']! });
+});
+afterAll(async () => {
+  await connection.close();
+  await Promise.all(running.map((process) => process.stop()));
+  await receiver.close();
+  await linear.close();
+  collector.closeAllConnections();
+  collector.close();
+  await removeDataDir(env);
+});
+
+const newTrace = () => {
+  const traceId = randomBytes(16).toString('hex');
+  return { traceId, traceparent: `00-${traceId}-${randomBytes(8).toString('hex')}-01` };
+};
+const namesOf = (traceId: string): string[] =>
+  spans.filter((span) => span.traceId === traceId).map(({ service, name }) => `${service}: ${name}`);
+
+it('a request, its workflow and its activities are one trace, which the reply, the log and the memo name', async () => {
+  const org = await api.newOrg();
+  const { token } = await api.newKey(org);
+  const { traceId, traceparent } = newTrace();
+  const form = new FormData();
+  form.set('file', new Blob(['A gannet card costs 12 EUR.'], { type: 'text/markdown' }), 'a.md');
+  const { body, headers } = await api.request('POST', `/orgs/${org.orgId}/documents`, {
+    token,
+    form,
+    headers: { traceparent },
+  });
+  expect(headers.get('x-trace-id')).toBe(traceId);
+  await api.processed(org.orgId, token, body.document.doc_id);
+  const wanted = ['support-platform-api: POST /v1/orgs/:orgId/documents', 'support-platform-worker: readDocument'];
+  await until(async () => wanted.every((name) => namesOf(traceId).includes(name)), 'the spans to be exported');
+  const [root] = spans.filter((span) => span.traceId === traceId && span.service.endsWith('api'));
+  const read = spans.find((span) => span.traceId === traceId && span.name === 'readDocument');
+  expect(read!.parentSpanId).toBe(root!.spanId);
+  const handle = new Client({ connection }).workflow.getHandle(`document:${body.document.doc_id}`);
+  expect((await handle.describe()).memo).toEqual({ traceparent: expect.stringContaining(traceId) });
+});
+
+it('a message that calls a person is one trace up to the webhook, which gets it in its header', async () => {
+  const org = await outboxOf(api).newOrg(receiver.url);
+  const { orgId, key } = org;
+  const session = await api.newSession(org, { key });
+  const { traceId, traceparent } = newTrace();
+  const { status } = await api.request('POST', `/support/chat/messages/${orgId}`, {
+    token: session.token,
+    headers: { traceparent },
+    body: { body: 'I want to talk to a person.' },
+  });
+  expect(status).toBeLessThan(300);
+  await until(async () => receiver.received.length > 0, 'the webhook');
+  expect(receiver.received[0]!.headers['traceparent']).toContain(traceId);
+  const wanted = ['support-platform-worker: attendTo', 'support-platform-worker: POST'];
+  await until(async () => wanted.every((name) => namesOf(traceId).includes(name)), 'the spans to be exported');
+});
+
+it('a request to another service is a span of the trace, of which the service gets no header', async () => {
+  const org = await api.newOrg();
+  const { traceId, traceparent } = newTrace();
+  const { status } = await api.request('PUT', `/orgs/${org.orgId}/integrations/linear`, {
+    token: org.owner.token,
+    headers: { traceparent },
+    body: { api_key: 'lin_api_0123456789', team_id: linearTeam.id },
+  });
+  expect(status).toBe(200);
+  await until(async () => namesOf(traceId).includes('support-platform-worker: POST'), 'the span to be exported');
+  expect(linear.sent.map(({ headers }) => headers)).toEqual([
+    expect.not.objectContaining({ traceparent: expect.anything() }),
+  ]);
+});
+
+it('without a trace of the caller one is made, and one that is malformed is not taken over', async () => {
+  const made = await api.request('GET', '/health/live');
+  expect(made.headers.get('x-trace-id')).toMatch(/^[0-9a-f]{32}$/);
+  const odd = await api.request('GET', '/health/live', { headers: { traceparent: '00-zz-zz-01' } });
+  expect(odd.headers.get('x-trace-id')).toMatch(/^[0-9a-f]{32}$/);
+});

@@ -1,0 +1,232 @@
+/** Members see each change of the inbox as it happens, over any process, and what they missed after a break. */
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { sharedDatabase } from '../kit/database.ts';
+import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
+import { removeDataDir, startProcess, systemEnv } from '../kit/processes.ts';
+import { address, StaffClient } from '../kit/staffsocket.ts';
+
+const api = system();
+const db = sharedDatabase();
+
+const clients: StaffClient[] = [];
+async function opened({ orgId }: TestOrg, user: TestUser, query = ''): Promise<StaffClient> {
+  const client = await StaffClient.open(api, orgId, user, query);
+  clients.push(client);
+  return client;
+}
+afterEach(async () => {
+  const faults = clients.flatMap((client) => client.faults);
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+  expect(faults).toEqual([]);
+});
+
+const inbox = (org: TestOrg, path: string, user: TestUser, body?: object) =>
+  api.request(body ? 'POST' : 'GET', `/support/inbox/orgs/${org.orgId}/${path}`, {
+    token: user.token,
+    ...(body ? { body } : {}),
+  });
+/** A customer with a function that sends a message and returns the conversation's id. */
+async function customer(org: TestOrg) {
+  const { token } = await api.newSession(org);
+  const say = async (text: string): Promise<string> => {
+    const path = `/support/chat/messages/${org.orgId}`;
+    const sent = await api.request('POST', path, { token, body: { body: text } });
+    expect(sent.status).toBe(202);
+    return sent.body.conv_id as string;
+  };
+  return { say };
+}
+const about = (convId: string) => (frame: { conversation: { conv_id: string } }) =>
+  frame.conversation.conv_id === convId;
+
+describe('the socket of a member', () => {
+  it('a member sees a customer who asks for a person, the notification, and what a colleague does', async () => {
+    const org = await api.newOrg();
+    const bob = await api.join(org);
+    const [ada, other] = [await opened(org, org.owner), await opened(org, bob)];
+    expect((await ada.frame('welcome')).members).toHaveLength(2);
+    const { say } = await customer(org);
+    const convId = await say('I want to talk to a human');
+    for (const client of [ada, other]) {
+      await client.frame('conversation', (one) => about(convId)(one) && one.conversation.status === 'escalated');
+      const { notification } = await client.frame('notification');
+      expect(notification).toMatchObject({ kind: 'conversation_escalated', conv_id: convId, read: false });
+    }
+    expect((await inbox(org, `${convId}/assign`, bob, { user_id: bob.userId })).status).toBe(200);
+    await ada.frame('conversation', (one) => about(convId)(one) && one.conversation.assigned_to === bob.userId);
+    expect((await inbox(org, convId, bob)).status).toBe(200);
+    await ada.frame('conversation', (one) => about(convId)(one) && one.conversation.unread === 0);
+    expect((await inbox(org, `${convId}/reply`, bob, { body: 'Hello, I am Bob.' })).status).toBe(201);
+    await ada.frame('conversation', (one) => about(convId)(one) && one.conversation.status === 'pending');
+  });
+
+  it('a member sees who looks at a conversation and who writes, and that they are gone when their page closes', async () => {
+    const org = await api.newOrg();
+    const bob = await api.join(org);
+    const convId = await (await customer(org)).say('Hello?');
+    const [ada, other] = [await opened(org, org.owner), await opened(org, bob)];
+    const doing = (what: string) => ada.frame('viewing', (one) => one.doing === what);
+    other.send({ type: 'viewing', conv_id: convId, doing: 'reading' });
+    expect(await doing('reading')).toMatchObject({ conv_id: convId, user_id: bob.userId });
+    other.send({ type: 'viewing', conv_id: convId, doing: 'writing' });
+    await doing('writing');
+    // Who comes later learns it from the welcome.
+    const late = await opened(org, org.owner);
+    expect((await late.frame('welcome')).viewing).toEqual([{ conv_id: convId, user_id: bob.userId, doing: 'writing' }]);
+    await other.close();
+    await doing('gone');
+    expect(other.all('viewing')).toEqual([]);
+  });
+
+  it('a member sees who is here and who says to be away', async () => {
+    const org = await api.newOrg();
+    const bob = await api.join(org);
+    const ada = await opened(org, org.owner);
+    const shown = (state: string) => ada.frame('member', (one) => one.user_id === bob.userId && one.state === state);
+    const other = await opened(org, bob);
+    await shown('here');
+    const members = await api.request('GET', `/orgs/${org.orgId}/members`, { token: org.owner.token });
+    expect(members.body.data.members.map(({ state }: { state: string }) => state)).toEqual(['here', 'here']);
+    const set = (state: string) =>
+      api.request('PUT', '/me/availability', { token: bob.token, body: { org_id: org.orgId, state } });
+    expect((await set('away')).status).toBe(200);
+    await shown('away');
+    ada.frames.length = 0;
+    expect((await set('here')).status).toBe(200);
+    await shown('here');
+    await other.close();
+    await shown('away');
+    const strange = await api.newUser();
+    const refused = await api.request('PUT', '/me/availability', {
+      token: strange.token,
+      body: { org_id: org.orgId, state: 'away' },
+    });
+    expect(refused.status).toBe(404);
+  });
+
+  it('a member who was away for a moment sees what changed since, and lists the inbox again after too much', async () => {
+    const org = await api.newOrg();
+    const early = await (await customer(org)).say('Hello?');
+    const first = await opened(org, org.owner);
+    await first.frame('conversation', about(early));
+    const { at } = await first.frame('welcome');
+    await first.close();
+    const convId = await (await customer(org)).say('Is anybody there?');
+    const again = await opened(org, org.owner, `&since=${at}`);
+    await again.frame('conversation', about(convId));
+    const now = new Date();
+    const conversations = db().collection<{ _id: string }>('conversations');
+    const standing = (await conversations.findOne({ _id: convId }))!;
+    await conversations.insertMany(
+      Array.from({ length: 200 }, (_, index) => ({
+        ...standing,
+        _id: `${convId.slice(0, -4)}${String(index).padStart(4, '0')}`,
+        ordinal: index + 100,
+        updated_at: now,
+        pending: [],
+      })),
+    );
+    const late = await opened(org, org.owner, `&since=${at}`);
+    await late.frame('reload');
+    // Changes that happen meanwhile may come, too.
+    expect(late.all('conversation').length).toBeLessThan(10);
+  });
+
+  it('a member sees what happens at another process, and goes on there when the own one is killed', async () => {
+    const org = await api.newOrg();
+    const env = systemEnv('shared');
+    const second = await startProcess('api/server.ts', env);
+    const ada = await StaffClient.open(api, org.orgId, org.owner, '', second.url);
+    const [one, two] = [await customer(org), await customer(org)];
+    await ada.frame('conversation', about(await one.say('I want to talk to a human')));
+    const { at } = await ada.frame('welcome');
+    await second.kill();
+    await ada.ended();
+    const convId = await two.say('I want to talk to a human');
+    const again = await opened(org, org.owner, `&since=${at}`);
+    await again.frame('conversation', (frame) => about(convId)(frame) && frame.conversation.status === 'escalated');
+    expect(ada.faults).toEqual([]);
+    await removeDataDir(env);
+  });
+
+  it('a removed customer’s conversation is removed from the pages of members', async () => {
+    const org = await api.newOrg();
+    const ada = await opened(org, org.owner);
+    const { say } = await customer(org);
+    const convId = await say('Hello?');
+    const { conversation } = await ada.frame('conversation', about(convId));
+    const path = `/support/customers/orgs/${org.orgId}/${conversation.customer.customer_id}`;
+    await api.request('DELETE', path, { token: org.owner.token });
+    await ada.frame('removed', (one) => one.conv_id === convId);
+  });
+
+  it('a member sees nothing of other organizations, of the other mode, or of what only colleagues are told', async () => {
+    const [org, foreign] = [await api.newOrg(), await api.newOrg()];
+    const bob = await api.join(org);
+    const [live, strange, other] = [
+      await opened(org, org.owner, '&mode=live'),
+      await opened(foreign, foreign.owner),
+      await opened(org, bob, '&mode=test'),
+    ];
+    const convId = await (await customer(org)).say('I want to talk to a human');
+    expect((await inbox(org, `${convId}/assign`, org.owner, { user_id: bob.userId })).status).toBe(200);
+    await other.frame('notification', ({ notification }) => notification.kind === 'conversation_assigned');
+    await other.frame('conversation', (one) => about(convId)(one) && one.conversation.assigned_to === bob.userId);
+    strange.send({ type: 'viewing', conv_id: convId, doing: 'reading' });
+    expect((await strange.frame('error')).code).toBe('NOT_FOUND');
+    expect([live.all('conversation'), strange.all('conversation'), strange.all('notification')]).toEqual([[], [], []]);
+    expect(live.all('notification').map(({ notification }) => notification.kind)).not.toContain(
+      'conversation_assigned',
+    );
+    expect(other.all('viewing')).toEqual([]);
+  });
+
+  it('customers’ logs get no frame of what only members see', async () => {
+    const org = await api.newOrg();
+    const ada = await opened(org, org.owner);
+    const convId = await (await customer(org)).say('Hello?');
+    ada.send({ type: 'viewing', conv_id: convId, doing: 'writing' });
+    expect((await inbox(org, `${convId}/assign`, org.owner, { user_id: org.owner.userId })).status).toBe(200);
+    const frames = () => db().collection<{ _id: string; stream: string; type: string }>('frames');
+    await until(async () => (await frames().countDocuments({ stream: `staff:${convId}` })) >= 2, 'the staff’s frames');
+    const own = await frames().find({ stream: convId }).toArray();
+    expect(own.map(({ type }) => type).filter((type) => ['changed', 'viewing'].includes(type))).toEqual([]);
+  });
+});
+
+describe('the address of a member’s socket', () => {
+  it('an address is good once, for its organization, and only for members', async () => {
+    const org = await api.newOrg();
+    const url = await address(api, org.orgId, org.owner.token);
+    const first = StaffClient.to(url);
+    await first.frame('welcome');
+    expect(await StaffClient.to(url).ended()).toBe(4401);
+    await first.close();
+    const other = await api.newOrg();
+    const wrong = (await address(api, org.orgId, org.owner.token)).replace(org.orgId, other.orgId);
+    expect(await StaffClient.to(wrong).ended()).toBe(4401);
+    const refused = await api.request('POST', `/support/live/orgs/${org.orgId}`, {
+      token: other.owner.token,
+      body: {},
+    });
+    expect(refused.status).toBe(404);
+    for (const query of ['&since=yesterday', '&mode=both'])
+      expect(await StaffClient.to(`${await address(api, org.orgId, org.owner.token)}${query}`).ended()).toBe(4400);
+  });
+
+  it('a member who is removed, or signed out everywhere, is disconnected', async () => {
+    const org = await api.newOrg();
+    const bob = await api.join(org);
+    const [ada, other] = [
+      await StaffClient.open(api, org.orgId, org.owner),
+      await StaffClient.open(api, org.orgId, bob),
+    ];
+    await api.request('DELETE', `/orgs/${org.orgId}/members/${bob.userId}`, { token: org.owner.token });
+    expect(await Promise.all([ada.ended(), other.ended()])).toEqual([4401, 4401]);
+    const again = await StaffClient.open(api, org.orgId, org.owner);
+    expect(
+      (await api.request('POST', '/auth/logout-everywhere', { token: org.owner.token, body: {} })).status,
+    ).toBeLessThan(300);
+    expect(await again.ended()).toBe(4401);
+  });
+});

@@ -1,0 +1,85 @@
+/** `npm run doctor` at the system of the test run, with one thing wrong at a time. */
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, expect, it } from '@jest/globals';
+import type { Finding } from '../../cli/operator/doctor.ts';
+import { freePort } from '../../engines/ports.ts';
+import { runCli } from '../kit/cli.ts';
+import { system } from '../kit/harness.ts';
+import { systemEnv } from '../kit/processes.ts';
+
+const home = await mkdtemp(join(tmpdir(), 'support-doctor-'));
+let nowhere: string;
+beforeAll(async () => {
+  nowhere = `127.0.0.1:${await freePort()}`;
+  // The first login makes the signing key, by which the secret key is checked.
+  await system().newUser();
+});
+
+/** The findings that are not `ok`, and the exit code. */
+async function examine(changed: Record<string, string> = {}) {
+  const { MONGODB_URI, TEMPORAL_ADDRESS, TASK_QUEUE_PREFIX, SECRET_KEY } = systemEnv('shared');
+  const DATA_DIR = process.env['TEST_DATA_DIR'];
+  const own = { DATA_DIR, MONGODB_URI, TEMPORAL_ADDRESS, TASK_QUEUE_PREFIX, SECRET_KEY, PUBLIC_URL: system().url };
+  const env = { HOME: home, EMBEDDING: 'off', ...(own as Record<string, string>), ...changed };
+  const { code, stdout } = await runCli(['doctor', '--json'], env);
+  const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+  return { code, found: findings.filter(({ state }) => state !== 'ok'), all: findings };
+}
+
+it('the doctor finds nothing to mend in a whole deployment, and names what it has looked at', async () => {
+  const { code, found, all } = await examine();
+  expect(found.map(({ check, state }) => [check, state])).toEqual([['embedding', 'warning']]);
+  expect(code).toBe(0);
+  expect([...new Set(all.map(({ check }) => check))]).toEqual([
+    'configuration',
+    'MongoDB',
+    'clock',
+    'secret',
+    'Temporal',
+    'search attributes',
+    'schedules',
+    'fleets',
+    'disk',
+    'index',
+    'API',
+    'embedding',
+    'model',
+    'mail',
+  ]);
+});
+
+it.each([
+  ['the configuration', { PORT: 'many' }, 'configuration', /PORT/],
+  ['another secret key', { SECRET_KEY: 'f'.repeat(64) }, 'secret', /does not open/],
+  ['a namespace that is missing', { TEMPORAL_NAMESPACE: 'nowhere' }, 'Temporal', /no namespace nowhere/],
+  ['an index that cannot be read', { SEARCH_URI: '/dev/null/search' }, 'index', /null/],
+])('the doctor names %s and what to do, and its exit code says so', async (_what, changed, check, said) => {
+  const { code, found } = await examine(changed);
+  expect(code).toBe(1);
+  const finding = found.find((each) => each.check === check && each.state === 'wrong');
+  expect(finding).toMatchObject({ said: expect.stringMatching(said), mend: expect.stringMatching(/\w{3}/) });
+});
+
+it('the doctor names servers that do not answer: MongoDB, Temporal, the API, the model and mail', async () => {
+  const closed = await examine({
+    MONGODB_URI: `mongodb://${nowhere}/none`,
+    TEMPORAL_ADDRESS: nowhere,
+    PUBLIC_URL: `http://${nowhere}`,
+    OPENAI_BASE_URL: `http://${nowhere}/v1`,
+    OPENAI_MODEL: 'any',
+    SMTP_URL: `smtp://${nowhere}`,
+    MAIL_FROM: 'Bank <help@bank.example>',
+  });
+  expect(closed.code).toBe(1);
+  const wrong = closed.found.filter(({ state }) => state === 'wrong').map(({ check }) => check);
+  expect(wrong).toEqual(['MongoDB', 'Temporal', 'API', 'model', 'mail']);
+});
+
+it('the doctor names each fleet that no worker polls, and the schedule that is missing', async () => {
+  const { found } = await examine({ TASK_QUEUE_PREFIX: 'nobody-' });
+  expect(found.filter(({ check }) => check === 'fleets')).toHaveLength(13);
+  expect(found.find(({ check }) => check === 'fleets')?.mend).toMatch(/npm run worker -- --fleet documents/);
+  expect(found.map(({ check }) => check)).toContain('schedules');
+});

@@ -1,0 +1,287 @@
+/**
+ * The situations that operators meet, planted with the real workflows and scripted activities on the Temporal of the
+ * test run, and the commands `ops`. Each test has organizations of its own.
+ */
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { situations } from '../../workflows/base/situations.ts';
+import { newState } from '../../models/rules/interviews/interview.ts';
+import { searchAttributes } from '../../workflows/attributes.ts';
+import { introduced } from '../../workflows/base/introduced.ts';
+import type { WorkflowKind } from '../../workflows/base/kinds.ts';
+import { runCli } from '../kit/cli.ts';
+import { systemEnv } from '../kit/processes.ts';
+import { system, until } from '../kit/harness.ts';
+import { world } from '../workflows/interviews/interviewworld.ts';
+
+let connection: Connection;
+let native: NativeConnection;
+let client: Client;
+let worker: Worker;
+let running: Promise<void>;
+const taskQueue = `ops-${randomUUID()}`;
+const orgId = `org_${randomUUID().replaceAll('-', '')}`;
+
+const hour = 3_600_000;
+const retrying = (kind: string) => ({
+  kind: 'waiting',
+  waitMs: hour,
+  slow: false,
+  shown: {
+    deliveryId: 'dlv_1',
+    kind,
+    event: 'ticket.created',
+    attempt: 3,
+    attempts: 8,
+    nextAt: '2026-01-01T00:00:00Z',
+  },
+});
+const interview = world();
+/** Whether the reader of `poison` has been mended. */
+let mended = false;
+let ending: unknown;
+const page = {
+  url: 'https://a.example/',
+  tally: { found: 0, waiting: 0, indexed: 0, unchanged: 0, skipped: 0, failed: 0 },
+};
+
+/** What each planted workflow meets, by the id in its first argument. */
+const activities = {
+  ...interview.activities,
+  sendSome: async ({ line }: { line: string }) => retrying(line),
+  crawlBatch: async ({ crawlId }: { crawlId: string }) =>
+    crawlId === 'slow' ? { ...page, state: 'more', waitMs: hour } : { ...page, state: 'done' },
+  finishCrawl: async (ref: { crawlId: string; ending: string }) => {
+    ending = ref.ending;
+    return ref.crawlId === 'slow' ? 'cancelled' : { failed: 'The site has no page.' };
+  },
+  advanceCall: async () => ({
+    kind: 'waiting',
+    awaited: 'member',
+    withinMs: hour,
+    about: { orgId, tool: 'refund', tier: 'admin_approve' },
+  }),
+  readDocument: async ({ docId }: { docId: string }) => {
+    if (docId === 'unreadable') return { failed: 'The file is protected by a password.' };
+    if (mended) return 'gone';
+    // Only an operator's retry comes before this time.
+    throw ApplicationFailure.create({ message: 'MongoServerError 11600', nextRetryDelay: '10 hours' });
+  },
+  attendTo: async () => ({ kind: 'done', modelFailed: true }),
+  embedSome: async () => {
+    throw ApplicationFailure.create({ message: 'the endpoint is away', nextRetryDelay: '10 hours' });
+  },
+};
+
+const plant = (workflow: WorkflowKind, id: string, args: object): Promise<WorkflowHandle> =>
+  client.workflow.start(workflow, {
+    workflowId: `${id}:${orgId}`,
+    taskQueue,
+    args: [args],
+    ...introduced(workflow, id, orgId, 'test'),
+  });
+
+/** The ids of the planted workflows that a situation finds, without the organization. */
+async function found(name: string, later = 0): Promise<string[]> {
+  const query = situations.find((each) => each.name === name)!.query(new Date(Date.now() + later));
+  const ids: string[] = [];
+  for await (const { workflowId } of client.workflow.list({ query: `(${query}) AND \`Organization\` = "${orgId}"` }))
+    ids.push(workflowId.replace(`:${orgId}`, ''));
+  return ids.toSorted();
+}
+
+let env: Record<string, string> & { HOME: string };
+async function ops(...args: string[]): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await runCli(['ops', ...args, '--json'], env);
+  const printed = JSON.parse(code === 0 ? stdout : stderr) as Record<string, unknown>;
+  return { ...printed, code };
+}
+
+beforeAll(async () => {
+  const address = process.env['TEST_TEMPORAL_ADDRESS']!;
+  connection = await Connection.connect({ address });
+  // The first login makes the signing key, by which the secret key is checked.
+  await system().newUser();
+  client = new Client({ connection });
+  native = await NativeConnection.connect({ address });
+  worker = await Worker.create({
+    connection: native,
+    taskQueue,
+    workflowBundle: { code: await readFile(process.env['TEST_WORKFLOW_BUNDLE']!, 'utf8') },
+    activities,
+  });
+  running = worker.run();
+  const { MONGODB_URI, DATA_DIR, SECRET_KEY } = systemEnv('shared') as Record<string, string>;
+  env = {
+    HOME: await mkdtemp(join(tmpdir(), 'support-ops-')),
+    MONGODB_URI: MONGODB_URI!,
+    DATA_DIR: DATA_DIR!,
+    SECRET_KEY: SECRET_KEY!,
+    TEMPORAL_ADDRESS: address,
+  };
+  const org = { orgId };
+  await Promise.all([
+    plant('sendLine', 'line', { ...org, line: 'webhook' }),
+    plant('sendLine', 'mail', { ...org, line: 'email' }),
+    plant('sendLine', 'slack', { ...org, line: 'slack' }),
+    plant('crawlSite', 'crawl', { ...org, crawlId: 'dead' }),
+    plant('toolCall', 'tool', { ...org, callId: 'call_1' }),
+    plant('processDocument', 'unreadable', { ...org, docId: 'unreadable', generation: 1 }),
+    plant('processDocument', 'poison', { ...org, docId: 'poison', generation: 1 }),
+    plant('conversation', 'conversation', { ...org, convId: 'conv_1' }),
+    plant('embedPassages', 'embed', { ...org, mode: 'test' }),
+    plant('interview', 'interview', {
+      ...org,
+      interviewId: 'int_1',
+      state: { ...newState([], undefined), status: 'bot_deployed', joiningSince: new Date().toISOString() },
+    }),
+  ]);
+});
+
+afterAll(async () => {
+  for await (const { workflowId } of client.workflow.list({
+    query: `\`Organization\` = "${orgId}" AND \`ExecutionStatus\` = "Running"`,
+  }))
+    await client.workflow.getHandle(workflowId).terminate();
+  worker.shutdown();
+  await running;
+  await native.close();
+  await connection.close();
+});
+
+describe('the situations of operators', () => {
+  const later = 11 * 60_000;
+  const planted = [
+    ['stuck-delivery', ['line', 'mail', 'slack'], 0],
+    ['mail-refused', ['mail'], 0],
+    ['broken-integration', ['slack'], 0],
+    ['failing-crawl', ['crawl'], 0],
+    ['waiting-approval', ['tool'], 0],
+    ['poisoned-document', ['poison', 'unreadable'], later],
+    ['model-away', ['conversation'], 0],
+    ['embedding-behind', ['embed'], later],
+    ['nobody-joined', ['interview'], 0],
+  ] as const;
+  it.each(planted)('the query of %s finds the planted workflows and no others', async (name, expected, ms) => {
+    await until(async () => (await found(name, ms)).length >= expected.length, `${name} to be found`);
+    expect(await found(name, ms)).toEqual(expected);
+  });
+
+  it('the query of a flood finds what was begun within five minutes and is open', async () => {
+    await until(async () => (await found('flood')).length >= 8, 'the open workflows to be found');
+    expect(await found('flood')).toEqual(
+      ['conversation', 'embed', 'interview', 'line', 'mail', 'poison', 'slack', 'tool'].toSorted(),
+    );
+    expect(await found('flood', 6 * 60_000)).toEqual([]);
+  });
+
+  it('every situation is tested here', () => {
+    expect(situations.map(({ name }) => name).toSorted()).toEqual(
+      [...planted.map(([name]) => name), 'flood'].toSorted(),
+    );
+  });
+});
+
+describe('ops', () => {
+  it('ops org lists the open and the failed workflows of one organization in words', async () => {
+    const { open, failed } = (await ops('org', orgId)) as unknown as { open: object[]; failed: object[] };
+    expect(open).toContainEqual({
+      id: `line:${orgId}`,
+      summary: `Deliveries of line ${orgId} (webhook)`,
+      status: 'retrying',
+      since: expect.any(String),
+    });
+    expect(failed).toHaveLength(2);
+    expect(await ops('org', 'org" OR "1')).toMatchObject({ code: 1, error: expect.stringContaining('is not the id') });
+  });
+
+  it('ops stuck names each situation with its count, and ops show names the failing activity', async () => {
+    const { situations: seen, failing } = (await ops('stuck')) as unknown as {
+      situations: { name: string; count: number; first: { id: string; summary: string }[] }[];
+      failing: { id: string }[];
+    };
+    // One that has failed once is named at once.
+    expect(failing.map(({ id }) => id)).toEqual(expect.arrayContaining([`poison:${orgId}`, `embed:${orgId}`]));
+    const mail = seen.find(({ name }) => name === 'mail-refused')!.first.find(({ id }) => id === `mail:${orgId}`);
+    expect(mail!.summary).toBe(`Deliveries of line ${orgId} (email)`);
+    expect(seen.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['stuck-delivery', 'mail-refused', 'failing-crawl', 'model-away', 'nobody-joined']),
+    );
+    const shown = await ops('show', `poison:${orgId}`);
+    expect(shown).toMatchObject({
+      code: 0,
+      does: 'Reads and indexes a document.',
+      attempts: [{ activity: 'read the file and cut it into passages', attempt: 2, failed: 'MongoServerError 11600' }],
+    });
+    expect(shown['details']).toContain('| state | running |');
+    // The failure stands in the table, too, although the workflow does not know it.
+    expect(shown['details']).toContain(
+      '| failed last | read the file and cut it into passages: MongoServerError 11600 |',
+    );
+  });
+
+  it('ops retry makes an activity be tried at once that would wait for hours, and is recorded', async () => {
+    mended = true;
+    expect(await ops('retry', `poison:${orgId}`)).toEqual({ code: 0, id: `poison:${orgId}`, said: 'It is tried now.' });
+    expect(await client.workflow.getHandle(`poison:${orgId}`).result()).toBe('gone');
+    expect(await ops('retry', `poison:${orgId}`)).toMatchObject({ code: 1, error: expect.stringContaining('ended') });
+    const { operations } = (await ops('log')) as unknown as { operations: object[] };
+    expect(operations).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ command: 'retry', target: `poison:${orgId}`, outcome: 'It is tried now.' }),
+        expect.objectContaining({ command: 'show', target: `poison:${orgId}`, outcome: 'done' }),
+        expect.objectContaining({ command: 'stuck', outcome: 'done' }),
+        expect.objectContaining({
+          target: `poison:${orgId}`,
+          outcome: expect.stringContaining('failed: It has ended'),
+        }),
+      ]),
+    );
+  });
+
+  it('ops cancel ends a crawl in its own way, ends a line, and refuses where something else is right', async () => {
+    const crawl = await plant('crawlSite', 'slow', { orgId, crawlId: 'slow' });
+    await until(
+      async () => (await crawl.fetchHistory()).events?.some((event) => event.timerStartedEventAttributes),
+      'its pause',
+    );
+    expect(await ops('cancel', `slow:${orgId}`)).toMatchObject({ code: 0 });
+    expect([await crawl.result(), ending]).toEqual(['cancelled', 'cancelled']);
+    expect(await ops('cancel', `line:${orgId}`)).toMatchObject({ code: 0 });
+    expect((await client.workflow.getHandle(`line:${orgId}`).describe()).status.name).toBe('TERMINATED');
+    expect(await ops('cancel', `tool:${orgId}`)).toMatchObject({
+      code: 1,
+      error: 'Let a member decline the call, or disconnect the tool server.',
+    });
+    expect(await ops('cancel', 'document:none')).toMatchObject({ code: 1, error: expect.stringContaining('knows no') });
+  });
+
+  it('ops refuses whoever does not have the secret key of the deployment', async () => {
+    const own = env;
+    env = { ...env, SECRET_KEY: 'f'.repeat(64) };
+    expect(await ops('stuck')).toMatchObject({ code: 1, error: expect.stringContaining('SECRET_KEY is not the key') });
+    env = own;
+  });
+
+  it('the documents for operators have every situation with its query, what it means and what to do', async () => {
+    const text = await readFile(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+    for (const { title, query, means, mend } of situations) {
+      // Times stand for the time at which the query is asked.
+      const said = query(new Date(0)).replaceAll(/"19[^"]+"/g, '"…"');
+      for (const words of [title, said, means, mend]) expect(text).toContain(words.replaceAll('|', '\\|'));
+    }
+  });
+});
+
+it('the search attributes of a start name organization, mode and kind', async () => {
+  const { typedSearchAttributes } = await client.workflow.getHandle(`mail:${orgId}`).describe();
+  expect(typedSearchAttributes.get(searchAttributes.kind)).toBe('delivery');
+  expect(typedSearchAttributes.get(searchAttributes.organization)).toBe(orgId);
+  expect(typedSearchAttributes.get(searchAttributes.mode)).toBe('test');
+});

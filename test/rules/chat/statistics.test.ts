@@ -1,0 +1,69 @@
+import { describe, expect, it } from '@jest/globals';
+import { grouped, summarize, type Counted } from '../../../models/rules/chat/statistics.ts';
+
+const day = 86_400_000;
+const now = Date.parse('2026-03-10T00:00:00Z');
+const one = (more: Partial<Counted> = {}): Counted => ({
+  created: now - 2 * day,
+  active: now - 2 * day,
+  reopened: 0,
+  answered: false,
+  tags: [],
+  ...more,
+});
+
+describe('summarize', () => {
+  it('nothing is counted where there is nothing', () => {
+    expect(summarize([], now)).toEqual({
+      conversations: 0,
+      escalated: 0,
+      deflected: 0,
+      resolved: 0,
+      reopened: 0,
+      first_response_seconds: { median: null, p90: null },
+      resolution_seconds: { median: null, p90: null },
+      csat: { count: 0, average: null },
+    });
+  });
+
+  it.each([
+    ['an answer that nobody went on from', one({ answered: true }), 1],
+    ['an answer an hour ago', one({ answered: true, active: now - 3_600_000 }), 0],
+    ['an answer an hour ago that ended the conversation', one({ answered: true, active: now, resolved: now }), 1],
+    ['an answer after which a person was called', one({ answered: true, called: now - day }), 0],
+    ['no answer', one(), 0],
+  ])('deflected: %s', (_, counted, deflected) => expect(summarize([counted], now).deflected).toBe(deflected));
+
+  it('times are the median and the ninth of ten, in seconds, of those that have them', () => {
+    const waits = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
+    const counted = waits.map((seconds) =>
+      one({ called: now - day, replied: now - day + seconds * 1_000, resolved: now - 2 * day + seconds * 2_000 }),
+    );
+    // Without a reply, and with one that came before the call for a person.
+    counted.push(one({ called: now }), one({ called: now, replied: now - day }));
+    const { first_response_seconds, resolution_seconds, escalated, resolved } = summarize(counted, now);
+    expect(first_response_seconds).toEqual({ median: 50, p90: 90 });
+    expect(resolution_seconds).toEqual({ median: 100, p90: 180 });
+    expect([escalated, resolved]).toEqual([12, 10]);
+  });
+
+  it('ratings are averaged, and a conversation that was taken up twice again counts once', () => {
+    const found = summarize([one({ csat: 5, reopened: 2 }), one({ csat: 2 }), one()], now);
+    expect([found.csat, found.reopened]).toEqual([{ count: 2, average: 3.5 }, 1]);
+  });
+});
+
+describe('grouped', () => {
+  const counted = [
+    one({ created: Date.parse('2026-03-02T23:59:59Z'), assignee: 'usr_b', tags: ['cards', 'fees'] }),
+    one({ created: Date.parse('2026-03-01T00:00:00Z'), tags: ['cards'] }),
+  ];
+  it.each([
+    ['day', { '2026-03-01': 1, '2026-03-02': 1 }],
+    ['member', { none: 1, usr_b: 1 }],
+    ['tag', { cards: 2, fees: 1 }],
+  ] as const)('by %s', (by, expected) => {
+    const found = grouped(counted, by, now).map(({ group, conversations }) => [group, conversations]);
+    expect(found).toEqual(Object.entries(expected));
+  });
+});

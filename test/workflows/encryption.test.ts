@@ -1,0 +1,141 @@
+/**
+ * With encrypted payloads, Temporal's database holds nothing of what people wrote: every kind of workflow runs on a real
+ * server with planted texts in arguments, results, failures, signals, memo, summary and details.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { plainStories, type Kind } from './plainstories.ts';
+import { until } from '../kit/harness.ts';
+import { startTemporal, type Temporal } from '../../engines/temporal.ts';
+import { createPayloadCodec } from '../../models/base/payloadcodec.ts';
+import { bundleWorkflows } from '../../workers/bundle.ts';
+import { encryptionOf } from '../../workflows/encryption.ts';
+
+const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
+const words = { name: 'Grace Plantedname', address: 'grace@planted.example', text: 'the planted code is 471147' };
+const planted = JSON.stringify(words);
+
+describe('the payload codec', () => {
+  const payload = { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('"secret words"') };
+  const bytes = (value: Uint8Array | null | undefined): string => Buffer.from(value ?? []).toString();
+
+  it('a payload comes back as it was, and its encrypted form shows the id of the key only', async () => {
+    const codec = createPayloadCodec([newKey]);
+    const [sealed] = await codec.encode([payload]);
+    expect(Object.keys(sealed!.metadata!)).toEqual(['encoding', 'encryption-key-id']);
+    expect(bytes(sealed!.data)).not.toContain('secret');
+    const [opened] = await codec.decode([sealed!]);
+    expect([bytes(opened!.metadata!['encoding']), bytes(opened!.data)]).toEqual(['json/plain', '"secret words"']);
+    expect(await codec.decode([payload])).toEqual([payload]);
+  });
+
+  it('after a change of the key the former one still opens, and without it the error names the key', async () => {
+    const [sealed] = await createPayloadCodec([oldKey]).encode([payload]);
+    const [opened] = await createPayloadCodec([newKey, oldKey]).decode([sealed!]);
+    expect(bytes(opened!.data)).toBe('"secret words"');
+    const id = bytes(sealed!.metadata!['encryption-key-id']);
+    await expect(createPayloadCodec([newKey]).decode([sealed!])).rejects.toThrow(id);
+  });
+
+  it('a payload that was changed does not open', async () => {
+    const codec = createPayloadCodec([newKey]);
+    const [sealed] = await codec.encode([payload]);
+    const changed = Buffer.from(sealed!.data!);
+    changed[changed.length - 1]! ^= 1;
+    await expect(codec.decode([{ ...sealed, data: changed }])).rejects.toThrow(/authenticate/);
+  });
+});
+
+describe('the database of Temporal', () => {
+  let folder: string;
+  let temporal: Temporal;
+  let connection: Connection;
+  let native: NativeConnection;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'support-encryption-'));
+    temporal = await startTemporal({ dataDir: folder, report: () => undefined });
+    connection = await Connection.connect({ address: temporal.address });
+    native = await NativeConnection.connect({ address: temporal.address });
+  });
+  afterAll(async () => {
+    await native.close();
+    await connection.close();
+    await temporal.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Runs kinds of workflows with planted texts. `fails`: every activity fails with them. */
+  async function plant(kinds: readonly Kind[], { encrypted, fails }: { encrypted: boolean; fails: boolean }) {
+    const settings = encryptionOf({ encryptsPayloads: encrypted, secretKeys: [newKey] });
+    const { code } = await bundleWorkflows(folder, { encrypted });
+    const { workflow } = new Client({ connection, ...settings });
+    await Promise.all(
+      kinds.map(async (kind) => {
+        const workflowId = `${kind}-${randomUUID()}`;
+        let handle: WorkflowHandle;
+        const { ref, activities } = plainStories[kind];
+        const plain = activities(() => handle);
+        const worker = await Worker.create({
+          connection: native,
+          taskQueue: workflowId,
+          workflowBundle: { code },
+          ...settings,
+          debugMode: true,
+          activities: Object.fromEntries(
+            Object.entries(plain).map(([name, activity]) => [
+              name,
+              async (input: never): Promise<unknown> => {
+                if (fails) throw ApplicationFailure.nonRetryable(planted, 'Failed', words);
+                const result = await activity(input);
+                return typeof result === 'object' && result !== null && !Array.isArray(result)
+                  ? { ...result, ...words }
+                  : result;
+              },
+            ]),
+          ),
+        });
+        await worker.runUntil(async () => {
+          handle = await workflow.start(kind, {
+            workflowId,
+            taskQueue: workflowId,
+            args: ref === undefined ? [] : [{ ...ref, ...words }],
+            memo: words,
+            staticSummary: planted,
+            staticDetails: planted,
+          });
+          await handle.signal('planted', words);
+          await until(async () => {
+            const { status, historyLength, raw } = await handle.describe();
+            const isIdle = !raw.pendingWorkflowTask && (raw.pendingActivities ?? []).length === 0;
+            // A workflow whose local activities fail tries them again without end.
+            return status.name !== 'RUNNING' || isIdle || (fails && historyLength >= 4);
+          }, `${kind} to go on`);
+          await handle.terminate('the end of the story').catch(() => undefined);
+        });
+      }),
+    );
+  }
+
+  /** Those of the planted words that the database's files contain. */
+  async function found(): Promise<string[]> {
+    const names = (await readdir(folder)).filter((name) => name.startsWith('temporal.db'));
+    const files = await Promise.all(names.map((name) => readFile(join(folder, name))));
+    return Object.values(words).filter((word) => files.some((bytes) => bytes.includes(word)));
+  }
+
+  it('the database holds nothing of what was planted in every kind of workflow, in success and in failure', async () => {
+    const kinds = Object.keys(plainStories) as Kind[];
+    await plant(kinds, { encrypted: true, fails: false });
+    await plant(kinds, { encrypted: true, fails: true });
+    expect(await found()).toEqual([]);
+    // The same search finds what a plain workflow leaves.
+    await plant(['notices'], { encrypted: false, fails: true });
+    expect(await found()).toEqual(Object.values(words));
+  });
+});

@@ -1,0 +1,141 @@
+/**
+ * What operators see of a workflow as its current details in the Temporal UI. All kinds have one shape: state, since
+ * when, what it waits for and until when, what failed last, and what an operator can do. Activities and timers are
+ * noted here by themselves (`interceptors`); a workflow adds its state, and what only it knows. No text names people or
+ * contents.
+ */
+import {
+  isCancellation,
+  setCurrentDetails,
+  upsertSearchAttributes,
+  workflowInfo,
+  type WorkflowInterceptorsFactory,
+} from '@temporalio/workflow';
+import { searchAttributes } from '../attributes.ts';
+import { activities, attemptsElsewhere, kindOf } from './kinds.ts';
+
+/** What a workflow shows. Each call replaces the members that it names; `undefined` removes one. */
+export type Shown = {
+  /** One word, also the search attribute `Status`. Each change of it is a Temporal action. */
+  status?: string;
+  /** The services that this is about, also the search attribute `Provider`. */
+  providers?: readonly string[];
+  /** What the workflow waits for besides its activities and timers. */
+  waitsFor?: string | undefined;
+  /** What failed last. */
+  failed?: string | undefined;
+  /** What an operator can do, besides `ops show`, as sentences. */
+  can?: readonly string[];
+  /** A table or a list that only this kind has. */
+  more?: string | undefined;
+};
+
+type Wait = { what: string; since: number; until?: number };
+
+// Each workflow has its own modules, so these belong to one workflow.
+const waits = new Set<Wait>();
+let shown: Shown = {};
+let status: { word: string; since: number } | undefined;
+let providers = '';
+
+/** Shows operators the state of this workflow. */
+export function show(news: Shown): void {
+  shown = { ...shown, ...news };
+  if (news.status !== undefined && news.status !== status?.word) {
+    status = { word: news.status, since: Date.now() };
+    const named = shown.providers ?? [];
+    const isNew = named.length > 0 && named.join() !== providers;
+    providers = named.join();
+    upsertSearchAttributes([
+      { key: searchAttributes.status, value: news.status },
+      ...(isNew ? [{ key: searchAttributes.provider, value: [...named] }] : []),
+    ]);
+  }
+  render();
+}
+
+/** Notes what the workflow waits for, until `work` ends. */
+async function noted<T>(wait: Wait, work: () => Promise<T>): Promise<T> {
+  waits.add(wait);
+  render();
+  try {
+    return await work();
+  } catch (error) {
+    if (!isCancellation(error)) shown.failed = `${wait.what}: ${messageOf(error)}`;
+    throw error;
+  } finally {
+    waits.delete(wait);
+    render();
+  }
+}
+
+/** The reason of a failed activity; workers keep user data out of it (workers/failures.ts). */
+const messageOf = (error: unknown): string => String((error as Error).cause ?? error);
+
+export const interceptors: WorkflowInterceptorsFactory = () => ({
+  inbound: [
+    {
+      async execute(input, next) {
+        render();
+        try {
+          return await next(input);
+        } finally {
+          render({ ended: true });
+        }
+      },
+    },
+  ],
+  outbound: [
+    {
+      scheduleActivity(input, next) {
+        const what = activities[input.activityType] ?? input.activityType;
+        return noted({ what, since: Date.now() }, () =>
+          next({ ...input, options: { ...input.options, summary: what } }),
+        );
+      },
+      startTimer(input, next) {
+        const since = Date.now();
+        const what = input.options?.summary ?? 'a timer';
+        return noted({ what, since, until: since + input.durationMs }, () => next(input));
+      },
+    },
+  ],
+});
+
+/** The first line fits into a list; the rest is a table. */
+function render({ ended = false } = {}): void {
+  const state = status?.word ?? (ended ? 'ended' : 'running');
+  const since = Math.max(status?.since ?? 0, workflowInfo().runStartTime.getTime());
+  const open = [...waits];
+  const until = Math.min(...open.map((wait) => wait.until ?? Infinity));
+  const own = shown.waitsFor === undefined ? [] : [shown.waitsFor];
+  const awaited = [...own, ...open.map((wait) => `${wait.what}, since ${iso(wait.since)}`)];
+  const rows = [
+    ['state', state],
+    ['since', iso(since)],
+    ['waits for', awaited.join('; ') || 'nothing'],
+    ['until', Number.isFinite(until) ? iso(until) : 'without a time'],
+    // A workflow is not told of the attempts of its open activities.
+    ['failed last', shown.failed ?? (open.some((wait) => wait.until === undefined) ? attemptsElsewhere : 'nothing')],
+    ['you can', [...(ended ? [] : commands()), ...(shown.can ?? [])].join('<br>') || 'leave it: nothing is left to do'],
+  ];
+  const named = awaited.length > 0 ? [...own, ...open.map((wait) => wait.what)] : [shown.failed ?? []].flat();
+  const first = [state, ...new Set(named)].join(': ').slice(0, 120);
+  const table = ['| | |', '| --- | --- |', ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join('\n');
+  setCurrentDetails([first, table, ...(shown.more === undefined ? [] : [shown.more])].join('\n\n'));
+}
+
+function commands(): string[] {
+  const { workflowId, workflowType } = workflowInfo();
+  const ops = (command: string) => `\`npm run -s cli -- ops ${command} ${workflowId}\``;
+  const stop = kindOf(workflowType)?.stop;
+  const stopped = stop && ('by' in stop ? `stop it: ${ops('cancel')}` : stop.instead);
+  const isRetried = kindOf(workflowType)?.kind === 'delivery' || [...waits].some(({ until }) => until === undefined);
+  return [
+    `see its attempts: ${ops('show')}`,
+    ...(isRetried ? [`try again now: ${ops('retry')}`] : []),
+    ...(stopped ? [stopped] : []),
+  ];
+}
+
+const iso = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;

@@ -1,0 +1,12 @@
+/** How a deployment encrypts what it gives to Temporal. Every client and worker of a deployment gets the same. */
+import { fileURLToPath } from 'node:url';
+import type { DataConverter } from '@temporalio/common';
+import { createPayloadCodec } from '../models/base/payloadcodec.ts';
+
+export const failureConverterPath: string = fileURLToPath(new URL('base/failureconverter.ts', import.meta.url));
+
+type Settings = { encryptsPayloads: boolean; secretKeys: readonly [Buffer, ...Buffer[]] };
+
+/** Empty when payloads stay plain; plain payloads are readable either way, so it may be switched on at any time. */
+export const encryptionOf = ({ encryptsPayloads, secretKeys }: Settings): { dataConverter?: DataConverter } =>
+  encryptsPayloads ? { dataConverter: { payloadCodecs: [createPayloadCodec(secretKeys)], failureConverterPath } } : {};

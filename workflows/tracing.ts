@@ -1,0 +1,19 @@
+/** Carries the current trace to Temporal in the headers of signals and updates; a start carries it in its memo. */
+import type { WorkflowClientInterceptor } from '@temporalio/client';
+import { defaultPayloadConverter, type Headers } from '@temporalio/common';
+import { currentTrace } from '../models/base/trace.ts';
+import { traceHeader } from '../models/rules/base/trace.ts';
+
+const withTrace = <I extends { headers: Headers }>(input: I): I => {
+  const trace = currentTrace();
+  return trace === undefined
+    ? input
+    : { ...input, headers: { ...input.headers, [traceHeader]: defaultPayloadConverter.toPayload(trace) } };
+};
+
+/** For the clients of all processes. */
+export const carryTrace: WorkflowClientInterceptor = {
+  signal: (input, next) => next(withTrace(input)),
+  signalWithStart: (input, next) => next(withTrace(input)),
+  startUpdate: (input, next) => next(withTrace(input)),
+};
