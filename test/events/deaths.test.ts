@@ -120,6 +120,7 @@ describe('a worker that is killed', () => {
     const begun = async () => {
       const org = await newOrg(receiver.url, { live: false });
       await usual.request('PUT', `/orgs/${org.orgId}/webhooks`, { token: org.owner.token, body: choose });
+      await usual.request('PUT', '/me/notices', { token: org.owner.token, body: { mail: true } });
       return { ...org, ...(await newConversation(org)) };
     };
     const fault: MessageFault = 'conversation escalated';
