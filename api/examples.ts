@@ -14,6 +14,7 @@ const role = { role: 'admin' };
 export const examples: Readonly<Record<string, unknown>> = {
   register: { ...person, name: 'Grace Example', company: 'Lindenbank' },
   login: person,
+  loginBrowser: person,
   setPicture: { picture: 'https://www.example.com/grace.png' },
   forgotPassword: { email: person.email },
   resetPassword: { token, password: 'another correct horse' },

@@ -21,6 +21,8 @@ export type FederatedPerson = {
   emailVerified: boolean;
   name: string;
   picture?: string;
+  /** Whether the page `/app` began the sign-in. */
+  page: boolean;
 };
 
 /** A provider's metadata is cached for this long; openid-client refreshes the signing keys itself. */
@@ -28,18 +30,25 @@ const discoveryMs = 3600_000;
 const timeoutSeconds = 10;
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** The secrets that complete the sign-in: the nonce and the PKCE verifier. The browser must not learn them. */
-type Kept = { nonce: string; verifier: string };
+/**
+ * The secrets that complete the sign-in, the nonce and the PKCE verifier, which the browser must not learn; and whether
+ * the page `/app` began it.
+ */
+type Kept = { nonce: string; verifier: string; page?: boolean };
 const purposeOf = (provider: string): string => `oidc:${provider}`;
 
 /** The URL to redirect the browser to, and the cookie that ties the sign-in to this browser. */
-export async function beginSignIn(ctx: Context, provider: string): Promise<{ url: string; cookie: BrowserCookie }> {
+export async function beginSignIn(
+  ctx: Context,
+  provider: string,
+  page: boolean,
+): Promise<{ url: string; cookie: BrowserCookie }> {
   const configuration = await discover(ctx.config, provider);
   const state = client.randomState();
   const nonce = client.randomNonce();
   const verifier = client.randomPKCECodeVerifier();
   const { browser, cookie } = bindBrowser('oidc', state, stateSeconds);
-  const kept: Kept = { nonce, verifier };
+  const kept: Kept = { nonce, verifier, page };
   await keepState({ state, purpose: purposeOf(provider), browser }, kept, { secrets: ctx.secrets, now: ctx.clock() });
   const url = client.buildAuthorizationUrl(configuration, {
     redirect_uri: callbackUrl(ctx.config, provider),
@@ -75,7 +84,7 @@ export async function finishSignIn(
     throw new Problem('FEDERATED_LOGIN_FAILED', {
       message: 'This sign-in is over or was not started in this browser; start it again.',
     });
-  const { nonce, verifier } = taken;
+  const { nonce, verifier, page = false } = taken;
   const url = new URL(callbackUrl(ctx.config, provider));
   for (const [name, value] of Object.entries(params)) if (value !== undefined) url.searchParams.set(name, value);
   const claims = await confirmed(async () => {
@@ -103,6 +112,7 @@ export async function finishSignIn(
     emailVerified: claims['email_verified'] === true,
     name: readName(claims['name']) ?? email.split('@')[0]!,
     ...readPicture(claims['picture']),
+    page,
   };
 }
 

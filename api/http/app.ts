@@ -6,6 +6,7 @@ import { Router } from '@koa/router';
 import Koa from 'koa';
 import { inSpan } from '../../clients/base/tracing.ts';
 import { mountAccountPage } from '../access/accountpage.ts';
+import { mountAppPage } from './apppage.ts';
 import { createAuthenticator } from '../access/authenticator.ts';
 import type { Context } from '../context.ts';
 import { preflights, readableBy } from './cors.ts';
@@ -165,6 +166,7 @@ export function createApp(
   for (const page of [slackOutcome, toolOutcome]) mountOutcome(outside, page);
   mountRoomPage(outside);
   mountAccountPage(outside);
+  mountAppPage(outside);
   mountStartPage(outside, ctx);
   mountMcp(outside, ctx, shared, apiVersion);
 

@@ -22,7 +22,7 @@ const preflightSeconds = 7_200;
 
 /**
  * The CORS middleware for a route's replies, errors included; undefined when no page may read them. Any origin is
- * allowed, because there are no cookies: a browser adds no credential that the page did not set.
+ * allowed, because these routes take no cookie: a browser adds no credential that the page did not set.
  */
 export function readableBy(route: Pick<Route, 'auth'>): Middleware | undefined {
   return route.auth.kind === 'session' ? cors({ origin: '*', exposeHeaders, keepHeadersOnError: false }) : undefined;

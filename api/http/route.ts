@@ -17,7 +17,10 @@ import type { RateName } from '../../models/rules/base/rates.ts';
  */
 export type Cookies = {
   get(name: string): string | undefined;
-  set(name: string, value: string, maxAgeSeconds: number): void;
+  /** Of a `strict` cookie, the browser sends nothing with a request that another site began; `lax` by default. */
+  set(name: string, value: string, maxAgeSeconds: number, sameSite?: 'lax' | 'strict'): void;
+  /** Whether a page of this server sent the request, by the browser's word. */
+  ownPage: boolean;
 };
 
 /** An API key is used by a backend, which has no cookies. On routes that members may call too, cookies are optional. */
@@ -137,7 +140,7 @@ export class Redirect {
     this.url = url;
   }
 }
-/** A redirect of the browser, for a route whose `status` is 302. The URL must not come from the caller. */
+/** A redirect (302) of the browser. The URL must not come from the caller. */
 export const redirect = (url: string) => new Redirect(url);
 
 /** Infers a handler's types from the route's schemas. */

@@ -7,6 +7,7 @@ import type { RouterContext, RouterMiddleware } from '@koa/router';
 import { z } from 'zod';
 import { credentialId, type Principal, type TenantPrincipal } from '../access/auth.ts';
 import type { Authenticator } from '../access/authenticator.ts';
+import { tokenInBrowser } from '../access/browserlogin.ts';
 import { addressOf } from './address.ts';
 import { bytesReader, jsonOf, jsonReader, refuseNested } from './body.ts';
 import { modeQuery } from '../access/contract/mode.ts';
@@ -48,7 +49,7 @@ export function serve(
         : undefined;
     const principal = await shared.authenticate({
       guard: route.auth,
-      authorization: koa.get('authorization') || undefined,
+      authorization: koa.get('authorization') || loginInBrowser(route, koa, ctx),
       orgId: koa.params['orgId'],
       mode: modeAskedFor(route, koa),
       address: addressOf(koa.req, ctx.config.trustProxy),
@@ -112,7 +113,7 @@ type Answer = Reply & { location?: string };
 
 async function answerOf(route: Route, principal: Principal, handle: () => Promise<unknown>): Promise<Answer> {
   const result = await handle();
-  if (result instanceof Redirect) return { status: route.status, body: '', location: result.url };
+  if (result instanceof Redirect) return { status: 302, body: '', location: result.url };
   const { status, value } = result instanceof WithStatus ? result : { status: route.status, value: result };
   const until = route.endOf?.(value as Record<string, unknown>);
   return { status, body: present(route, principal, value), ...(until ? { until } : {}) };
@@ -165,9 +166,17 @@ function cookiesOf(koa: RouterContext, ctx: Context): Cookies {
   const secure = (koa.cookies.secure = ctx.config.publicUrl.startsWith('https:'));
   return {
     get: (name) => koa.cookies.get(name),
-    set: (name, value, maxAgeSeconds) =>
-      void koa.cookies.set(name, value, { httpOnly: true, sameSite: 'lax', secure, maxAge: maxAgeSeconds * 1000 }),
+    set: (name, value, maxAgeSeconds, sameSite = 'lax') =>
+      void koa.cookies.set(name, value, { httpOnly: true, sameSite, secure, maxAge: maxAgeSeconds * 1000 }),
+    ownPage: koa.get('sec-fetch-site') === 'same-origin',
   };
+}
+
+/** The credential of the page `/app`, on routes that take a member's login. */
+function loginInBrowser({ auth }: Route, koa: RouterContext, ctx: Context): string | undefined {
+  if (auth.kind !== 'jwt' && auth.kind !== 'member' && auth.kind !== 'key') return undefined;
+  const token = tokenInBrowser(cookiesOf(koa, ctx), ctx.config);
+  return token && `Bearer ${token}`;
 }
 
 /**

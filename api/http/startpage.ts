@@ -1,13 +1,16 @@
 /**
  * The page at `/`, with links and first calls. It is public, so it shows no secret: of the demo organization, only what
- * every page with its chat contains.
+ * every page with its chat contains. On the machine of a trial itself, its link to the team page signs in as the demo's
+ * owner.
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Router } from '@koa/router';
+import type Koa from 'koa';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
+import { addressOf } from './address.ts';
 
 const style = `
 :root { color-scheme: light dark; --ground: light-dark(#f7f8f5, #14181a); --raised: light-dark(#fff, #1e2427); --text: light-dark(#1d2622, #e6ebe8); --quiet: light-dark(#55625b, #a5b1ab); --brand: light-dark(#1f6b4a, #7fcfa8) }
@@ -27,7 +30,12 @@ pre, code { font: 0.875rem/1.5 ui-monospace, monospace }
 const hash = createHash('sha256').update(style).digest('base64');
 const policy = `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-const demo = z.object({ org_id: z.string(), publishable_key: z.string() });
+const demo = z.object({
+  org_id: z.string(),
+  publishable_key: z.string(),
+  email: z.string(),
+  password: z.string(),
+});
 type Demo = z.infer<typeof demo>;
 
 /** The demo organization that `npm start` created; undefined when there is none. */
@@ -49,6 +57,7 @@ const step = (what: string, lines: string): string => `<p>${what}</p>\n<pre><cod
 function page(
   { publicUrl, temporalUiUrl }: { publicUrl: string; temporalUiUrl?: string | undefined },
   org: Demo | undefined,
+  signIn: Pick<Demo, 'email' | 'password'> | undefined,
 ) {
   const api = `${publicUrl}/v1`;
   const auth = '-H "Authorization: Bearer $KEY"';
@@ -88,6 +97,11 @@ function page(
 <nav aria-label="Where things are">
 <ul>
 ${[
+  link(
+    signIn ? `/app#${new URLSearchParams(signIn).toString()}` : '/app',
+    'Team page',
+    'Inbox, knowledge, tools and settings, for those who answer customers',
+  ),
   link('/docs', 'API reference', 'Every route, to read and to try out'),
   org
     ? link(`/demo?key=${org.publishable_key}`, 'Chat widget', 'On the page of a bank; it answers from help.md')
@@ -115,13 +129,29 @@ ${step('In the folder of the project:', `export SUPPORT_URL=${api} SUPPORT_API_K
 `;
 }
 
+const isLoopback = (host: string): boolean => /^(?:localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/.test(host);
+
+/**
+ * Whether a browser on this machine asks, of a system that is for this machine only. It gets the demo's login, which is
+ * on the screen of `npm start`, too. The name that it asks for counts as well, which keeps other sites out whose name
+ * was made to lead here.
+ */
+const isHere = (koa: Koa.Context, config: Context['config']): boolean =>
+  [
+    new URL(config.publicUrl).hostname,
+    koa.hostname,
+    addressOf(koa.req, config.trustProxy).replace(/^::ffff:/, ''),
+  ].every(isLoopback);
+
 export function mountStartPage(router: Router, { config }: Pick<Context, 'config'>): void {
   router.get('/', async (koa) => {
     koa.type = 'text/html';
     koa.set('cache-control', 'no-store');
     koa.set('content-security-policy', policy);
     koa.set('referrer-policy', 'no-referrer');
-    koa.body = page(config, await readDemo(config.dataDir));
+    const org = await readDemo(config.dataDir);
+    const signIn = org && isHere(koa, config) ? { email: org.email, password: org.password } : undefined;
+    koa.body = page(config, org, signIn);
   });
   router.get('/health', (koa) => koa.redirect('/health/ready'));
 }

@@ -6,6 +6,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { isBuiltin, stripTypeScriptTypes } from 'node:module';
 import { dirname, join, relative } from 'node:path/posix';
 import { parse } from 'es-module-lexer';
+import { transformSync, type TransformOptions } from 'esbuild';
 
 /**
  * What a room may import. `files` are path prefixes from the project's root, in which `*` stands for one folder. A
@@ -133,7 +134,21 @@ export const rooms: readonly Room[] = [
     node: true,
   },
   { at: 'cli/', files: ['cli/', 'api/*/contract/'], packages: 'any', node: true },
-  // Browser code must not import server code.
+  // Browser code must not import server code. In the page `/app`, nothing imports a screen but screens.
+  { at: 'web/app/rules/', files: ['web/app/rules/'], typesOf: ['web/app/api/'] },
+  { at: 'web/app/api/', files: ['web/app/api/'] },
+  { at: 'web/app/texts/', files: ['web/app/texts/'], packages: ['@preact/signals'] },
+  {
+    at: 'web/app/parts/',
+    files: ['web/app/parts/', 'web/app/rules/', 'web/live/'],
+    packages: ['preact', '@preact/signals'],
+  },
+  {
+    at: 'web/app/state/',
+    files: ['web/app/state/', 'web/app/api/', 'web/app/rules/', 'web/app/texts/', 'web/live/'],
+    packages: ['@preact/signals'],
+  },
+  { at: 'web/app/', files: ['web/app/'], packages: ['preact', '@preact/signals', 'marked'] },
   { at: 'web/', files: ['web/'] },
   { at: 'config.ts', files: ['models/rules/', 'providers/*/rules.ts'], packages: ['zod'], node: true },
 ];
@@ -310,9 +325,17 @@ function allowed(room: Room, path: string, specifier: string, typeOnly: boolean)
   return room.packages === 'any' || (room.packages ?? []).includes(packageOf(specifier));
 }
 
+const tsx = {
+  loader: 'tsx',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
+} as const satisfies TransformOptions;
+
 /** Imports that remain at run time: static, re-exported and dynamic ones with a literal specifier. */
 function runtimeImports(path: string, source: string): string[] {
-  const [imports] = parse(stripTypeScriptTypes(source), path);
+  const script = path.endsWith('.tsx') ? transformSync(source, tsx).code : stripTypeScriptTypes(source);
+  const [imports] = parse(script, path);
   return imports.flatMap((found) =>
     'specifier' in found && typeof found.specifier === 'string' ? [found.specifier] : [],
   );
@@ -354,7 +377,7 @@ async function sourceFiles(folder: string): Promise<string[]> {
     ({ name }) => !name.startsWith('.') && name !== 'node_modules',
   );
   const here = entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map(({ name }) => join(folder, name));
   const below = await Promise.all(
     entries.filter((entry) => entry.isDirectory()).map(({ name }) => sourceFiles(join(folder, name))),

@@ -24,7 +24,15 @@ const programs = [
 ];
 
 /** Packages that are not bundled, because they have native code or files beside their modules. */
-const outside = ['*.node', '@temporalio/*', '@lancedb/lancedb-*', '@node-rs/argon2', 'onnxruntime-node', 'puppeteer'];
+const outside = [
+  '*.node',
+  '@temporalio/*',
+  '@lancedb/lancedb-*',
+  '@node-rs/argon2',
+  'onnxruntime-node',
+  'puppeteer',
+  'esbuild',
+];
 
 /** Modules keep their own URL, by which they find files. Only the started program is the main module. */
 const addresses: Plugin = {

@@ -38,6 +38,14 @@ export const loginReply = z.object({
 export const meReply = z.object({ user, organizations });
 
 export const oidcParams = z.object({ provider: id });
+export const oidcStartQuery = z.object({
+  page: z.literal('app').optional().meta({ description: 'Ends signed in on the page `/app` instead of with a token.' }),
+});
+export const browserOffer = z.object({
+  providers: z.array(z.string()).meta({ description: 'Identity providers to sign in with.' }),
+});
+export const browserReply = loginReply.omit({ token: true });
+export const browserLeft = z.object({ signed_out: z.literal(true) });
 /** The parameters of RFC 6749 and RFC 9207; others that a provider adds are ignored. */
 export const oidcCallbackQuery = z.object({
   state: z.string().max(1000).optional(),

@@ -3,6 +3,7 @@ import { jwt, open } from '../auth.ts';
 import type { Context } from '../../context.ts';
 import * as contract from '../contract/auth.ts';
 import { returningBrowser } from '../browser.ts';
+import { dropLogin, keepLogin, onlyOwnPage } from '../browserlogin.ts';
 import { beginSignIn, finishSignIn, type FederatedPerson } from '../oidc.ts';
 import { authenticate, login, memberships, newUser, passwords, viewUser } from '../people.ts';
 import { redirect, route } from '../../http/route.ts';
@@ -59,6 +60,13 @@ async function accountOf(ctx: Context, person: FederatedPerson): Promise<User> {
   }
 }
 
+/** @throws Problem BAD_LOGIN */
+async function loginWith(ctx: Context, given: { email: string; password: string }, address: string) {
+  const user = await authenticate(ctx, { email: normalizeEmail(given.email), password: given.password, address });
+  if (!user) throw new Problem('BAD_LOGIN');
+  return login(ctx, user);
+}
+
 export const authRoutes = [
   route({
     name: 'register',
@@ -94,12 +102,7 @@ export const authRoutes = [
     reply: contract.loginReply,
     envelope: true,
     errors: ['BAD_LOGIN', 'RATE_LIMITED'],
-    async handle({ body, principal }, ctx) {
-      const email = normalizeEmail(body.email);
-      const user = await authenticate(ctx, { email, password: body.password, address: principal.address });
-      if (!user) throw new Problem('BAD_LOGIN');
-      return login(ctx, user);
-    },
+    handle: ({ body, principal }, ctx) => loginWith(ctx, body, principal.address),
   }),
   route({
     name: 'getLogin',
@@ -122,12 +125,13 @@ export const authRoutes = [
     summary: 'Send the browser to an identity provider.',
     auth: open,
     params: contract.oidcParams,
+    query: contract.oidcStartQuery,
     status: 302,
     reply: contract.redirectReply,
     envelope: true,
     limit: 'accounts',
-    async handle({ params, cookies }, ctx) {
-      const { url, cookie } = await beginSignIn(ctx, params.provider);
+    async handle({ params, query, cookies }, ctx) {
+      const { url, cookie } = await beginSignIn(ctx, params.provider, query.page === 'app');
       cookies.set(cookie.name, cookie.value, cookie.seconds);
       return redirect(url);
     },
@@ -141,6 +145,7 @@ export const authRoutes = [
     params: contract.oidcParams,
     query: contract.oidcCallbackQuery,
     otherParameters: 'ignored',
+    otherStatuses: [302],
     reply: contract.loginReply,
     envelope: true,
     limit: 'callbacks',
@@ -148,7 +153,54 @@ export const authRoutes = [
     async handle({ params, query, cookies }, ctx) {
       const browser = query.state === undefined ? undefined : returningBrowser(cookies, 'oidc', query.state);
       const person = await finishSignIn(ctx, params.provider, query, browser);
-      return login(ctx, await accountOf(ctx, person));
+      const signedIn = await login(ctx, await accountOf(ctx, person));
+      if (!person.page) return signedIn;
+      keepLogin(cookies, ctx.config, signedIn, ctx.clock());
+      return redirect(`${ctx.config.publicUrl}/app`);
+    },
+  }),
+  route({
+    name: 'getBrowserLogin',
+    method: 'GET',
+    path: '/auth/browser',
+    summary: 'How the page `/app` may sign somebody in, besides e-mail and password.',
+    auth: open,
+    reply: contract.browserOffer,
+    envelope: true,
+    handle: (_, { config }) => Promise.resolve({ providers: Object.keys(config.oidcProviders) }),
+  }),
+  route({
+    name: 'loginBrowser',
+    method: 'POST',
+    path: '/auth/browser',
+    summary: 'Sign the page `/app` in: its browser gets a cookie that no script can read.',
+    auth: open,
+    body: contract.loginBody,
+    reply: contract.browserReply,
+    envelope: true,
+    // A stored reply would come without its cookie.
+    asksOnly: true,
+    errors: ['BAD_LOGIN', 'RATE_LIMITED', 'ORIGIN_NOT_ALLOWED'],
+    async handle({ body, principal, cookies }, ctx) {
+      onlyOwnPage(cookies);
+      const signedIn = await loginWith(ctx, body, principal.address);
+      keepLogin(cookies, ctx.config, signedIn, ctx.clock());
+      return signedIn;
+    },
+  }),
+  route({
+    name: 'logoutBrowser',
+    method: 'DELETE',
+    path: '/auth/browser',
+    summary: 'Sign the page `/app` out in this browser.',
+    auth: open,
+    reply: contract.browserLeft,
+    envelope: true,
+    errors: ['ORIGIN_NOT_ALLOWED'],
+    handle({ cookies }, { config }) {
+      onlyOwnPage(cookies);
+      dropLogin(cookies, config);
+      return Promise.resolve({ signed_out: true as const });
     },
   }),
 ];

@@ -1,0 +1,89 @@
+/**
+ * Serves the page `/app` on which a support team works. The page is public and the same for everybody: who is signed in
+ * is in a cookie, and what they see comes from the API.
+ */
+import { readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Router } from '@koa/router';
+import { onDemand } from './ondemand.ts';
+import { fileOf, forever, javascript, readWeb, send, type WebFile } from './webfiles.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+
+/** No script makes HTML of a text: the page creates no Trusted Types policy and may create none. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' blob: data:",
+  "frame-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+const folder = fileURLToPath(new URL('../../web/app/', import.meta.url));
+
+export type AppPage = { page: string; files: Map<string, WebFile> };
+
+/** Bundles the page: a few tenths of a second, in the first process that is asked for it. */
+export async function buildApp(): Promise<AppPage> {
+  // Loaded here because most processes never build the page.
+  const { build, stop } = await import('esbuild');
+  const styles = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.css'));
+  const { outputFiles } = await build({
+    stdin: {
+      contents: styles
+        .toSorted()
+        .map((name) => `@import './${name}';`)
+        .join('\n'),
+      loader: 'css',
+      resolveDir: folder,
+    },
+    bundle: true,
+    minify: true,
+    write: false,
+    logLevel: 'error',
+  });
+  const { outputFiles: scripts } = await build({
+    entryPoints: [join(folder, 'main.tsx')],
+    outdir: folder,
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2023',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    write: false,
+    logLevel: 'error',
+  });
+  await stop();
+  const style = fileOf('text/css; charset=utf-8', outputFiles[0]!.text);
+  const styleName = `style-${style.etag.slice(1, 9)}.css`;
+  const modules = scripts.map(({ path, text }) => [basename(path), fileOf(javascript, text)] as const);
+  const main = modules.find(([name]) => name.startsWith('main-'))![0];
+  const page = readWeb('app/page.html').replace('__STYLE__', styleName).replace('__MAIN__', main);
+  return { page, files: new Map([[styleName, style], ...modules]) };
+}
+
+export function mountAppPage(router: Router): void {
+  const built = onDemand(buildApp);
+  router.get('/app/files/:name', async (koa) => {
+    const file = (await built()).files.get(String(koa['params'].name));
+    if (!file) throw new Problem('NOT_FOUND', { message: 'The page has no such file; load it again.' });
+    send(koa, file, forever);
+  });
+  router.get('/app{/*path}', async (koa) => {
+    koa.type = 'text/html';
+    koa.set('cache-control', 'no-store');
+    koa.set('content-security-policy', policy);
+    koa.set('referrer-policy', 'no-referrer');
+    koa.body = (await built()).page;
+  });
+}

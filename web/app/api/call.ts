@@ -1,0 +1,81 @@
+/** Calls operations of the API as the member who is signed in to this browser. The cookie does it; no script sees it. */
+
+/** Method, path below `/v1`, and whether the reply is wrapped as `{ success, data }`. The types are used by `call`. */
+export type Operation<P, Q, B, R> = readonly [method: string, path: string, wrapped?: boolean] & {
+  readonly types?: { params: P; query: Q; body: B; reply: R };
+};
+
+export type Detail = { path?: (string | number)[]; message: string };
+
+/** What the API said against a call, or status 0 when nothing came back. */
+export class CallError extends Error {
+  override readonly name = 'CallError';
+  readonly status: number;
+  readonly code: string;
+  readonly details: readonly Detail[];
+  /** Seconds to wait before trying again. */
+  readonly retryAfter: number;
+  constructor(status: number, code: string, message: string, details: readonly Detail[] = [], retryAfter = 0) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.details = details;
+    this.retryAfter = retryAfter;
+  }
+}
+
+type Given<P, Q, B> = {
+  params?: P;
+  query?: { [K in keyof Q]?: Q[K] | undefined };
+  body?: B;
+  /** Makes a repeated call answer as the first did. */
+  once?: string;
+  signal?: AbortSignal;
+};
+
+let onSignedOut = (): void => undefined;
+/** `then` is called whenever the API says that nobody is signed in. */
+export const whenSignedOut = (then: () => void): void => void (onSignedOut = then);
+
+/** @throws CallError */
+export async function call<P, Q, B, R>(
+  [method, path, wrapped]: Operation<P, Q, B, R>,
+  { params, query, body, once, signal }: Given<P, Q, B> = {},
+): Promise<R> {
+  const given = (params ?? {}) as Record<string, string>;
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(given[name]!));
+  const search = new URLSearchParams(
+    Object.entries((query ?? {}) as Record<string, string | number | undefined>).flatMap(([name, value]) =>
+      value === undefined || value === '' ? [] : [[name, String(value)]],
+    ),
+  ).toString();
+  const raw = body instanceof FormData || body instanceof Blob;
+  const response = await fetch(`/v1${filled}${search && `?${search}`}`, {
+    method,
+    credentials: 'same-origin',
+    headers: {
+      ...(body === undefined || raw ? {} : { 'content-type': 'application/json' }),
+      ...(once === undefined ? {} : { 'idempotency-key': once }),
+    },
+    body: body === undefined ? null : raw ? body : JSON.stringify(body),
+    ...(signal ? { signal } : {}),
+  }).catch((error: unknown) => {
+    throw signal?.aborted ? error : new CallError(0, 'UNREACHABLE', 'The server does not answer.');
+  });
+  const text = await response.text();
+  const read = parse(text);
+  if (response.ok) return (wrapped ? (read as { data: R }).data : read) as R;
+  const { error, code = '', details } = (read ?? {}) as { error?: string; code?: string; details?: Detail[] };
+  if (code === 'UNAUTHENTICATED') onSignedOut();
+  const wait = Number(response.headers.get('retry-after') ?? 0);
+  throw new CallError(response.status, code, error ?? `The server answered ${response.status}.`, details, wait);
+}
+
+/** A proxy in front of the API may answer with a page. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * Keyboard shortcuts. Single letters do nothing while somebody types or a dialog is open, and can be switched off
+ * (WCAG 2.1.4). The place that was shown last hears a key first.
+ */
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { createStore } from '../../live/store.ts';
+
+/** By key, such as `j`, `Escape` or `Control+k`. A function that returns false leaves the key to others. */
+export type Keys = Readonly<Record<string, (event: KeyboardEvent) => unknown>>;
+
+const kept = createStore(() => localStorage, 'support-app:');
+export const singleKeys = signal(kept.get('keys') !== 'off');
+export function switchSingleKeys(on: boolean): void {
+  kept.set('keys', on ? undefined : 'off');
+  singleKeys.value = on;
+}
+
+const heard: Keys[] = [];
+/** The first key of a pair such as `g i`. */
+let before = '';
+
+export function useKeys(keys: Keys): void {
+  useEffect(() => {
+    heard.unshift(keys);
+    return () => void heard.splice(heard.indexOf(keys), 1);
+  });
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+
+document.addEventListener('keydown', (event) => {
+  const { key, ctrlKey, metaKey, altKey, target } = event;
+  if (altKey || event.defaultPrevented || event.isComposing) return;
+  const held = ctrlKey || metaKey;
+  const isSingle = !held && key.length === 1;
+  if (isSingle && (!singleKeys.value || isTyping(target) || document.querySelector('dialog[open]'))) return;
+  const name = held ? `Control+${key}` : before ? `${before} ${key}` : key;
+  const found = heard.find((keys) => keys[name])?.[name];
+  before =
+    isSingle && !before && heard.some((keys) => Object.keys(keys).some((one) => one.startsWith(`${key} `))) ? key : '';
+  if (!found || found(event) === false) return;
+  before = '';
+  event.preventDefault();
+});

@@ -1,0 +1,58 @@
+/** A form that sends to the API: what the server says against a field stands at the field, and what was typed stays. */
+import type { ComponentChildren } from 'preact';
+import { useSignal } from '@preact/signals';
+import { CallError } from '../../api/call.ts';
+import { said, toast } from '../../state/toast.ts';
+
+type Given = {
+  /** Sends it. What it throws is shown. */
+  send: (form: HTMLFormElement) => Promise<unknown>;
+  /** The words of the button. */
+  action: string;
+  /** Said when it went well. */
+  done?: string;
+  /** The fields; `wrong` gives what is said against a field of the body. */
+  children: (wrong: (field: string) => string | undefined) => ComponentChildren;
+  /** Beside the button. */
+  beside?: ComponentChildren;
+};
+
+export function Form({ send, action, done, children, beside }: Given) {
+  const busy = useSignal(false);
+  const failed = useSignal<unknown>(undefined);
+  const details = failed.value instanceof CallError ? failed.value.details : [];
+  const wrong = (field: string) =>
+    details
+      .filter(({ path = [] }) => path[1] === field)
+      .map(({ message }) => message)
+      .join(' ') || undefined;
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    if (busy.value) return;
+    busy.value = true;
+    try {
+      await send(event.currentTarget as HTMLFormElement);
+      failed.value = undefined;
+      if (done) toast(done);
+    } catch (error) {
+      failed.value = error;
+    }
+    busy.value = false;
+  };
+  return (
+    <form class="stack" onSubmit={(event) => void submit(event)}>
+      {children(wrong)}
+      {failed.value !== undefined && (
+        <p class="error" role="alert">
+          {said(failed.value)}
+        </p>
+      )}
+      <div class="line">
+        <button type="submit" class="main" disabled={busy.value}>
+          {action}
+        </button>
+        {beside}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,56 @@
+/** What a screen shows of the API. */
+import { useEffect } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { mode, orgId } from '../../state/session.ts';
+import { said } from '../../state/toast.ts';
+
+export type Loaded<T> = {
+  /** Undefined until it is read. */
+  data: T | undefined;
+  /** Why it could not be read; empty otherwise. What was read before stays. */
+  error: string;
+  /** Reads it anew. */
+  again: () => Promise<void>;
+  /** Shows what the server has answered to a change. */
+  put: (data: T) => void;
+};
+
+/**
+ * Reads when the component is shown, and whenever the organization, the mode or one of `given` changes. An answer to an
+ * earlier question is dropped.
+ */
+export function useLoaded<T>(
+  read: (signal: AbortSignal) => Promise<T>,
+  given: readonly (string | undefined)[] = [],
+): Loaded<T> {
+  const data = useSignal<T | undefined>(undefined);
+  const error = useSignal('');
+  const begun = useSignal<AbortController | undefined>(undefined);
+  const again = async () => {
+    begun.peek()?.abort();
+    const mine = (begun.value = new AbortController());
+    try {
+      const found = await read(mine.signal);
+      if (mine.signal.aborted) return;
+      data.value = found;
+      error.value = '';
+    } catch (why) {
+      if (!mine.signal.aborted) error.value = said(why);
+    }
+  };
+  useEffect(() => {
+    data.value = undefined;
+    void again();
+    return () => begun.peek()?.abort();
+  }, [orgId.value, mode.value, ...given]);
+  return { data: data.value, error: error.value, again, put: (found) => (data.value = found) };
+}
+
+/** Calls `act` every so many ms while `when` is true. */
+export function useEvery(ms: number, when: boolean, act: () => Promise<void>): void {
+  useEffect(() => {
+    if (!when) return undefined;
+    const timer = setInterval(() => void act(), ms);
+    return () => clearInterval(timer);
+  }, [when]);
+}

@@ -1,0 +1,92 @@
+/** `Ctrl K`: goes to a screen or view by typing; `?`: the keys; `g` and a letter: another screen. */
+import { useSignal } from '@preact/signals';
+import { Dialog } from '../../parts/dialog.tsx';
+import { singleKeys, switchSingleKeys, useKeys } from '../../parts/keys.ts';
+import { screens, type Address, type Screen } from '../../rules/address.ts';
+import { boxes } from '../../rules/inbox.ts';
+import { go } from '../../state/route.ts';
+import { texts } from '../../texts/texts.ts';
+
+export function Palette() {
+  const t = texts.value;
+  const open = useSignal<'commands' | 'keys' | undefined>(undefined);
+  const typed = useSignal('');
+  const closed = () => {
+    open.value = undefined;
+    typed.value = '';
+  };
+  useKeys({
+    'Control+k': () => (open.value = 'commands'),
+    '?': () => (open.value = 'keys'),
+    'g i': () => go({ screen: 'inbox' }),
+    'g k': () => go({ screen: 'knowledge' }),
+    'g t': () => go({ screen: 'tools' }),
+    'g d': () => go({ screen: 'deliveries' }),
+    'g s': () => go({ screen: 'settings' }),
+  });
+  const commands: { name: string; to: Partial<Address> & { screen: Screen } }[] = [
+    ...screens.map((screen) => ({ name: t.screens[screen]!, to: { screen } })),
+    ...boxes.map((box) => ({
+      name: `${t.screens['inbox']}: ${t.boxes[box]}`,
+      to: { screen: 'inbox' as const, filters: { box } },
+    })),
+  ];
+  const fitting = commands.filter(({ name }) => name.toLowerCase().includes(typed.value.toLowerCase()));
+  const run = (to: Partial<Address> & { screen: Screen }) => {
+    closed();
+    go(to);
+  };
+  if (open.value === 'keys')
+    return (
+      <Dialog title={t.keys} closed={closed}>
+        <dl class="keys">
+          {Object.entries(t.nextKeys).map(([key, what]) => (
+            <div key={key}>
+              <dt>
+                <kbd>{key.replace('Control+', 'Ctrl ')}</kbd>
+              </dt>
+              <dd>{what}</dd>
+            </div>
+          ))}
+        </dl>
+        <label>
+          <input
+            type="checkbox"
+            checked={singleKeys.value}
+            onChange={({ currentTarget }) => switchSingleKeys(currentTarget.checked)}
+          />{' '}
+          {t.singleKeys}
+        </label>
+        <form method="dialog">
+          <button type="submit">{t.close}</button>
+        </form>
+      </Dialog>
+    );
+  if (open.value === undefined) return null;
+  return (
+    <Dialog title={t.commands} closed={closed}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (fitting[0]) run(fitting[0].to);
+        }}
+      >
+        <input
+          type="text"
+          aria-label={t.commands}
+          value={typed.value}
+          onInput={({ currentTarget }) => (typed.value = currentTarget.value)}
+        />
+      </form>
+      <ul class="told">
+        {fitting.map(({ name, to }) => (
+          <li key={name}>
+            <button type="button" onClick={() => run(to)}>
+              {name}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  );
+}

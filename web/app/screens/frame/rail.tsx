@@ -1,0 +1,104 @@
+/** The rail: the screens, the organization and its mode, and what the member is told. */
+import { useSignal } from '@preact/signals';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Link } from '../../parts/link.tsx';
+import { screens } from '../../rules/address.ts';
+import { waiting } from '../../state/inbox.ts';
+import { follow as open, notices, unread } from '../../state/notices.ts';
+import { address, follow } from '../../state/route.ts';
+import { choose, chooseMode, mode, org, organizations, signOut, user } from '../../state/session.ts';
+import { moment } from '../../rules/times.ts';
+import { locale, texts } from '../../texts/texts.ts';
+
+export function Rail() {
+  const t = texts.value;
+  const told = useSignal(false);
+  const mine = useSignal(false);
+  return (
+    <nav class="rail" aria-label={t.title}>
+      <ul>
+        {screens.map((screen) => (
+          <li key={screen}>
+            <Link to={{ screen }} follow={follow} aria-current={address.value.screen === screen ? 'page' : undefined}>
+              {t.screens[screen]}
+              {screen === 'inbox' && waiting.value > 0 && <span class="count">{waiting.value}</span>}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <div class="self">
+        <button type="button" onClick={() => (told.value = true)}>
+          {t.notices}
+          {unread.value > 0 && <span class="count">{unread.value}</span>}
+        </button>
+        <button type="button" onClick={() => (mine.value = true)}>
+          {user.value!.name}
+          {mode.value === 'test' && <span class="mark">{t.test}</span>}
+        </button>
+      </div>
+      {told.value && <Told closed={() => (told.value = false)} />}
+      {mine.value && <Mine closed={() => (mine.value = false)} />}
+    </nav>
+  );
+}
+
+function Told({ closed }: { closed: () => void }) {
+  const t = texts.value;
+  return (
+    <Dialog title={t.notices} closed={closed}>
+      {notices.value.length === 0 && <p>{t.noNotices}</p>}
+      <ul class="told">
+        {notices.value.map((one) => (
+          <li key={one.notif_id}>
+            <button
+              type="button"
+              class={one.read ? 'read' : ''}
+              onClick={() => {
+                closed();
+                open(one);
+              }}
+            >
+              <strong>{one.title}</strong>
+              <span>{one.body}</span>
+              <small>{moment(one.created_at, new Date(), locale.value)}</small>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <form method="dialog">
+        <button type="submit">{t.close}</button>
+      </form>
+    </Dialog>
+  );
+}
+
+function Mine({ closed }: { closed: () => void }) {
+  const t = texts.value;
+  return (
+    <Dialog title={user.value!.name} closed={closed}>
+      <label class="field">
+        <span>{t.organization}</span>
+        <select value={org.value?.org_id} onChange={({ currentTarget }) => void choose(currentTarget.value)}>
+          {organizations.value.map(({ org_id, name }) => (
+            <option key={org_id} value={org_id}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="field">
+        <span>{t.mode}</span>
+        <select value={mode.value} onChange={({ currentTarget }) => chooseMode(currentTarget.value as 'test')}>
+          <option value="test">{t.test}</option>
+          <option value="live">{t.live}</option>
+        </select>
+      </label>
+      <form method="dialog">
+        <button type="button" onClick={() => void signOut()}>
+          {t.signOut}
+        </button>
+        <button type="submit">{t.close}</button>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,158 @@
+/** What a member does with a conversation: assign, resolve, take over, snooze, tag, prioritize. */
+import type { ComponentChildren } from 'preact';
+import { useSignal } from '@preact/signals';
+import type { InboxConversation } from '../../api/operations.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field, textOf } from '../../parts/field.tsx';
+import { useKeys } from '../../parts/keys.ts';
+import { moment } from '../../rules/times.ts';
+import { snoozeTimes } from '../../rules/writing.ts';
+import { assign, escalate, reopen, setPriority, setTags, snooze, wake } from '../../state/conversation.ts';
+import { people } from '../../state/people.ts';
+import { user } from '../../state/session.ts';
+import { locale, texts } from '../../texts/texts.ts';
+
+type Asked = 'assign' | 'snooze' | 'tags' | 'priority';
+
+export function Acts({ one, resolveAndNext }: { one: InboxConversation; resolveAndNext: () => Promise<void> }) {
+  const t = texts.value;
+  const asked = useSignal<Asked | undefined>(undefined);
+  const ask = (what: Asked) => () => void (asked.value = what);
+  useKeys({ a: ask('assign'), z: ask('snooze'), t: ask('tags'), p: ask('priority') });
+  const closed = () => (asked.value = undefined);
+  const dialogs: Record<Asked, () => ComponentChildren> = {
+    assign: () => <Assign one={one} closed={closed} />,
+    snooze: () => <Snooze closed={closed} />,
+    tags: () => <Tags one={one} closed={closed} />,
+    priority: () => (
+      <Choose
+        title={t.priority}
+        closed={closed}
+        choices={[...Object.entries(t.priorities), ['', t.none]]}
+        choose={(priority) => void setPriority(priority === '' ? null : (priority as 'low'))}
+      />
+    ),
+  };
+  return (
+    <div class="acts">
+      {one.status === 'resolved' ? (
+        <button type="button" onClick={() => void reopen()}>
+          {t.reopen}
+        </button>
+      ) : (
+        <button type="button" class="main" onClick={() => void resolveAndNext()}>
+          {t.resolve}
+        </button>
+      )}
+      {one.status !== 'escalated' && one.status !== 'resolved' && (
+        <button type="button" onClick={() => void escalate()}>
+          {t.escalate}
+        </button>
+      )}
+      {one.assigned_to !== user.value!.userId && (
+        <button type="button" onClick={() => void assign(user.value!.userId)}>
+          {t.assignToMe}
+        </button>
+      )}
+      <button type="button" onClick={ask('assign')}>
+        {t.assign}
+      </button>
+      {one.snoozed ? (
+        <button type="button" onClick={() => void wake()}>
+          {t.wake}
+        </button>
+      ) : (
+        <button type="button" onClick={ask('snooze')}>
+          {t.snooze}
+        </button>
+      )}
+      <button type="button" onClick={ask('tags')}>
+        {t.tags}
+      </button>
+      <button type="button" onClick={ask('priority')}>
+        {t.priority}
+      </button>
+      {one.snoozed && (
+        <small>
+          {one.snoozed.until ? t.snoozedUntil(moment(one.snoozed.until, new Date(), locale.value)) : t.snoozedReply}
+        </small>
+      )}
+      {asked.value && dialogs[asked.value]()}
+    </div>
+  );
+}
+
+type Choices = {
+  title: string;
+  closed: () => void;
+  choices: readonly (readonly [string, string])[];
+  choose: (id: string) => void;
+};
+
+/** One of a few, each a button, the first one focused. */
+const Choose = ({ title, closed, choices, choose }: Choices) => (
+  <Dialog title={title} closed={closed}>
+    <form method="dialog" class="stack">
+      {choices.map(([id, name]) => (
+        <button key={id} type="submit" onClick={() => choose(id)}>
+          {name}
+        </button>
+      ))}
+    </form>
+  </Dialog>
+);
+
+function Assign({ one, closed }: { one: InboxConversation; closed: () => void }) {
+  const t = texts.value;
+  const names = people.value.map(({ user_id, name, state }) => [user_id, `${name} (${t[state]})`] as const);
+  const choices = [...names, ...(one.assigned_to === null ? [] : [['', t.nobody] as const])];
+  return (
+    <Choose title={t.assign} closed={closed} choices={choices} choose={(id) => void assign(id === '' ? null : id)} />
+  );
+}
+
+function Snooze({ closed }: { closed: () => void }) {
+  const times = snoozeTimes(new Date());
+  return (
+    <Choose
+      title={texts.value.snooze}
+      closed={closed}
+      choices={Object.entries(texts.value.snoozes)}
+      choose={(id) => void snooze(id === 'reply' ? id : times[id as keyof typeof times].toISOString())}
+    />
+  );
+}
+
+function Tags({ one, closed }: { one: InboxConversation; closed: () => void }) {
+  const t = texts.value;
+  const add = (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const tag = textOf(form, 'tag').trim();
+    form.reset();
+    if (tag) void setTags([...one.tags, tag]);
+  };
+  return (
+    <Dialog title={t.tags} closed={closed}>
+      <ul class="line">
+        {one.tags.map((tag) => (
+          <li key={tag}>
+            <button type="button" onClick={() => void setTags(one.tags.filter((other) => other !== tag))}>
+              {tag} <span aria-hidden="true">×</span>
+              <span class="hidden">{t.remove}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <form class="stack" onSubmit={add}>
+        <Field label={t.addTag}>
+          <input name="tag" type="text" maxLength={50} />
+        </Field>
+        <button type="submit">{t.addTag}</button>
+      </form>
+      <form method="dialog">
+        <button type="submit">{t.close}</button>
+      </form>
+    </Dialog>
+  );
+}

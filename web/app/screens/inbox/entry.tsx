@@ -1,0 +1,62 @@
+/** A conversation in the list. */
+import type { InboxConversation } from '../../api/operations.ts';
+import { Link } from '../../parts/link.tsx';
+import { moment, span } from '../../rules/times.ts';
+import { nameOf, viewers } from '../../state/people.ts';
+import { address, follow } from '../../state/route.ts';
+import { locale, texts } from '../../texts/texts.ts';
+
+export const customerName = ({ name, email }: InboxConversation['customer']): string =>
+  name ?? email ?? texts.value.anonymous;
+
+/** Who reads or writes there now, as a sentence; empty when nobody does. */
+export function around(convId: string): string {
+  const there = viewers.value.get(convId) ?? [];
+  const named = (doing: string) =>
+    there
+      .filter((one) => one.doing === doing)
+      .map(({ user_id }) => nameOf(user_id))
+      .join(', ');
+  const [writing, reading] = [named('writing'), named('reading')];
+  return [writing && texts.value.writes(writing), reading && texts.value.views(reading)].filter(Boolean).join('. ');
+}
+
+export function Entry({ one, current }: { one: InboxConversation; current: boolean }) {
+  const t = texts.value;
+  const now = new Date();
+  const { conv_id, customer, preview, unread, waiting_since, status, priority, tags, assigned_to } = one;
+  return (
+    <Link
+      class={unread > 0 ? 'entry unread' : 'entry'}
+      to={{ screen: 'inbox', id: conv_id, filters: address.value.filters }}
+      follow={follow}
+      aria-current={current ? 'true' : undefined}
+    >
+      <span class="line">
+        <strong>{customerName(customer)}</strong>
+        {waiting_since ? (
+          <em>{t.waits(span(now.getTime() - Date.parse(waiting_since), locale.value))}</em>
+        ) : (
+          <small>{moment(one.last_message_at ?? one.created_at, now, locale.value)}</small>
+        )}
+      </span>
+      <span class="preview">{preview}</span>
+      <span class="line">
+        <span class={`status ${status}`}>{t.statuses[status]}</span>
+        {priority && <span class={`priority ${priority}`}>{t.priorities[priority]}</span>}
+        {tags.map((tag) => (
+          <span class="tag" key={tag}>
+            {tag}
+          </span>
+        ))}
+        {assigned_to && <small>{nameOf(assigned_to)}</small>}
+        {unread > 0 && (
+          <span class="count" aria-label={t.unread(unread)}>
+            {unread}
+          </span>
+        )}
+      </span>
+      {around(conv_id) && <small class="around">{around(conv_id)}</small>}
+    </Link>
+  );
+}

@@ -1,0 +1,62 @@
+/** The inbox: the views, the list of the present one, and the conversation that is open. */
+import { useEffect } from 'preact/hooks';
+import { ConversationPane } from './conversation.tsx';
+import { Entry } from './entry.tsx';
+import { useKeys } from '../../parts/keys.ts';
+import { Link } from '../../parts/link.tsx';
+import { Rows } from '../../parts/rows.tsx';
+import { boxes } from '../../rules/inbox.ts';
+import { open } from '../../state/conversation.ts';
+import { loading, readMore, readView, shown, step, total, view, waiting } from '../../state/inbox.ts';
+import { address, follow, go } from '../../state/route.ts';
+import { mode, orgId } from '../../state/session.ts';
+import { texts } from '../../texts/texts.ts';
+
+const entryHeight = 92;
+
+export function InboxScreen() {
+  const t = texts.value;
+  const { id, filters } = address.value;
+  const { box } = view.value;
+  useEffect(() => void readView(), [JSON.stringify(view.value), orgId.value, mode.value]);
+  useEffect(() => void open(id), [id]);
+  useEffect(() => () => void open(''), []);
+  useKeys({
+    j: () => step(1),
+    k: () => step(-1),
+    u: () => go({ screen: 'inbox', filters: { ...filters, unread: view.value.unread ? '' : 'true' } }),
+    Escape: () => (id ? go({ screen: 'inbox', filters }) : false),
+  });
+  return (
+    <main class={id ? 'inbox open' : 'inbox'}>
+      <section class="list" aria-label={t.conversations}>
+        <h1 class="hidden">{t.screens['inbox']}</h1>
+        <ul class="boxes">
+          {boxes.map((one) => (
+            <li key={one}>
+              <Link
+                to={{ screen: 'inbox', filters: { ...filters, box: one } }}
+                follow={follow}
+                aria-current={one === box ? 'true' : undefined}
+              >
+                {t.boxes[one]}
+                {one === 'waiting' && waiting.value > 0 && <span class="count">{waiting.value}</span>}
+              </Link>
+            </li>
+          ))}
+        </ul>
+        <Rows
+          label={`${t.boxes[box]} (${Math.max(total.value, shown.value.length)})`}
+          items={shown.value}
+          height={entryHeight}
+          keyOf={({ conv_id }) => conv_id}
+          row={(one) => <Entry one={one} current={one.conv_id === id} />}
+          current={id}
+          more={() => void readMore()}
+          empty={loading.value ? t.loading : t.noConversations}
+        />
+      </section>
+      {id ? <ConversationPane key={id} /> : <p class="empty">{t.chooseConversation}</p>}
+    </main>
+  );
+}

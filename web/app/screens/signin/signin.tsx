@@ -1,0 +1,77 @@
+/** Signing in: instead of the page, or over it when a login has ended. */
+import { useEffect } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { call } from '../../api/call.ts';
+import { forgotPassword, getBrowserLogin } from '../../api/operations.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field, textOf } from '../../parts/field.tsx';
+import { signedOut, signIn, user } from '../../state/session.ts';
+import { said } from '../../state/toast.ts';
+import { texts } from '../../texts/texts.ts';
+
+export function SignIn() {
+  const t = texts.value;
+  if (user.value)
+    return (
+      // Escape closes no sign-in: without it nothing on the page works.
+      <Dialog key="again" title={t.signIn} closed={() => (signedOut.value = false)}>
+        <p>{t.signInAgain}</p>
+        <Form email={user.value.email} />
+      </Dialog>
+    );
+  return (
+    <main class="signin">
+      <h1>{t.signIn}</h1>
+      <Form email="" />
+    </main>
+  );
+}
+
+function Form({ email }: { email: string }) {
+  const t = texts.value;
+  const error = useSignal('');
+  const sent = useSignal(false);
+  const providers = useSignal<readonly string[]>([]);
+  useEffect(() => {
+    call(getBrowserLogin).then(
+      (offer) => (providers.value = offer.providers),
+      () => undefined,
+    );
+  }, []);
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    error.value = '';
+    signIn(textOf(form, 'email'), textOf(form, 'password')).catch((why: unknown) => (error.value = said(why)));
+  };
+  const forgot = ({ currentTarget }: { currentTarget: HTMLButtonElement }) => {
+    const field = currentTarget.form!.elements.namedItem('email') as HTMLInputElement;
+    if (!field.reportValidity()) return;
+    call(forgotPassword, { body: { email: field.value } }).then(
+      () => (sent.value = true),
+      (why: unknown) => (error.value = said(why)),
+    );
+  };
+  return (
+    <form class="stack" onSubmit={submit}>
+      <Field label={t.email}>
+        <input name="email" type="email" autocomplete="username" required defaultValue={email} />
+      </Field>
+      <Field label={t.password} error={error.value}>
+        <input name="password" type="password" autocomplete="current-password" required />
+      </Field>
+      <button type="submit" class="main">
+        {t.signIn}
+      </button>
+      {providers.value.map((provider) => (
+        <a key={provider} class="button" href={`/v1/auth/oidc/${encodeURIComponent(provider)}/start?page=app`}>
+          {t.signInWith(provider)}
+        </a>
+      ))}
+      <button type="button" class="plain" onClick={forgot}>
+        {t.forgot}
+      </button>
+      {sent.value && <p role="status">{t.forgotSent}</p>}
+    </form>
+  );
+}

@@ -1,0 +1,210 @@
+/** The conversation that is open: its messages, notes and events, what members do with it, and replies on their way. */
+import { computed, effect, signal } from '@preact/signals';
+import { call, CallError, type Operation } from '../api/call.ts';
+import {
+  addNote,
+  assignConversation,
+  escalateConversation,
+  getConversation,
+  removeNote,
+  reopenConversation,
+  replyToConversation,
+  resolveConversation,
+  setConversationPriority,
+  setConversationTags,
+  snoozeConversation,
+  suggestReply,
+  unsnoozeConversation,
+  type InboxConversation,
+  type InboxMessage,
+  type Note,
+} from '../api/operations.ts';
+import { entryOf, put, suppose } from './inbox.ts';
+import { link, onFrame, tell } from './live.ts';
+import { mode, orgId, user } from './session.ts';
+import { attempt } from './toast.ts';
+import { randomId } from '../../live/store.ts';
+
+type Opened = Awaited<ReturnType<typeof read>>;
+/** A reply that the server has not confirmed. It is sent again under the same id until it is. */
+export type Waiting = { id: string; convId: string; body: string; failed: string };
+
+export const openId = signal('');
+const opened = signal<Opened | undefined>();
+/** The conversation as the inbox knows it, which may be newer than what was read. */
+export const conversation = computed(() => entryOf(openId.value) ?? opened.value?.conversation);
+export const messages = computed<readonly InboxMessage[]>(() => opened.value?.messages ?? []);
+export const notes = computed<readonly Note[]>(() => opened.value?.notes ?? []);
+export const events = computed(() => opened.value?.events ?? []);
+export const context = computed(() => opened.value?.context);
+export const older = computed(() => opened.value?.cursor ?? null);
+export const missing = signal(false);
+export const outgoing = signal<readonly Waiting[]>([]);
+
+/** What a member has typed and not sent, by conversation. It stays while the page is open. */
+export const drafts = signal<ReadonlyMap<string, string>>(new Map());
+export const draft = computed(() => drafts.value.get(openId.value) ?? '');
+
+const at = (convId = openId.value) => ({ params: { orgId: orgId.value, convId }, query: { mode: mode.value } });
+
+function read(convId: string, cursor?: string) {
+  const { params, query } = at(convId);
+  return call(getConversation, { params, query: { ...query, limit: 50, cursor } });
+}
+
+/** Opens a conversation, or none. */
+export async function open(convId: string): Promise<void> {
+  if (openId.value === convId) return;
+  leave();
+  openId.value = convId;
+  opened.value = undefined;
+  missing.value = false;
+  if (convId === '') return;
+  tell({ type: 'viewing', conv_id: convId, doing: draft.value ? 'writing' : 'reading' });
+  await readAgain();
+}
+
+export const leave = (): void => {
+  if (openId.value) tell({ type: 'viewing', conv_id: openId.value, doing: 'gone' });
+};
+
+export async function readAgain(): Promise<void> {
+  const convId = openId.value;
+  try {
+    const found = await read(convId);
+    if (openId.value !== convId) return;
+    put(found.conversation);
+    // Older messages that were read stay.
+    const first = found.messages[0]?.timestamp ?? '';
+    const before = found.cursor === null ? [] : messages.value.filter(({ timestamp }) => timestamp < first);
+    opened.value =
+      before.length > 0 ? { ...found, messages: [...before, ...found.messages], cursor: older.value } : found;
+  } catch (error) {
+    if (error instanceof CallError && error.status === 404 && openId.value === convId) missing.value = true;
+    else await attempt(() => Promise.reject(error));
+  }
+}
+
+export async function readOlder(): Promise<void> {
+  const [convId, cursor] = [openId.value, older.value];
+  if (cursor === null) return;
+  await attempt(async () => {
+    const found = await read(convId, cursor);
+    if (openId.value !== convId || !opened.value) return;
+    opened.value = { ...opened.value, messages: [...found.messages, ...opened.value.messages], cursor: found.cursor };
+  });
+}
+
+/** A change of a conversation reads it anew when it is open. Changes while it is read are read afterwards. */
+let reading = false;
+let again = false;
+async function refresh(): Promise<void> {
+  again = reading;
+  if (reading) return;
+  reading = true;
+  await readAgain();
+  reading = false;
+  if (again) await refresh();
+}
+onFrame('conversation', ({ conversation }) => {
+  if (conversation.conv_id === openId.value) void refresh();
+});
+onFrame('removed', ({ conv_id }) => {
+  if (conv_id === openId.value) missing.value = true;
+});
+onFrame('welcome', () => {
+  if (!openId.value) return;
+  tell({ type: 'viewing', conv_id: openId.value, doing: draft.value ? 'writing' : 'reading' });
+  void refresh();
+});
+/** The server forgets after a minute what a member does, unless it is said again. */
+setInterval(() => {
+  if (openId.value) tell({ type: 'viewing', conv_id: openId.value, doing: draft.value ? 'writing' : 'reading' });
+}, 30_000);
+
+export function type(body: string): void {
+  const was = draft.value;
+  drafts.value = new Map(drafts.value).set(openId.value, body);
+  if (Boolean(was) !== Boolean(body))
+    tell({ type: 'viewing', conv_id: openId.value, doing: body ? 'writing' : 'reading' });
+}
+
+/** Sends the reply. It waits while the server cannot be reached. */
+export function reply(): void {
+  const body = draft.value.trim();
+  if (!body) return;
+  outgoing.value = [...outgoing.value, { id: randomId(), convId: openId.value, body, failed: '' }];
+  type('');
+  void sendAll();
+}
+
+let sending = false;
+async function sendAll(): Promise<void> {
+  if (sending) return;
+  sending = true;
+  for (let next; (next = outgoing.value.find(({ failed }) => failed === ''));) if (!(await send(next))) break;
+  sending = false;
+}
+
+/** Whether the server has answered. */
+async function send({ id, convId, body }: Waiting): Promise<boolean> {
+  try {
+    await call(replyToConversation, { ...at(convId), body: { body, client_message_id: id } });
+    if (convId === openId.value) await readAgain();
+    dropReply(id);
+    return true;
+  } catch (error) {
+    const known = error instanceof CallError && error.status > 0 && error.status < 500 && error.status !== 429;
+    if (known && error.status !== 401)
+      outgoing.value = outgoing.value.map((one) => (one.id === id ? { ...one, failed: error.message } : one));
+    else setTimeout(() => void sendAll(), 3_000);
+    return known && error.status !== 401;
+  }
+}
+export const dropReply = (id: string): void => void (outgoing.value = outgoing.value.filter((one) => one.id !== id));
+/** Puts a reply that was refused back into the box. */
+export function takeBack({ id, body }: Waiting): void {
+  dropReply(id);
+  type(body);
+}
+effect(() => {
+  if (link.value === 'open' && user.value) void sendAll();
+});
+
+type Act<B> = Operation<{ orgId: string; convId: string }, object, B, { conversation: InboxConversation }>;
+
+/** Makes an act that shows at once, and is taken back when the server refuses it. */
+async function act<B>(operation: Act<B>, body: B, change: Partial<InboxConversation>): Promise<boolean> {
+  const undo = suppose(openId.value, change);
+  const made = await attempt(async () => put((await call(operation, { ...at(), body })).conversation));
+  if (!made) undo();
+  return made;
+}
+
+export const assign = (userId: string | null) => act(assignConversation, { user_id: userId }, { assigned_to: userId });
+export const resolve = () => act(resolveConversation, {}, { status: 'resolved', waiting_since: null });
+export const reopen = () => act(reopenConversation, {}, { status: 'open' });
+export const escalate = (reason?: string) =>
+  act(escalateConversation, reason === undefined ? {} : { reason }, { status: 'escalated' });
+export const setTags = (tags: string[]) => act(setConversationTags, { tags }, { tags });
+export const setPriority = (priority: InboxConversation['priority']) =>
+  act(setConversationPriority, { priority }, { priority });
+/** Until a time (ISO 8601) or until the customer writes (`reply`). */
+export const snooze = (until: string) =>
+  act(snoozeConversation, { until }, { snoozed: { until: until === 'reply' ? null : until, by: user.value!.userId } });
+export const wake = () => act(unsnoozeConversation, undefined, { snoozed: null });
+
+export const writeNote = (body: string, mentions: string[]): Promise<boolean> =>
+  attempt(async () => {
+    await call(addNote, { ...at(), body: { body, mentions } });
+    await readAgain();
+  });
+export const dropNote = (noteId: string): Promise<boolean> =>
+  attempt(async () => {
+    const { params, query } = at();
+    await call(removeNote, { params: { ...params, noteId }, query });
+    await readAgain();
+  });
+
+/** The agent's draft; null when the documents answer nothing. */
+export const suggest = () => call(suggestReply, { ...at(), body: {} }).then(({ suggestion }) => suggestion);

@@ -1,0 +1,68 @@
+/** The socket that shows each change of the inbox as it happens. Other state listens to its frames. */
+import { signal } from '@preact/signals';
+import { call, CallError } from '../api/call.ts';
+import { openLive, type InboxConversation, type Notification as Notice } from '../api/operations.ts';
+import { mode, orgId } from './session.ts';
+import { openLink, Unreachable, type Link, type LinkState } from '../../live/connection.ts';
+
+export const link = signal<LinkState>('connecting');
+/** The frames that are listened to, by their type. */
+export type Frames = {
+  welcome: { members: Person[]; viewing: Viewing[] };
+  conversation: { conversation: InboxConversation };
+  removed: { conv_id: string };
+  reload: object;
+  viewing: Viewing;
+  member: Pick<Person, 'user_id' | 'state'>;
+  notification: { notification: Notice };
+};
+export type Person = { user_id: string; name: string; state: 'here' | 'away' };
+export type Viewing = { conv_id: string; user_id: string; doing: 'reading' | 'writing' | 'gone' };
+
+const listeners = new Map<string, ((frame: never) => void)[]>();
+let open: Link | undefined;
+/** The moment of the last change that was shown; the next socket begins there. */
+let since: string | undefined;
+
+/** Calls `listener` for each frame of a type. */
+export function onFrame<K extends keyof Frames>(type: K, listener: (frame: Frames[K]) => void): void {
+  listeners.set(type, [...(listeners.get(type) ?? []), listener]);
+}
+
+export const tell = (frame: Record<string, unknown>): boolean => open?.send(frame) ?? false;
+
+/** Follows the organization and mode that are chosen now. */
+export function connect(): void {
+  open?.close();
+  since = undefined;
+  open = openLink({
+    address,
+    frame(frame) {
+      if (typeof frame['at'] === 'string') since = frame['at'];
+      for (const listener of listeners.get(frame.type) ?? []) listener(frame as never);
+    },
+    state(state) {
+      // A login that ended, or members that changed: the address is asked for anew, which tells.
+      if (state === 'ended') setTimeout(connect);
+      else link.value = state;
+    },
+    unreadable: () => undefined,
+    missing: () => false,
+  });
+}
+
+async function address(): Promise<string> {
+  try {
+    const { ws_url } = await call(openLive, { params: { orgId: orgId.value } });
+    const url = new URL(ws_url);
+    // The page may be open under another name of the server than its public one.
+    url.host = location.host;
+    url.protocol = location.protocol.replace('http', 'ws');
+    url.searchParams.set('mode', mode.value);
+    if (since !== undefined) url.searchParams.set('since', since);
+    return url.href;
+  } catch (error) {
+    if (error instanceof CallError && [401, 403, 404].includes(error.status)) throw new Unreachable();
+    throw error;
+  }
+}

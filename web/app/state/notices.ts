@@ -1,0 +1,67 @@
+/** What the member is told: a list, the count in the page's title, and the browser's own notifications and a sound. */
+import { computed, effect, signal } from '@preact/signals';
+import { call } from '../api/call.ts';
+import { getNotices, listNotifications, readNotification, type Notification as Notice } from '../api/operations.ts';
+import { onFrame } from './live.ts';
+import { waiting } from './inbox.ts';
+import { go } from './route.ts';
+import { org, user } from './session.ts';
+import { toast } from './toast.ts';
+import { isQuiet } from '../rules/times.ts';
+import { texts } from '../texts/texts.ts';
+
+export const notices = signal<readonly Notice[]>([]);
+export const unread = computed(() => notices.value.filter(({ read }) => !read).length);
+
+/** Opens what a notification is about, which marks it read. */
+export function follow(notice: Notice): void {
+  void call(readNotification, { params: { notifId: notice.notif_id } }).catch(() => undefined);
+  notices.value = notices.value.map((one) => (one === notice ? { ...one, read: true } : one));
+  const { conv_id, approval_id, delivery_id } = notice;
+  if (approval_id) go({ screen: 'tools', id: 'approvals' });
+  else if (delivery_id) go({ screen: 'deliveries', id: delivery_id });
+  else if (conv_id) go({ screen: 'inbox', id: conv_id });
+}
+
+async function read(): Promise<void> {
+  const { notifications } = await call(listNotifications, { query: { limit: 50 } });
+  notices.value = notifications;
+}
+
+/** Shows one that has just come, as the member likes. */
+async function show(notice: Notice): Promise<void> {
+  notices.value = [notice, ...notices.value.filter(({ notif_id }) => notif_id !== notice.notif_id)];
+  toast(notice.title);
+  const { browser, sound, quiet_hours } = await call(getNotices);
+  if (quiet_hours && isQuiet(quiet_hours, new Date())) return;
+  if (browser && document.hidden && 'Notification' in window && Notification.permission === 'granted') {
+    const shown = new Notification(notice.title, { body: notice.body, tag: notice.notif_id });
+    shown.addEventListener('click', () => {
+      window.focus();
+      follow(notice);
+    });
+  }
+  if (sound) ring();
+}
+
+/** A short tone, made here: the page loads no sound. */
+function ring(): void {
+  const audio = new AudioContext();
+  const tone = audio.createOscillator();
+  const loudness = audio.createGain();
+  loudness.gain.value = 0.1;
+  tone.connect(loudness).connect(audio.destination);
+  tone.start();
+  tone.stop(audio.currentTime + 0.15);
+}
+
+export function showNotices(): void {
+  effect(() => {
+    if (user.value) void read().catch(() => undefined);
+  });
+  effect(() => {
+    const count = waiting.value;
+    document.title = `${count > 0 ? `(${count}) ` : ''}${texts.value.title}${org.value ? ` · ${org.value.name}` : ''}`;
+  });
+  onFrame('notification', ({ notification }) => void show(notification).catch(() => undefined));
+}

@@ -1,0 +1,86 @@
+/** Who is signed in to this browser, and the organization and mode they look at. */
+import { batch, computed, signal } from '@preact/signals';
+import { call, whenSignedOut } from '../api/call.ts';
+import {
+  getLogin,
+  getOrganization,
+  loginBrowser,
+  logoutBrowser,
+  type Membership,
+  type User,
+} from '../api/operations.ts';
+import { createStore } from '../../live/store.ts';
+
+export type Mode = 'test' | 'live';
+const kept = createStore(() => localStorage, 'support-app:');
+
+/** Undefined until it is known, null when nobody is signed in. */
+export const user = signal<User | null | undefined>(undefined);
+/** Set when a login ended while somebody worked: the sign-in lies over the page, which keeps what was typed. */
+export const signedOut = signal(false);
+export const organizations = signal<readonly Membership[]>([]);
+const chosen = signal(kept.get('org'));
+export const org = computed(
+  () => organizations.value.find(({ org_id }) => org_id === chosen.value) ?? organizations.value[0],
+);
+export const mode = signal<Mode>('test');
+/** The id of the organization; only for what is shown when there is one. */
+export const orgId = computed(() => org.value?.org_id ?? '');
+export const isAdmin = computed(() => org.value !== undefined && org.value.role !== 'member');
+
+/** The parameters and the mode that most calls take. */
+export const here = () => ({ params: { orgId: orgId.value }, query: { mode: mode.value } });
+
+whenSignedOut(() => {
+  if (user.value) signedOut.value = true;
+  else user.value = null;
+});
+
+/** Reads who is signed in. */
+export async function readLogin(): Promise<void> {
+  const login = await call(getLogin).catch((error: { code?: string }) => {
+    if (error.code !== 'UNAUTHENTICATED') throw error;
+    return undefined;
+  });
+  if (login) await take(login);
+}
+
+export async function signIn(email: string, password: string): Promise<void> {
+  await take(await call(loginBrowser, { body: { email, password } }));
+}
+
+export async function signOut(): Promise<void> {
+  await call(logoutBrowser);
+  location.assign('/app');
+}
+
+export async function choose(id: string): Promise<void> {
+  kept.set('org', id);
+  chosen.value = id;
+  await readMode();
+}
+
+export function chooseMode(to: Mode): void {
+  kept.set(`mode:${orgId.value}`, to);
+  mode.value = to;
+}
+
+async function take(login: { user: User; organizations: Membership[] }): Promise<void> {
+  // Another person has signed in over the page: what it shows is not theirs.
+  if (user.value && user.value.userId !== login.user.userId) location.assign('/app');
+  batch(() => {
+    user.value = login.user;
+    organizations.value = login.organizations;
+    signedOut.value = false;
+  });
+  await readMode();
+}
+
+/** Live once the organization is live, unless this browser has chosen otherwise. */
+async function readMode(): Promise<void> {
+  const id = orgId.value;
+  if (!id) return;
+  const was = kept.get(`mode:${id}`);
+  const { environment } = await call(getOrganization, { params: { orgId: id } });
+  mode.value = was === 'test' || was === 'live' ? was : environment === 'production' ? 'live' : 'test';
+}

@@ -1,0 +1,2 @@
+/** English: the screen `deliveries`. */
+export const deliveries = {};

@@ -1,0 +1,2 @@
+/** English: the screen `knowledge`. */
+export const knowledge = {};

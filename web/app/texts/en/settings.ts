@@ -1,0 +1,2 @@
+/** English: the screen `settings`. */
+export const settings = {};

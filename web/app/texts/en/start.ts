@@ -1,0 +1,2 @@
+/** English: the screen `start`. */
+export const start = {};

@@ -1,0 +1,2 @@
+/** English: the screen `tools`. */
+export const tools = {};
