@@ -79,6 +79,11 @@ export const examples: Readonly<Record<string, unknown>> = {
   replyToConversation: { body: 'Hello Ada, this is Grace. How can I help?', client_message_id: 'r-1' },
   assignConversation: { user_id: null },
   resolveConversation: {},
+  writeArticle: { name: 'Safe deposit boxes', text: '# Safe deposit boxes\n\nA small box costs 60 EUR a year.' },
+  changeDocumentText: {
+    text: '# Safe deposit boxes\n\nA small box costs 65 EUR a year.',
+    based_on: 'f8d2d03ae1d0f0ad5b9fbd4ff6a3f7dbbd5a5ac5d2f5a6d5f6a4a7c5e3c1b2a0',
+  },
   createCannedReply: { shortcut: 'thanks', body: 'Thank you for your patience.' },
   changeCannedReply: { body: 'Thank you for your patience, and sorry for the wait.' },
   addNote: { body: 'He called about this yesterday.', mentions: [] },

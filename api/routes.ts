@@ -11,6 +11,7 @@ import { statisticsRoutes } from './chat/routes/statistics.ts';
 import { supportConfigRoutes } from './integrations/routes/supportconfig.ts';
 import { crawlRoutes } from './crawl/routes/crawl.ts';
 import { customerRoutes } from './chat/routes/customers.ts';
+import { articleRoutes } from './knowledge/routes/articles.ts';
 import { documentRoutes } from './knowledge/routes/documents.ts';
 import { goLiveRoutes } from './chat/routes/golive.ts';
 import { inboundRoutes } from './events/routes/inbound.ts';
@@ -48,7 +49,7 @@ export const routeGroups = {
   Accounts: [...profileRoutes, ...accountRoutes],
   Organizations: [...orgRoutes, ...invitationRoutes, ...goLiveRoutes],
   'Developer keys': keyRoutes,
-  Documents: documentRoutes,
+  Documents: [...documentRoutes, ...articleRoutes],
   Crawling: [...crawlRoutes, ...recrawlRoutes],
   'Knowledge base': [...knowledgeRoutes, ...pageRoutes, ...pruneRoutes],
   'Tool server': [...mcpRoutes, ...approvalRoutes],

@@ -136,7 +136,7 @@ export function createDocumentActivities(
         let cut: CutChunk[];
         try {
           const { file_type, filename } = document;
-          cut = await files.chunk(readBytes(docId), file_type, { signal, filename, background: backlog });
+          cut = await files.chunk(readBytes(document), file_type, { signal, filename, background: backlog });
         } catch (error) {
           if (!(error instanceof Unreadable)) throw error;
           log.info({ doc_id: docId, org_id: orgId, reason: error.reason, err: error.cause }, 'document cannot be read');

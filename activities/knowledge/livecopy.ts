@@ -47,6 +47,7 @@ export type LiveCopyDeps = {
   clock: () => Date;
 };
 type Ref = { orgId: string; copyId: string };
+const deletedMeanwhile = 'It was deleted meanwhile.';
 /** The live quota applies, because the organization is going live, even if that is not stored yet. */
 const allowance = 'production';
 export type LiveCopyActivities = ReturnType<typeof createLiveCopyActivities>;
@@ -62,12 +63,14 @@ export function createLiveCopyActivities({ search, embedding, quotas, start, clo
     try {
       // Checked before any byte is stored.
       checkQuota(quotas, allowance, 'documents', standing.length);
-      await writeBytes(_id, readBytes(from._id));
+      const whole = await findDocument(org_id, ['test'], from._id);
+      if (!whole) return deletedMeanwhile;
+      await writeBytes(_id, readBytes(whole));
     } catch (error) {
       if (error instanceof Problem) return error.message;
       // If the test record was deleted meanwhile, the bytes are gone too.
       if (await findDocument(org_id, ['test'], from._id)) throw error;
-      return 'It was deleted meanwhile.';
+      return deletedMeanwhile;
     }
     const now = clock();
     const intent = intentFor(processDocumentWork(org_id, _id, 1), now);

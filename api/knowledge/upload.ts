@@ -21,9 +21,8 @@ import { isUnprocessed, mimeTypes, type FileType } from '../../models/rules/know
 import { checkQuota, quotaEnvironment } from '../../models/rules/knowledge/quota.ts';
 import { processDocumentWork } from '../../models/rules/knowledge/work.ts';
 
-/** An uploaded file at a temporary path. */
-export type Upload = {
-  path: string;
+/** An uploaded file at a temporary path, or a text that was written here. */
+export type Upload = ({ path: string } | { text: string }) & {
   /** In bytes. */
   size: number;
   sha256: string;
@@ -51,7 +50,7 @@ export async function storeUpload(ctx: Context, orgId: string, uploader: Uploade
   checkQuota(quotas, allowance, 'documents', standing.length);
 
   const docId = newId('document');
-  await writeBytes(docId, createReadStream(upload.path));
+  if ('path' in upload) await writeBytes(docId, createReadStream(upload.path));
   const record = newDocument(docId, orgId, uploader, upload, ctx.clock());
   const crowded = standing.some(({ status }) => isUnprocessed(status));
   const created = await launch(ctx, DocumentModel, [processDocumentWork(orgId, docId, 1, { crowded })], ([intent]) =>
@@ -79,6 +78,7 @@ function newDocument(docId: string, orgId: string, uploader: Uploader, upload: U
     mime_type: mimeTypes[type],
     file_size: size,
     sha256,
+    ...('text' in upload ? { text: upload.text } : {}),
     status: 'uploaded',
     ...tags,
     uploaded_by: uploader.actor,

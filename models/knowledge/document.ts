@@ -1,6 +1,6 @@
 /** Uploaded documents: their records, their bytes (GridFS) and their removal. */
 import { randomInt } from 'node:crypto';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import mongoose from 'mongoose';
 import { collectionOf, defineModel, everyRecord, readerOf, type RecordOf } from '../base/define.ts';
@@ -28,6 +28,8 @@ export const DocumentModel = defineModel(
     /** In bytes. */
     file_size: number,
     sha256: string,
+    /** The text that was written or changed here; it counts instead of stored bytes. */
+    text: optional(string),
     status: oneOf(documentStatuses),
     /** Why the processing failed, as a sentence for members. */
     error: optional(string),
@@ -105,6 +107,9 @@ export async function findDocumentByHash(orgId: string, mode: Mode, sha256: stri
   return collectionOf(DocumentModel).findOne({ org_id: orgId, mode, sha256 });
 }
 
+/** Lists are read without the texts, which may be long. */
+const withoutText = { projection: { text: 0 } };
+
 /** Newest first; `before` is the `_id` of the last entry of the previous page. */
 export async function listDocuments(
   orgId: string,
@@ -113,7 +118,7 @@ export async function listDocuments(
   before?: string,
 ): Promise<Document[]> {
   return collectionOf(DocumentModel)
-    .find({ org_id: orgId, mode: { $in: modes }, ...(before ? { _id: { $lt: before } } : {}) })
+    .find({ org_id: orgId, mode: { $in: modes }, ...(before ? { _id: { $lt: before } } : {}) }, withoutText)
     .sort({ _id: -1 })
     .limit(limit)
     .toArray();
@@ -128,9 +133,9 @@ export async function listStanding(orgId: string, mode: Mode): Promise<Standing>
     .toArray();
 }
 
-/** All documents of an organization and mode, oldest first. */
+/** All documents of an organization and mode, oldest first, without their texts. */
 export async function listAllDocuments(orgId: string, mode: Mode): Promise<Document[]> {
-  return collectionOf(DocumentModel).find({ org_id: orgId, mode }).sort({ _id: 1 }).toArray();
+  return collectionOf(DocumentModel).find({ org_id: orgId, mode }, withoutText).sort({ _id: 1 }).toArray();
 }
 
 export async function countDocuments(orgId: string, modes: readonly Mode[]): Promise<number> {
@@ -216,14 +221,16 @@ export async function deleteDocument(orgId: string, docId: string): Promise<bool
   return deletedCount === 1;
 }
 
-/** Requests a new processing of the stored bytes. Null when there is no such document, or it is being processed. */
+/**
+ * Requests a new processing, of the stored bytes or of another text. Null when there is no such document, it is being
+ * processed, or its bytes are not `basedOn`. Throws a duplicate error when another document has the same text.
+ */
 export async function restartDocument(
-  orgId: string,
-  modes: readonly Mode[],
-  docId: string,
+  { orgId, modes, docId }: { orgId: string; modes: readonly Mode[]; docId: string },
   generation: number,
   now: Date,
   intent: Intent,
+  rewritten?: { basedOn: string; to: Pick<Document, 'filename' | 'text' | 'file_size' | 'sha256'> },
 ): Promise<Document | null> {
   return collectionOf(DocumentModel).findOneAndUpdate(
     {
@@ -232,8 +239,13 @@ export async function restartDocument(
       mode: { $in: modes },
       generation: generation - 1,
       status: { $in: ['indexed', 'failed'] },
+      ...(rewritten && { sha256: rewritten.basedOn }),
     },
-    { $set: { generation, status: 'uploaded', updated_at: now }, $unset: { error: 1 }, $push: { pending: intent } },
+    {
+      $set: { ...rewritten?.to, generation, status: 'uploaded', updated_at: now },
+      $unset: { error: 1 },
+      $push: { pending: intent },
+    },
     { returnDocument: 'after' },
   );
 }
@@ -335,8 +347,8 @@ export async function writeBytes(docId: string, bytes: Readable): Promise<void> 
   await pipeline(bytes, bucket().openUploadStreamWithId(docId as never, docId));
 }
 
-export function readBytes(docId: string): Readable {
-  return bucket().openDownloadStream(docId as never);
+export function readBytes({ _id, text }: Pick<Document, '_id' | 'text'>): Readable {
+  return text === undefined ? bucket().openDownloadStream(_id as never) : Readable.from([Buffer.from(text)]);
 }
 
 /** Idempotent. */

@@ -1,9 +1,9 @@
 /** Zod schemas of the requests and replies about documents. */
 import { z } from 'zod';
-import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
 import { authorities } from '../../../models/rules/knowledge/authority.ts';
-import { documentStatuses } from '../../../models/rules/knowledge/document.ts';
+import { documentStatuses, maxTextLength } from '../../../models/rules/knowledge/document.ts';
 
 export const segments = z.array(z.string().max(200)).max(100).meta({
   description:
@@ -58,4 +58,27 @@ export const documentListQuery = pageQuery;
 export const segmentsBody = z.strictObject({ segments });
 export const authorityBody = z.strictObject({ authority });
 export const removedReply = z.object({ doc_id: id, deleted: z.literal(true) });
+const text = z.string().max(maxTextLength).regex(/\S/, 'must have something on it').meta({ description: 'Markdown.' });
+const name = line(200).meta({ description: 'A title, or a file name that ends in .md or .txt.' });
+export const articleBody = z.strictObject({
+  name,
+  text,
+  segments: segments.optional(),
+  authority: authority.optional(),
+  gap_ids: z.array(id).max(100).optional().meta({ description: 'Knowledge gaps that it answers; they are resolved.' }),
+});
+export const articleReply = uploadReply.extend({
+  resolved: z.number().int().meta({ description: 'Gaps of `gap_ids`.' }),
+});
+export const textReply = z.object({
+  doc_id: id,
+  name: z.string(),
+  text: z.string(),
+  sha256: z.string().meta({ description: 'Send it as `based_on` with a change.' }),
+});
+export const textBody = z.strictObject({
+  name: name.optional(),
+  text,
+  based_on: z.string().max(64).meta({ description: 'The `sha256` of the text that was changed.' }),
+});
 export const emptyBody = z.strictObject({});

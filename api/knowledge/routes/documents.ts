@@ -27,9 +27,13 @@ import { Problem } from '../../../models/rules/base/errors.ts';
 import { normalizeSegments } from '../../../models/rules/knowledge/segments.ts';
 import { eraseSourceWork, processDocumentWork, retagSourceWork } from '../../../models/rules/knowledge/work.ts';
 
-const missing = () => new Problem('NOT_FOUND', { message: 'There is no such document; it may have been deleted.' });
+export const beingProcessed = () =>
+  new Problem('CONFLICT', { message: 'This document is being processed already; wait for it to end.' });
 
-function view(document: Document, { embedding: { model } }: Pick<Context, 'embedding'>) {
+export const missing = () =>
+  new Problem('NOT_FOUND', { message: 'There is no such document; it may have been deleted.' });
+
+export function view(document: Document, { embedding: { model } }: Pick<Context, 'embedding'>) {
   return {
     ...document,
     doc_id: document._id,
@@ -184,10 +188,9 @@ export const documentRoutes = [
       const generation = found.generation + 1;
       const work = processDocumentWork(orgId, docId, generation, { crowded: await isCrowded(found) });
       const restarted = await launch(ctx, DocumentModel, [work], ([intent]) =>
-        restartDocument(orgId, modes, docId, generation, ctx.clock(), intent),
+        restartDocument({ orgId, modes, docId }, generation, ctx.clock(), intent),
       );
-      if (!restarted)
-        throw new Problem('CONFLICT', { message: 'This document is being processed already; wait for it to end.' });
+      if (!restarted) throw beingProcessed();
       return { document: view(restarted, ctx) };
     },
   }),

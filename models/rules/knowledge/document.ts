@@ -35,6 +35,16 @@ export const extensions: Record<FileType, readonly string[]> = {
 /** The maximum size of an upload, in bytes: 25 MiB, as the contract of the document routes says. */
 export const maxFileBytes = 25 * 1024 * 1024;
 
+/** The maximum length of a text that is written or changed here, in characters. */
+export const maxTextLength = 200_000;
+
+/** The file name of an article: its title, without the signs that no file name has, becomes one of a Markdown file. */
+export function articleName(title: string): string {
+  const name = title.replace(/[/\\]/g, '-').replace(/[<>:"|?*]/g, '');
+  const type = fileTypeOfName(name);
+  return cleanFilename(type === 'md' || type === 'txt' ? name : `${name}.md`);
+}
+
 /** The extension of a file name in lower case and without the dot; empty when the name has none. */
 function extensionOf(name: string): string {
   return /\.([\p{L}\p{N}]{1,16})$/u.exec(name)?.[1]?.toLowerCase() ?? '';

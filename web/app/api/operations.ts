@@ -976,6 +976,33 @@ export const reprocessDocument: Operation<
   { document: Document; mode?: 'test' | 'live'; warning?: Warning }
 > = ['POST', '/orgs/{orgId}/documents/{docId}/reprocess'];
 
+export const writeArticle: Operation<
+  { orgId: string },
+  { mode?: 'test' | 'live'; environment?: 'test' | 'live' },
+  {
+    name: string;
+    text: string;
+    segments?: string[];
+    authority?: 'primary' | 'normal' | 'background';
+    gap_ids?: string[];
+  },
+  { document: Document; duplicate?: true; resolved: number; mode?: 'test' | 'live'; warning?: Warning }
+> = ['POST', '/orgs/{orgId}/documents/text'];
+
+export const getDocumentText: Operation<
+  { orgId: string; docId: string },
+  { mode?: 'test' | 'live'; environment?: 'test' | 'live' },
+  undefined,
+  { doc_id: string; name: string; text: string; sha256: string; mode?: 'test' | 'live'; warning?: Warning }
+> = ['GET', '/orgs/{orgId}/documents/{docId}/text'];
+
+export const changeDocumentText: Operation<
+  { orgId: string; docId: string },
+  { mode?: 'test' | 'live'; environment?: 'test' | 'live' },
+  { name?: string; text: string; based_on: string },
+  { document: Document; mode?: 'test' | 'live'; warning?: Warning }
+> = ['PUT', '/orgs/{orgId}/documents/{docId}/text'];
+
 export const startCrawl: Operation<
   { orgId: string },
   { mode?: 'test' | 'live'; environment?: 'test' | 'live' },

@@ -1,0 +1,112 @@
+/** Articles: documents whose text is written and changed over the API. */
+import { describe, expect, it } from '@jest/globals';
+import { system, until } from '../kit/harness.ts';
+
+const api = system();
+
+async function fresh() {
+  const org = await api.newOrg();
+  const token = (await api.newKey(org)).token;
+  const at = (method: string, rest: string, body?: unknown) =>
+    api.request(method, `/orgs/${org.orgId}${rest}`, { token, ...(body === undefined ? {} : { body }) });
+  const write = (body: object) => at('POST', '/documents/text', body);
+  const ask = async (query: string) => (await at('POST', '/kb/query', { query })).body;
+  const indexed = (docId: string) => api.processed(org.orgId, token, docId);
+  return { org, token, at, write, ask, indexed };
+}
+
+const boxes = '# Safe deposit boxes\n\nA small safe deposit box costs 60 EUR a year.';
+
+describe('POST /orgs/{orgId}/documents/text', () => {
+  it('an article answers the question that was a gap, and the gap is resolved', async () => {
+    const { at, write, ask, indexed } = await fresh();
+    const question = 'What does a small safe deposit box cost?';
+    expect((await ask(question)).has_context).toBe(false);
+    const gap = await until(async () => (await at('GET', '/kb/gaps?status=open')).body.gaps[0], 'the gap');
+    const gaps = { gap_ids: [...gap.gap_ids, 'gap_of_nobody'] };
+    const { status, body } = await write({ name: 'Boxes: what/who?', text: boxes, segments: ['Personal'], ...gaps });
+    expect({ status, resolved: body.resolved, document: body.document }).toMatchObject({
+      status: 201,
+      resolved: gap.gap_ids.length,
+      document: {
+        filename: 'Boxes what-who.md',
+        mime_type: 'text/markdown',
+        segments: ['personal'],
+        status: 'uploaded',
+      },
+    });
+    expect(await indexed(body.document.doc_id)).toMatchObject({ status: 'indexed' });
+    expect((await ask(question)).answer).toContain('60 EUR');
+    expect((await at('GET', '/kb/gaps?status=open')).body.count).toBe(0);
+    expect((await at('GET', '/documents')).body.documents[0]).not.toHaveProperty('text');
+  });
+
+  it('the same text again is the document that there is', async () => {
+    const { write } = await fresh();
+    const first = (await write({ name: 'Boxes', text: boxes })).body.document;
+    const again = await write({ name: 'Other name', text: boxes });
+    expect([again.status, again.body.duplicate, again.body.document.doc_id]).toEqual([200, true, first.doc_id]);
+  });
+
+  it('an empty or overlong text is refused, and so are fields that there are not', async () => {
+    const { write } = await fresh();
+    for (const wrong of [{ text: '  ' }, { text: 'x'.repeat(200_001) }, { name: '' }, { colour: 'red' }])
+      expect((await write({ name: 'Boxes', text: boxes, ...wrong })).status).toBe(400);
+  });
+});
+
+describe('GET and PUT /orgs/{orgId}/documents/{docId}/text', () => {
+  it('a changed text replaces the former one, which answers until then; of two changes at once one wins', async () => {
+    const { at, write, ask, indexed } = await fresh();
+    const { doc_id: docId } = (await write({ name: 'Boxes', text: boxes })).body.document;
+    await indexed(docId);
+    const read = (await at('GET', `/documents/${docId}/text`)).body;
+    expect(read).toMatchObject({ doc_id: docId, name: 'Boxes.md', text: boxes });
+    const change = (to: string) =>
+      at('PUT', `/documents/${docId}/text`, { text: boxes.replace('60', to), based_on: read.sha256 });
+    const both = await Promise.all([change('65'), change('75')]);
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    const price = both[0].status === 200 ? '65' : '75';
+    await indexed(docId);
+    expect((await ask('What does a small safe deposit box cost?')).answer).toContain(`${price} EUR`);
+    const late = await change('85');
+    expect([late.status, late.body.error]).toEqual([409, expect.stringContaining('changed this text meanwhile')]);
+    expect((await at('GET', `/documents/${docId}/text`)).body.text).toContain(price);
+    expect((await at('POST', `/documents/${docId}/reprocess`, {})).status).toBe(202);
+    await indexed(docId);
+    expect((await ask('What does a small safe deposit box cost?')).answer).toContain(`${price} EUR`);
+  });
+
+  it('an uploaded text can be changed, and a table or a text in another encoding cannot', async () => {
+    const { org, token, at, indexed } = await fresh();
+    const upload = async (name: string, content: string | Uint8Array<ArrayBuffer>) =>
+      (await api.upload(org.orgId, token, { name, content })).body.document;
+    const note = await upload('note.txt', 'The vault opens at nine.');
+    await indexed(note.doc_id);
+    const change = { text: 'The vault opens at ten.', based_on: note.sha256, name: 'Vault' };
+    const changed = await at('PUT', `/documents/${note.doc_id}/text`, change);
+    expect(changed.body.document).toMatchObject({ filename: 'Vault.md', doc_id: note.doc_id });
+    await indexed(note.doc_id);
+    for (const [name, content, why] of [
+      ['fees.csv', 'fee,price\ncard,5', 'Only texts'],
+      ['latin.txt', Uint8Array.from([0x47, 0x72, 0xfc, 0xdf, 0x65]), 'not in UTF-8'],
+    ] as const) {
+      const { doc_id } = await upload(name, content);
+      const { status, body } = await at('GET', `/documents/${doc_id}/text`);
+      expect([status, body.error]).toEqual([409, expect.stringContaining(why)]);
+    }
+  });
+
+  it('another document’s text is refused, and another organization’s document is not there', async () => {
+    const { at, write, indexed } = await fresh();
+    const one = (await write({ name: 'Boxes', text: boxes })).body.document;
+    const other = (await write({ name: 'Vault', text: 'The vault opens at nine.' })).body.document;
+    await indexed(other.doc_id);
+    const same = await at('PUT', `/documents/${other.doc_id}/text`, { text: boxes, based_on: other.sha256 });
+    expect([same.status, same.body.error]).toEqual([409, expect.stringContaining('very text')]);
+    const stranger = await fresh();
+    expect((await stranger.at('GET', `/documents/${one.doc_id}/text`)).status).toBe(404);
+    const theirs = await stranger.at('PUT', `/documents/${one.doc_id}/text`, { text: 'x', based_on: one.sha256 });
+    expect(theirs.status).toBe(404);
+  });
+});

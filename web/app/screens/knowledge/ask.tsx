@@ -1,0 +1,60 @@
+/** Asks as a customer would, and shows how the answer came about. */
+import { useSignal } from '@preact/signals';
+import { call } from '../../api/call.ts';
+import { queryKnowledge } from '../../api/operations.ts';
+import { Candidates, type Asked } from './candidates.tsx';
+import { Form } from '../frame/form.tsx';
+import { Field, textOf } from '../../parts/field.tsx';
+import { here } from '../../state/session.ts';
+import { texts } from '../../texts/texts.ts';
+
+export function Ask() {
+  const t = texts.value.knowledge;
+  const asked = useSignal<Asked | undefined>(undefined);
+  const send = async (form: HTMLFormElement) => {
+    const segment = textOf(form, 'segment').trim();
+    const body = { query: textOf(form, 'query'), explain: true, ...(segment ? { segments: [segment] } : {}) };
+    asked.value = await call(queryKnowledge, { ...here(), body });
+  };
+  const { answer, has_context, confidence, sources = [], offers = [], explain } = asked.value ?? {};
+  return (
+    <>
+      <Form send={send} action={t.ask}>
+        {(wrong) => (
+          <>
+            <Field label={t.question} error={wrong('query')}>
+              <input name="query" type="text" required />
+            </Field>
+            <Field label={t.segment} error={wrong('segments')}>
+              <input name="segment" type="text" />
+            </Field>
+          </>
+        )}
+      </Form>
+      {asked.value && (
+        <section class="beside" aria-live="polite">
+          <div>
+            <h2>{t.answer}</h2>
+            {!has_context && <p class="mark">{t.noAnswer}</p>}
+            <p class="said">{answer}</p>
+            {confidence && <p>{texts.value.confidences[confidence]}</p>}
+            {sources.length > 0 && (
+              <p class="sources">
+                {texts.value.sources}: {sources.map(({ name }) => name).join(', ')}
+              </p>
+            )}
+            {offers.length > 0 && <h3>{t.offers}</h3>}
+            <ul>
+              {offers.map(({ heading, says }) => (
+                <li key={heading}>
+                  <strong>{heading}</strong> {says}
+                </li>
+              ))}
+            </ul>
+          </div>
+          {explain && <Candidates explain={explain} />}
+        </section>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,188 @@
+/** Documents: uploading them, what became of each, and whom they answer. */
+import { useSignal } from '@preact/signals';
+import { call } from '../../api/call.ts';
+import {
+  deleteDocument,
+  listDocuments,
+  reprocessDocument,
+  setDocumentAuthority,
+  setDocumentSegments,
+  uploadDocument,
+  type Document,
+} from '../../api/operations.ts';
+import { Tags, type Tagged } from './tags.tsx';
+import { useEvery, useLoaded } from '../frame/loaded.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Link } from '../../parts/link.tsx';
+import { here, mode, orgId } from '../../state/session.ts';
+import { follow } from '../../state/route.ts';
+import { attempt, toast } from '../../state/toast.ts';
+import { texts } from '../../texts/texts.ts';
+
+const pageSize = 100;
+const at = (docId: string) => ({ params: { orgId: orgId.value, docId }, query: { mode: mode.value } });
+const isEditable = ({ mime_type }: Document): boolean => /^text\/(?:markdown|plain)$/.test(mime_type);
+
+export function Documents() {
+  const t = texts.value.knowledge;
+  const limit = useSignal(pageSize);
+  const { data, error, again } = useLoaded(() => {
+    const { params, query } = here();
+    return call(listDocuments, { params, query: { ...query, limit: limit.value } });
+  });
+  const tagging = useSignal<Document | undefined>(undefined);
+  const removing = useSignal<Document | undefined>(undefined);
+  const busy = data?.documents.some(({ status }) => status === 'uploaded' || status === 'processing') ?? false;
+  useEvery(1_500, busy, again);
+  const act = async (made: () => Promise<unknown>, done?: string) => {
+    await attempt(made, done);
+    await again();
+  };
+  const tag = async ({ doc_id }: Document, { segments, authority }: Tagged) => {
+    await call(setDocumentSegments, { ...at(doc_id), body: { segments } });
+    await call(setDocumentAuthority, { ...at(doc_id), body: { authority } });
+    await again();
+  };
+  return (
+    <>
+      <Upload again={again} />
+      {error && <p class="error">{error}</p>}
+      {!data && !error && <p>{texts.value.loading}</p>}
+      {data?.documents.length === 0 && <p>{t.noDocuments}</p>}
+      {data && data.documents.length > 0 && (
+        <div class="scroll">
+          <table>
+            <caption>{t.shown(data.documents.length, data.count)}</caption>
+            <thead>
+              <tr>
+                <th scope="col">{t.name}</th>
+                <th scope="col">{t.state}</th>
+                <th scope="col">{t.segments}</th>
+                <th scope="col">
+                  <span class="hidden">{t.change}</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {data.documents.map((one) => (
+                <tr key={one.doc_id}>
+                  <th scope="row">{one.filename}</th>
+                  <td>
+                    {t.states[one.status]}{' '}
+                    {one.status === 'indexed' && one.embedded_at === null && <small>{t.byWords}</small>}
+                    {one.error && <p class="error">{one.error}</p>}
+                  </td>
+                  <td>
+                    {one.segments.join(', ')}{' '}
+                    {one.authority !== 'normal' && <small>{t.authorities[one.authority]}</small>}
+                  </td>
+                  <td class="line">
+                    {isEditable(one) && (
+                      <Link
+                        class="button"
+                        to={{ screen: 'knowledge', id: 'article', part: one.doc_id }}
+                        follow={follow}
+                      >
+                        {t.edit}
+                        <span class="hidden"> {one.filename}</span>
+                      </Link>
+                    )}
+                    <button type="button" onClick={() => (tagging.value = one)}>
+                      {t.change}
+                      <span class="hidden"> {one.filename}</span>
+                    </button>
+                    <button
+                      type="button"
+                      onClick={() => void act(() => call(reprocessDocument, { ...at(one.doc_id), body: {} }))}
+                    >
+                      {t.again}
+                      <span class="hidden"> {one.filename}</span>
+                    </button>
+                    <button type="button" class="danger" onClick={() => (removing.value = one)}>
+                      {t.deleteIt}
+                      <span class="hidden"> {one.filename}</span>
+                    </button>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {data?.cursor && (
+        <button
+          type="button"
+          onClick={() => {
+            limit.value += pageSize;
+            void again();
+          }}
+        >
+          {texts.value.more}
+        </button>
+      )}
+      {tagging.value && (
+        <Tags
+          title={tagging.value.filename}
+          tagged={tagging.value}
+          save={(tags) => tag(tagging.value!, tags)}
+          closed={() => (tagging.value = undefined)}
+        />
+      )}
+      {removing.value && (
+        <Confirm
+          title={t.deleteAsk(removing.value.filename)}
+          action={t.deleteIt}
+          cancel={texts.value.cancel}
+          act={() => void act(() => call(deleteDocument, at(removing.value!.doc_id)), t.deleted)}
+          closed={() => (removing.value = undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+function Upload({ again }: { again: () => Promise<void> }) {
+  const t = texts.value.knowledge;
+  const busy = useSignal('');
+  const upload = async (files: Iterable<File>) => {
+    for (const file of files) {
+      busy.value = file.name;
+      const form = new FormData();
+      form.set('file', file, file.name);
+      await attempt(async () => {
+        const { duplicate } = await call(uploadDocument, { ...here(), body: form });
+        if (duplicate) toast(t.alreadyThere(file.name));
+      });
+      await again();
+    }
+    busy.value = '';
+  };
+  return (
+    <div
+      class="drop"
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        void upload(event.dataTransfer?.files ?? []);
+      }}
+    >
+      <label class="field">
+        <span>{t.upload}</span>
+        <input
+          type="file"
+          multiple
+          accept=".docx,.txt,.md,.csv,.xlsx"
+          onChange={({ currentTarget }) => {
+            void upload([...(currentTarget.files ?? [])]);
+            currentTarget.value = '';
+          }}
+        />
+        <small>{t.dropHere}</small>
+      </label>
+      <Link class="button" to={{ screen: 'knowledge', id: 'article', part: 'new' }} follow={follow}>
+        {t.write} <kbd>c</kbd>
+      </Link>
+      <p role="status">{busy.value && t.uploading(busy.value)}</p>
+    </div>
+  );
+}

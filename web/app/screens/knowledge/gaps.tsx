@@ -1,0 +1,90 @@
+/** What customers asked and nothing answered. */
+import { call } from '../../api/call.ts';
+import { listGaps, setGapStatus, type Gap } from '../../api/operations.ts';
+import { useLoaded } from '../frame/loaded.ts';
+import { Link } from '../../parts/link.tsx';
+import { moment } from '../../rules/times.ts';
+import { address, follow } from '../../state/route.ts';
+import { here } from '../../state/session.ts';
+import { attempt } from '../../state/toast.ts';
+import { locale, texts } from '../../texts/texts.ts';
+
+/** The acts on a gap by its state. */
+const moves: Record<Gap['status'], readonly Gap['status'][]> = {
+  open: ['acknowledged', 'resolved'],
+  acknowledged: ['resolved', 'open'],
+  resolved: ['open'],
+};
+
+export function Gaps() {
+  const t = texts.value.knowledge;
+  const status = (address.value.filters['status'] ?? 'open') as Gap['status'];
+  const { data, error, again } = useLoaded(() => {
+    const { params, query } = here();
+    return call(listGaps, { params, query: { ...query, status, limit: 100 } });
+  }, [status]);
+  const set = async ({ gap_ids }: Gap, to: Gap['status']) => {
+    await attempt(() => call(setGapStatus, { ...here(), body: { gap_ids, status: to } }));
+    await again();
+  };
+  const words = { open: t.reopen, acknowledged: t.acknowledge, resolved: t.resolve };
+  return (
+    <>
+      <ul class="boxes">
+        {Object.entries(t.gapStates).map(([one, name]) => (
+          <li key={one}>
+            <Link
+              to={{ screen: 'knowledge', id: 'gaps', filters: { status: one } }}
+              follow={follow}
+              aria-current={one === status ? 'true' : undefined}
+            >
+              {name}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {!data && <p class={error && 'error'}>{error || texts.value.loading}</p>}
+      {data?.gaps.length === 0 && <p>{t.noGaps}</p>}
+      <ul class="cards">
+        {data?.gaps.map((gap) => (
+          <li key={gap.gap_ids[0]}>
+            <h2>{gap.question}</h2>
+            <p>
+              {t.asked(gap.count)}. {t.lastAsked}: {moment(gap.last_asked, new Date(), locale.value)}.{' '}
+              {t.reasons[gap.why_missing]}
+            </p>
+            {gap.near.length > 0 && (
+              <p>
+                {t.nearest}:{' '}
+                {gap.near.map(({ name, heading }) => [name, heading].filter(Boolean).join(', ')).join('; ')}
+              </p>
+            )}
+            <p class="line">
+              {status !== 'resolved' && (
+                <Link
+                  class="button"
+                  to={{
+                    screen: 'knowledge',
+                    id: 'article',
+                    part: 'new',
+                    filters: { gap: gap.gap_ids.join(','), question: gap.question },
+                  }}
+                  follow={follow}
+                >
+                  {t.answerIt}
+                  <span class="hidden">: {gap.question}</span>
+                </Link>
+              )}
+              {moves[gap.status].map((to) => (
+                <button key={to} type="button" onClick={() => void set(gap, to)}>
+                  {words[to]}
+                  <span class="hidden">: {gap.question}</span>
+                </button>
+              ))}
+            </p>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

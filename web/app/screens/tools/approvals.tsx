@@ -1,0 +1,98 @@
+/** Calls that wait for a member, each a card: the tool, its values in words, for whom. */
+import { useEffect } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { call } from '../../api/call.ts';
+import { approveToolCall, denyToolCall, listToolApprovals, type ToolApproval } from '../../api/operations.ts';
+import { useLoaded } from '../frame/loaded.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { useKeys } from '../../parts/keys.ts';
+import { Link } from '../../parts/link.tsx';
+import { moment } from '../../rules/times.ts';
+import { notices } from '../../state/notices.ts';
+import { follow } from '../../state/route.ts';
+import { here, isAdmin } from '../../state/session.ts';
+import { attempt } from '../../state/toast.ts';
+import { locale, texts } from '../../texts/texts.ts';
+
+type Asked = { one: ToolApproval; approves: boolean };
+
+export function Approvals() {
+  const t = texts.value.tools;
+  const { data, error, again } = useLoaded(() => call(listToolApprovals, here()));
+  const asked = useSignal<Asked | undefined>(undefined);
+  const newest = notices.value.find(({ kind }) => kind === 'approval_waiting')?.notif_id;
+  useEffect(() => void again(), [newest]);
+  const first = data?.approvals[0];
+  const ask = (approves: boolean) => () => (first ? void (asked.value = { one: first, approves }) : false);
+  useKeys({ y: ask(true), d: ask(false) });
+  const decide = async ({ one, approves }: Asked) => {
+    const { params, query } = here();
+    const operation = approves ? approveToolCall : denyToolCall;
+    await attempt(
+      () => call(operation, { params: { ...params, approvalId: one.id }, query, body: {} }),
+      approves ? t.approved : t.denied,
+    );
+    await again();
+  };
+  if (!data) return <p class={error && 'error'}>{error || texts.value.loading}</p>;
+  return (
+    <>
+      {data.approvals.length === 0 && <p>{t.noApprovals}</p>}
+      <ul class="cards">
+        {data.approvals.map((one) => (
+          <li key={one.id}>
+            <h2>{one.title}</h2>
+            <p>{t.tiers[one.risk_tier]}</p>
+            <Values values={one.arguments} />
+            <p>
+              {one.expires_at && `${t.until} ${moment(one.expires_at, new Date(), locale.value)}. `}
+              <Link to={{ screen: 'inbox', id: one.conversation_id, filters: { box: 'all' } }} follow={follow}>
+                {t.openConversation}
+              </Link>
+            </p>
+            <p class="line">
+              <button
+                type="button"
+                class="main"
+                disabled={!isAdmin.value}
+                onClick={() => (asked.value = { one, approves: true })}
+              >
+                {t.approve} {one === first && <kbd>y</kbd>}
+              </button>
+              <button type="button" disabled={!isAdmin.value} onClick={() => (asked.value = { one, approves: false })}>
+                {t.deny} {one === first && <kbd>d</kbd>}
+              </button>
+            </p>
+          </li>
+        ))}
+      </ul>
+      {asked.value && (
+        <Confirm
+          title={asked.value.approves ? t.approveAsk(asked.value.one.title) : t.denyAsk(asked.value.one.title)}
+          action={asked.value.approves ? t.approve : t.deny}
+          cancel={texts.value.cancel}
+          act={() => void decide(asked.value!)}
+          closed={() => (asked.value = undefined)}
+        >
+          <Values values={asked.value.one.arguments} />
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+/** What it would be called with: names as words. */
+function Values({ values }: { values: Record<string, unknown> }) {
+  const all = Object.entries(values);
+  if (all.length === 0) return <p>{texts.value.tools.noArguments}</p>;
+  return (
+    <dl class="values">
+      {all.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name.replaceAll(/[_-]+/g, ' ').replaceAll(/([a-z])([A-Z])/g, '$1 $2')}</dt>
+          <dd>{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

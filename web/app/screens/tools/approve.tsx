@@ -1,0 +1,59 @@
+/** Approves a tool: what it takes to call it, and for whom. */
+import type { call } from '../../api/call.ts';
+import type { discoverTools, ToolServer } from '../../api/operations.ts';
+import { Form } from '../frame/form.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field, textOf } from '../../parts/field.tsx';
+import { texts } from '../../texts/texts.ts';
+
+type Reply = NonNullable<NonNullable<(typeof discoverTools)['types']>['reply']>;
+export type Discovered = Awaited<ReturnType<typeof call<object, object, object, Reply>>>['tools'][number];
+type Approved = ToolServer['approved_tools'][number];
+type Chosen = { source_name: string } & Pick<Approved, 'risk_tier' | 'auth_scope'>;
+
+type Given = { tool: Discovered; approve: (tool: Chosen) => Promise<void>; closed: () => void };
+
+export function Approve({ tool: { source_name, description }, approve, closed }: Given) {
+  const t = texts.value.tools;
+  const send = async (form: HTMLFormElement) => {
+    const risk_tier = textOf(form, 'tier') as Approved['risk_tier'];
+    await approve({ source_name, risk_tier, auth_scope: textOf(form, 'scope') as Approved['auth_scope'] });
+    closed();
+  };
+  const options = (names: Record<string, string>, usual: string) =>
+    Object.entries(names).map(([id, name]) => (
+      <option key={id} value={id} selected={id === usual}>
+        {name}
+      </option>
+    ));
+  return (
+    <Dialog title={t.approveAs(source_name)} closed={closed}>
+      <p>{description}</p>
+      <Form
+        send={send}
+        action={t.approveIt}
+        done={t.approved}
+        beside={
+          <button type="button" onClick={closed}>
+            {texts.value.cancel}
+          </button>
+        }
+      >
+        {() => (
+          <>
+            <Field label={t.tier}>
+              <select name="tier">
+                {options(t.tiers, 'customer_confirm')}
+              </select>
+            </Field>
+            <Field label={t.scope}>
+              <select name="scope">
+                {options(t.scopes, 'verified_customer')}
+              </select>
+            </Field>
+          </>
+        )}
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,216 @@
+/** The tool server, the tools that are approved, and what the server has beside them. */
+import { useSignal } from '@preact/signals';
+import { call } from '../../api/call.ts';
+import {
+  deleteToolServer,
+  discoverTools,
+  getToolServer,
+  putToolServer,
+  type ToolServer,
+} from '../../api/operations.ts';
+import { Approve, type Discovered } from './approve.tsx';
+import { Form } from '../frame/form.tsx';
+import { useLoaded } from '../frame/loaded.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Field, textOf } from '../../parts/field.tsx';
+import { here, isAdmin } from '../../state/session.ts';
+import { attempt } from '../../state/toast.ts';
+import { texts } from '../../texts/texts.ts';
+
+type Approved = ToolServer['approved_tools'][number];
+
+export function Server() {
+  const t = texts.value.tools;
+  const { data, error, put } = useLoaded(() => call(getToolServer, here()));
+  const found = useSignal<readonly Discovered[] | undefined>(undefined);
+  const approving = useSignal<Discovered | undefined>(undefined);
+  const removing = useSignal(false);
+  if (!data) return <p class={error && 'error'}>{error || texts.value.loading}</p>;
+  const { server, authorization_url } = data;
+  const change = async (body: NonNullable<(typeof putToolServer)['types']>['body']) => {
+    put(await call(putToolServer, { ...here(), body }));
+  };
+  /** Of what is approved already, the schemas stand as they were approved. */
+  const approve = async (tools: readonly { source_name: string }[]) => {
+    await change({ approved_tools: tools.map((tool) => ({ ...tool })) });
+    if (found.value) found.value = (await call(discoverTools, { ...here(), body: {} })).tools;
+  };
+  const without = (name: string) =>
+    (server?.approved_tools ?? []).filter(({ source_name }) => source_name !== name).map(kept);
+  return (
+    <>
+      {!server && <p>{t.noServer}</p>}
+      {isAdmin.value && <Settings server={server} change={change} />}
+      {server?.auth_type === 'oauth2' && <p>{server.signed_in ? t.signedIn : t.notSignedIn}</p>}
+      {authorization_url && (
+        <p>
+          <a class="button" href={authorization_url} target="_blank" rel="noopener noreferrer">
+            {t.signIn}
+          </a>
+        </p>
+      )}
+      {server && (
+        <>
+          <ul class="cards">
+            {server.approved_tools.map((tool) => (
+              <li key={tool.source_name}>
+                <h2>{tool.tool_name}</h2>
+                <p>{tool.description}</p>
+                <p class="line">
+                  <span class="mark">{t.tiers[tool.risk_tier]}</span>{' '}
+                  <span class="mark">{t.scopes[tool.auth_scope]}</span>
+                </p>
+                {tool.suspended && <p class="error">{t.suspended}</p>}
+                {tool.problem && <p class="error">{tool.problem}</p>}
+                {tool.notes?.map((note) => (
+                  <p key={note}>{note}</p>
+                ))}
+                {isAdmin.value && (
+                  <button type="button" onClick={() => void attempt(() => approve(without(tool.source_name)))}>
+                    {t.withdraw}
+                    <span class="hidden"> {tool.tool_name}</span>
+                  </button>
+                )}
+              </li>
+            ))}
+          </ul>
+          {isAdmin.value && (
+            <p class="line">
+              <button
+                type="button"
+                class="main"
+                onClick={() =>
+                  void attempt(async () => (found.value = (await call(discoverTools, { ...here(), body: {} })).tools))
+                }
+              >
+                {t.discover}
+              </button>
+              <button type="button" class="danger" onClick={() => (removing.value = true)}>
+                {texts.value.remove}
+              </button>
+            </p>
+          )}
+          <ul class="cards" aria-live="polite">
+            {found.value?.map((tool) => (
+              <li key={tool.source_name}>
+                <h2>
+                  {tool.source_name} <span class="mark">{t.statuses[tool.status]}</span>
+                </h2>
+                <p>{tool.description}</p>
+                {tool.problem && <p class="error">{tool.problem}</p>}
+                {tool.diff && tool.diff.length > 0 && (
+                  <details>
+                    <summary>{t.differences}</summary>
+                    <dl>
+                      {tool.diff.map(({ field, change, before, after }) => (
+                        <div key={field}>
+                          <dt>
+                            {field}: {t.fields[change]}
+                          </dt>
+                          <dd>
+                            <pre>
+                              {JSON.stringify(before)} → {JSON.stringify(after)}
+                            </pre>
+                          </dd>
+                        </div>
+                      ))}
+                    </dl>
+                  </details>
+                )}
+                {(tool.status === 'new' || tool.status === 'changed') && (
+                  <button type="button" onClick={() => (approving.value = tool)}>
+                    {t.approveIt}
+                    <span class="hidden"> {tool.source_name}</span>
+                  </button>
+                )}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {approving.value && (
+        <Approve
+          tool={approving.value}
+          approve={(tool) => approve([...without(tool.source_name), tool])}
+          closed={() => (approving.value = undefined)}
+        />
+      )}
+      {removing.value && (
+        <Confirm
+          title={t.removeAsk}
+          action={texts.value.remove}
+          cancel={texts.value.cancel}
+          act={() => void attempt(async () => put(await call(deleteToolServer, here())))}
+          closed={() => (removing.value = false)}
+        />
+      )}
+    </>
+  );
+}
+
+/** An approved tool as it is sent back, so that it stays approved as it was. */
+const kept = ({ suspended: _suspended, problem: _problem, notes: _notes, ...tool }: Approved) => tool;
+
+type Given = {
+  server: ToolServer | null;
+  change: (body: NonNullable<(typeof putToolServer)['types']>['body']) => Promise<void>;
+};
+
+function Settings({ server, change }: Given) {
+  const t = texts.value.tools;
+  const auth = useSignal<ToolServer['auth_type']>(server?.auth_type ?? 'none');
+  const send = async (form: HTMLFormElement) => {
+    const token = textOf(form, 'access_token');
+    await change({
+      server_label: textOf(form, 'server_label'),
+      endpoint_url: textOf(form, 'endpoint_url'),
+      auth_type: auth.value,
+      enabled: textOf(form, 'enabled') === 'on',
+      environment: textOf(form, 'sandbox') === 'on' ? 'sandbox' : 'production',
+      ...(auth.value === 'bearer' && token ? { access_token: token } : {}),
+    });
+  };
+  return (
+    <details open={!server}>
+      <summary>{server ? `${server.server_label}, ${server.endpoint_url}` : t.tabs['server']}</summary>
+      <Form send={send} action={t.connect} done={texts.value.saved}>
+        {(wrong) => (
+          <>
+            <Field label={t.label} error={wrong('server_label')}>
+              <input name="server_label" type="text" required defaultValue={server?.server_label ?? ''} />
+            </Field>
+            <Field label={t.endpoint} error={wrong('endpoint_url')}>
+              <input
+                name="endpoint_url"
+                type="url"
+                required
+                placeholder="https://"
+                defaultValue={server?.endpoint_url ?? ''}
+              />
+            </Field>
+            <Field label={t.auth} error={wrong('auth_type')}>
+              <select value={auth.value} onChange={({ currentTarget }) => (auth.value = currentTarget.value as 'none')}>
+                {Object.entries(t.auths).map(([id, name]) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            </Field>
+            {auth.value === 'bearer' && (
+              <Field label={t.token} hint={server?.has_access_token ? t.tokenKept : ''} error={wrong('access_token')}>
+                <input name="access_token" type="password" autocomplete="off" />
+              </Field>
+            )}
+            <label>
+              <input name="enabled" type="checkbox" defaultChecked={server?.enabled ?? true} /> {t.enabled}
+            </label>
+            <label>
+              <input name="sandbox" type="checkbox" defaultChecked={server?.environment === 'sandbox'} /> {t.sandbox}
+            </label>
+          </>
+        )}
+      </Form>
+    </details>
+  );
+}
