@@ -9,10 +9,9 @@ import {
   type Membership,
   type User,
 } from '../api/operations.ts';
-import { createStore } from '../../live/store.ts';
+import { kept } from './once.ts';
 
 export type Mode = 'test' | 'live';
-const kept = createStore(() => localStorage, 'support-app:');
 
 /** Undefined until it is known, null when nobody is signed in. */
 export const user = signal<User | null | undefined>(undefined);

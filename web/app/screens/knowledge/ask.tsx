@@ -5,7 +5,8 @@ import { queryKnowledge } from '../../api/operations.ts';
 import { Candidates, type Asked } from './candidates.tsx';
 import { Form } from '../frame/form.tsx';
 import { Field, textOf } from '../../parts/field.tsx';
-import { here } from '../../state/session.ts';
+import { kept } from '../../state/once.ts';
+import { here, orgId } from '../../state/session.ts';
 import { texts } from '../../texts/texts.ts';
 
 export function Ask() {
@@ -15,6 +16,7 @@ export function Ask() {
     const segment = textOf(form, 'segment').trim();
     const body = { query: textOf(form, 'query'), explain: true, ...(segment ? { segments: [segment] } : {}) };
     asked.value = await call(queryKnowledge, { ...here(), body });
+    kept.set(`asked:${orgId.value}`, 'yes');
   };
   const { answer, has_context, confidence, sources = [], offers = [], explain } = asked.value ?? {};
   return (

@@ -42,14 +42,10 @@ export function Approve({ tool: { source_name, description }, approve, closed }:
         {() => (
           <>
             <Field label={t.tier}>
-              <select name="tier">
-                {options(t.tiers, 'customer_confirm')}
-              </select>
+              <select name="tier">{options(t.tiers, 'customer_confirm')}</select>
             </Field>
             <Field label={t.scope}>
-              <select name="scope">
-                {options(t.scopes, 'verified_customer')}
-              </select>
+              <select name="scope">{options(t.scopes, 'verified_customer')}</select>
             </Field>
           </>
         )}

@@ -1,0 +1,13 @@
+/** Something to copy: a key, a link, a script tag. */
+type Given = { text: string; label: string; copy: string; copied: () => void };
+
+export const Secret = ({ text, label, copy, copied }: Given) => (
+  <p class="line">
+    <code tabIndex={0} aria-label={label}>
+      {text}
+    </code>
+    <button type="button" onClick={() => void navigator.clipboard.writeText(text).then(copied)}>
+      {copy}
+    </button>
+  </p>
+);

@@ -1,0 +1,91 @@
+/** The chat on the organization's own pages: its script tag, its key, and the pages that may have it. */
+import { useSignal } from '@preact/signals';
+import { call } from '../../api/call.ts';
+import {
+  getSupportConfig,
+  listPublishableKeys,
+  rotatePublishableKey,
+  updateSupportConfig,
+} from '../../api/operations.ts';
+import { Form } from '../frame/form.tsx';
+import { useLoaded } from '../frame/loaded.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Field, textOf } from '../../parts/field.tsx';
+import { Secret } from '../../parts/secret.tsx';
+import { here, isAdmin, mode, orgId } from '../../state/session.ts';
+import { attempt, toast } from '../../state/toast.ts';
+import { texts } from '../../texts/texts.ts';
+
+/** The script tag of the chat for a page. */
+export const scriptTag = (key: string): string =>
+  `<script src="${location.origin}/widget.js" data-key="${key}" async></script>`;
+
+export function Chat() {
+  const t = texts.value.settings;
+  const params = { orgId: orgId.value };
+  const { data, error, again } = useLoaded(async () => {
+    const [keys, config] = await Promise.all([call(listPublishableKeys, { params }), call(getSupportConfig, here())]);
+    return { key: keys[mode.value].key, config };
+  });
+  const rotating = useSignal(false);
+  if (!data) return <p class={error && 'error'}>{error || texts.value.loading}</p>;
+  const { key, config } = data;
+  const copied = () => toast(texts.value.copied);
+  const send = async (form: HTMLFormElement) => {
+    const allowed_origins = textOf(form, 'allowed_origins').split(/\s+/).filter(Boolean);
+    const body = { allowed_origins, kb_segment_strict: textOf(form, 'kb_segment_strict') === 'on' };
+    await call(updateSupportConfig, { ...here(), body });
+    await again();
+  };
+  return (
+    <>
+      <p>{t.embed}</p>
+      <Secret text={scriptTag(key)} label={t.embed} copy={texts.value.copy} copied={copied} />
+      <p>
+        <a href={`/demo?key=${key}`} target="_blank" rel="noopener noreferrer">
+          {t.tryIt}
+        </a>
+      </p>
+      <h2>
+        {t.publishable} ({texts.value[mode.value]})
+      </h2>
+      <Secret text={key} label={t.publishable} copy={texts.value.copy} copied={copied} />
+      {isAdmin.value && (
+        <>
+          <p>
+            <button type="button" class="danger" onClick={() => (rotating.value = true)}>
+              {t.rotate}
+            </button>
+          </p>
+          <Form send={send} action={texts.value.save} done={texts.value.saved}>
+            {(wrong) => (
+              <>
+                <Field label={t.origins} hint={t.originsHint} error={wrong('allowed_origins')}>
+                  <textarea name="allowed_origins" rows={4} defaultValue={config.allowed_origins.join('\n')} />
+                </Field>
+                <label>
+                  <input name="kb_segment_strict" type="checkbox" defaultChecked={config.kb_segment_strict} />{' '}
+                  {t.strict}
+                </label>
+              </>
+            )}
+          </Form>
+        </>
+      )}
+      {rotating.value && (
+        <Confirm
+          title={t.rotateAsk}
+          action={t.rotate}
+          cancel={texts.value.cancel}
+          act={() =>
+            void attempt(async () => {
+              await call(rotatePublishableKey, { params: { ...params, mode: mode.value } });
+              await again();
+            })
+          }
+          closed={() => (rotating.value = false)}
+        />
+      )}
+    </>
+  );
+}

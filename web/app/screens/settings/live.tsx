@@ -1,0 +1,71 @@
+/** Going live: what is live, what would be taken over from test mode, and the act. */
+import { useSignal } from '@preact/signals';
+import { call } from '../../api/call.ts';
+import { goLive, seeGoLive } from '../../api/operations.ts';
+import { useEvery, useLoaded } from '../frame/loaded.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { isAdmin, orgId } from '../../state/session.ts';
+import { attempt } from '../../state/toast.ts';
+import { texts } from '../../texts/texts.ts';
+
+export function GoingLive() {
+  const t = texts.value.settings;
+  const params = { orgId: orgId.value };
+  const { data, error, again, put } = useLoaded(() => call(seeGoLive, { params }));
+  const asked = useSignal(false);
+  const copies = useSignal(true);
+  useEvery(2_000, data?.copy?.status === 'running', again);
+  if (!data) return <p class={error && 'error'}>{error || texts.value.loading}</p>;
+  const { environment, live, test, copy } = data;
+  return (
+    <>
+      <p>{environment === 'production' ? t.isLive : t.isTest}</p>
+      <dl>
+        <dt>{texts.value.live}</dt>
+        <dd>{t.has(live.documents, live.pages)}</dd>
+        <dt>{texts.value.test}</dt>
+        <dd>{t.has(test.documents, test.pages)}</dd>
+      </dl>
+      {copy?.status === 'running' && <p role="status">{t.copying}</p>}
+      {copy?.status === 'finished' && <p role="status">{t.copied(copy.documents ?? 0, copy.pages ?? 0)}</p>}
+      {copy && copy.left_out.length > 0 && (
+        <>
+          <h2>{t.leftOut}</h2>
+          <ul>
+            {copy.left_out.map(({ id, reason }) => (
+              <li key={id}>
+                {id}: {reason}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {isAdmin.value && environment === 'sandbox' && (
+        <p class="line">
+          <label>
+            <input
+              type="checkbox"
+              checked={copies.value}
+              onChange={({ currentTarget }) => (copies.value = currentTarget.checked)}
+            />{' '}
+            {t.copy}
+          </label>
+          <button type="button" class="main" onClick={() => (asked.value = true)}>
+            {t.goLive}
+          </button>
+        </p>
+      )}
+      {asked.value && (
+        <Confirm
+          title={t.goLiveAsk}
+          action={t.goLive}
+          cancel={texts.value.cancel}
+          act={() =>
+            void attempt(async () => put(await call(goLive, { params, body: { copy_from_test: copies.value } })))
+          }
+          closed={() => (asked.value = false)}
+        />
+      )}
+    </>
+  );
+}
