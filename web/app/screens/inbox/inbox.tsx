@@ -29,8 +29,8 @@ export function InboxScreen() {
   });
   return (
     <main class={id ? 'inbox open' : 'inbox'}>
+      <h1 class="hidden">{t.screens['inbox']}</h1>
       <section class="list" aria-label={t.conversations}>
-        <h1 class="hidden">{t.screens['inbox']}</h1>
         <ul class="boxes">
           {boxes.map((one) => (
             <li key={one}>

@@ -1,0 +1,68 @@
+/** Every screen of the page `/app`: what it weighs, that nothing is wrong for people with other senses, and texts. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser } from 'puppeteer';
+import { openApp, type AppPage } from '../kit/apppage.ts';
+import { startChromium } from '../kit/chromium.ts';
+import { system, type TestOrg } from '../kit/harness.ts';
+import { buildApp } from '../../api/http/apppage.ts';
+
+const api = system();
+let browser: Browser;
+let app: AppPage;
+let org: TestOrg;
+let convId: string;
+beforeAll(async () => {
+  browser = await startChromium(process.env['TEST_CHROMIUM']!);
+  org = await api.newOrg();
+  const session = await api.newSession(org);
+  const say = (body: string) =>
+    api.request('POST', `/support/chat/messages/${org.orgId}`, { token: session.token, body: { body } });
+  await say('What does a card cost?');
+  convId = (await say('I want to talk to a person')).body.conv_id;
+  await api.upload(org.orgId, (await api.newKey(org)).token, {
+    name: 'help.md',
+    content: '# Cards\n\nA card costs 5 EUR.',
+  });
+  app = await openApp(browser, api.url, org.owner);
+});
+afterAll(() => browser.close());
+
+describe('the page /app', () => {
+  it.each([
+    ['inbox?box=all', 'Choose a conversation.'],
+    ['inbox/CONV?box=all', 'I want to talk to a person'],
+    ['knowledge', 'help.md'],
+    ['knowledge/pages', 'No page yet.'],
+    ['knowledge/gaps?status=open', 'Open'],
+    ['knowledge/ask', 'Question'],
+    ['knowledge/article/new?question=What%20is%20a%20card', 'New article'],
+    ['tools', 'No tool server yet.'],
+    ['tools/approvals', 'No call waits.'],
+    ['tools/audit', 'Check the chain'],
+    ['deliveries', 'No destination'],
+    ['settings', 'Quiet hours'],
+    ['settings/members', 'Test Person'],
+    ['settings/replies', 'None yet.'],
+    ['settings/chat', 'data-key'],
+    ['settings/integrations', 'Not connected'],
+    ['settings/keys', 'test key'],
+    ['settings/live', 'not live yet'],
+    ['start', 'Five steps'],
+  ])('axe finds nothing on /app/%s, light and dark, wide and narrow', async (path, words) => {
+    await app.open(`/app/${path.replace('CONV', convId)}`);
+    await app.shows(words);
+    expect(await app.violations()).toEqual([]);
+    expect(app.faults).toEqual([]);
+  });
+
+  it('its scripts and styles fit the budget: the first load 120 KB, all of it 130 KB, compressed', async () => {
+    const { files } = await buildApp();
+    const sizes = new Map([...files].map(([name, { gzip }]) => [name, gzip.length]));
+    const all = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+    expect(all).toBeLessThan(130_000);
+    // The first load is `main`, the style, and at most all chunks that screens share.
+    const first = [...sizes].filter(([name]) => /^(?:main|style|chunk)-/.test(name));
+    expect(first.reduce((sum, [, size]) => sum + size, 0)).toBeLessThan(120_000);
+    for (const [name, size] of sizes) expect([name, size < 30_000]).toEqual([name, true]);
+  });
+});

@@ -1,0 +1,8 @@
+/** The page calls the API by constants that are made of its OpenAPI document. */
+import { readFile } from 'node:fs/promises';
+import { expect, it } from '@jest/globals';
+import { operations, operationsFile } from './operations.ts';
+
+it('web/app/api/operations.ts is what `npm run operations` writes', async () => {
+  expect(await readFile(operationsFile, 'utf8')).toBe(await operations());
+});
