@@ -5,11 +5,11 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'puppeteer';
 import { openApp } from '../kit/apppage.ts';
-import { startChromium, wireTo } from '../kit/chromium.ts';
+import { startChromium, wireTo, type Wire } from '../kit/chromium.ts';
 import { sharedDatabase } from '../kit/database.ts';
 import { system, until, type TestOrg } from '../kit/harness.ts';
-import { removeDataDir, startProcess, systemEnv } from '../kit/processes.ts';
-import { all, outboxOf, startReceiver, status, type Receiver } from '../kit/receiver.ts';
+import { removeDataDir, startProcess, systemEnv, type Running } from '../kit/processes.ts';
+import { all, newSecret, outboxOf, startReceiver, status, type Receiver } from '../kit/receiver.ts';
 import { cancel, done, please, shopping } from '../kit/toolshop.ts';
 import type { Delivery } from '../../models/events/delivery.ts';
 
@@ -18,12 +18,16 @@ const db = sharedDatabase();
 const { opened, met } = shopping(api);
 let browser: Browser;
 let receiver: Receiver;
+let wire: Wire | undefined;
+let dying: Running | undefined;
 beforeAll(async () => {
   [browser, receiver] = await Promise.all([startChromium(process.env['TEST_CHROMIUM']!), startReceiver(status(500))]);
 });
 afterAll(async () => {
-  await browser.close();
+  for (const c of browser.browserContexts()) for (const [i, p] of (await c.pages()).entries()) await browser.close();
   await receiver.close();
+  await wire?.close();
+  await dying?.kill();
 });
 
 it('a team works its day by keyboard: told, why, reply, note, article, approval and delivery, while an API process dies', async () => {
@@ -38,9 +42,11 @@ it('a team works its day by keyboard: told, why, reply, note, article, approval 
     content: '# Cards\n\nA replacement card costs 15 EUR.',
   });
   await api.processed(org.orgId, key, uploaded.body.document.doc_id);
+  // A second API process of the shared system, with its index.
   const env = systemEnv('shared');
-  const dying = await startProcess('api/server.ts', env);
-  const wire = await wireTo(dying.url);
+  await removeDataDir(env);
+  dying = await startProcess('api/server.ts', { ...env, DATA_DIR: process.env['TEST_DATA_DIR']! });
+  wire = await wireTo(dying.url);
   const ada = await openApp(browser, wire.url, org.owner);
   const colleague = await openApp(browser, api.url, bob);
   await ada.shows('No conversation here.');
@@ -61,8 +67,11 @@ it('a team works its day by keyboard: told, why, reply, note, article, approval 
   const convId = client.convId!;
   await ada.tabTo('Why this answer?');
   await ada.press('Enter');
-  await ada.shows('Passages');
-  await ada.shows('used');
+  await ada.shows('Searched for');
+  await until(
+    async () => ((await ada.page.$eval('.why .used', (used) => used.textContent)) ?? '').includes('costs 15 EUR'),
+    'the passage that was used',
+  );
   await colleague.shows('Test Person looks at this');
 
   // 3. A draft is changed and sent, while the process of this page is killed; a note mentions the colleague.
@@ -86,11 +95,13 @@ it('a team works its day by keyboard: told, why, reply, note, article, approval 
   await ada.page.keyboard.up('Control');
   await ada.shows('Note: Test Person');
   await ada.press('Escape', 'i', 't');
-  await ada.tabTo('Add a tag');
+  await ada.page.waitForSelector('dialog[open] input:focus');
   await ada.type('cards');
   await ada.press('Enter', 'Escape');
   await ada.shows('cards');
-  await colleague.shows('You are mentioned');
+  await colleague.tabTo('Notifications');
+  await colleague.press('Enter');
+  await colleague.shows('You were mentioned in a note');
   await ada.press('e');
   const over = await until(async () => {
     const read = await inbox(convId);
@@ -123,10 +134,10 @@ it('a team works its day by keyboard: told, why, reply, note, article, approval 
 
   // 5. A tool call waits; it is approved, and asked once more.
   other.client.say(please);
-  await ada.shows('The agent wants to use');
   await ada.open('/app/tools/approvals');
   await ada.shows('A-1042');
   await ada.press('y');
+  await ada.page.waitForSelector('dialog[open]');
   await ada.tabTo('Approve');
   await ada.press('Enter');
   await ada.shows('Approved.');
@@ -145,8 +156,6 @@ it('a team works its day by keyboard: told, why, reply, note, article, approval 
   await ada.shows('It is sent again.');
   await ada.shows('Delivered');
   expect([...ada.faults, ...colleague.faults]).toEqual([]);
-  await wire.close();
-  await removeDataDir(env);
 });
 
 /** A delivery of a live conversation that was given up; the page then shows live data. */
@@ -154,7 +163,11 @@ async function failedDelivery(org: TestOrg): Promise<void> {
   const { configure, newConversation, act, deliveries, outbox } = outboxOf(api);
   await api.goLive(org);
   const live = { ...org, key: (await api.newKey(org, { mode: 'live' })).token };
-  await configure(live, { outbox_providers: ['webhook'], outbox_webhook_url: receiver.url });
+  await configure(live, {
+    outbox_providers: ['webhook'],
+    outbox_webhook_url: receiver.url,
+    outbox_webhook_secret: newSecret(),
+  });
   const { convId } = await newConversation(live);
   await act(live, convId, 'escalate');
   const tried = (those: { attempts: unknown[] }[]) => those.some(({ attempts }) => attempts.length > 0);

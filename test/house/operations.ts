@@ -68,6 +68,8 @@ function objectOf({ properties = {}, required = [], additionalProperties }: Sche
 function parametersOf({ parameters = [] }: Described, where: string): string {
   const wanted = parameters.filter((one) => one.in === where);
   const required = wanted.filter((one) => one.required).map(({ name }) => name);
+  // Other parameters are refused.
+  if (wanted.length === 0) return 'Record<string, never>';
   return objectOf({ properties: Object.fromEntries(wanted.map(({ name, schema }) => [name, schema])), required });
 }
 

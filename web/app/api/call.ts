@@ -26,7 +26,7 @@ export class CallError extends Error {
 
 type Given<P, Q, B> = {
   params?: P;
-  query?: { [K in keyof Q]?: Q[K] | undefined };
+  query?: Q extends Record<string, never> ? never : { [K in keyof Q]?: Q[K] | undefined };
   body?: B;
   /** Makes a repeated call answer as the first did. */
   once?: string;

@@ -635,108 +635,107 @@ export type TaskResult = {
 };
 
 export const register: Operation<
-  Record<string, unknown>,
-  Record<string, unknown>,
+  Record<string, never>,
+  Record<string, never>,
   { email: string; password: string; name: string; company?: string },
   { token: string; expires_at: string; user: User; organizations: Membership[] }
 > = ['POST', '/auth/register', true];
 
 export const login: Operation<
-  Record<string, unknown>,
-  Record<string, unknown>,
+  Record<string, never>,
+  Record<string, never>,
   { email: string; password: string },
   { token: string; expires_at: string; user: User; organizations: Membership[] }
 > = ['POST', '/auth/login', true];
 
 export const getLogin: Operation<
-  Record<string, unknown>,
-  Record<string, unknown>,
+  Record<string, never>,
+  Record<string, never>,
   undefined,
   { user: User; organizations: Membership[] }
 > = ['GET', '/auth/me', true];
 
 export const getBrowserLogin: Operation<
-  Record<string, unknown>,
-  Record<string, unknown>,
+  Record<string, never>,
+  Record<string, never>,
   undefined,
   { providers: string[] }
 > = ['GET', '/auth/browser', true];
 
 export const loginBrowser: Operation<
-  Record<string, unknown>,
-  Record<string, unknown>,
+  Record<string, never>,
+  Record<string, never>,
   { email: string; password: string },
   { expires_at: string; user: User; organizations: Membership[] }
 > = ['POST', '/auth/browser', true];
 
-export const logoutBrowser: Operation<
-  Record<string, unknown>,
-  Record<string, unknown>,
-  undefined,
-  { signed_out: true }
-> = ['DELETE', '/auth/browser', true];
+export const logoutBrowser: Operation<Record<string, never>, Record<string, never>, undefined, { signed_out: true }> = [
+  'DELETE',
+  '/auth/browser',
+  true,
+];
 
-export const getProfile: Operation<Record<string, unknown>, Record<string, unknown>, undefined, Profile> = [
+export const getProfile: Operation<Record<string, never>, Record<string, never>, undefined, Profile> = [
   'GET',
   '/me',
   true,
 ];
 
 export const setPicture: Operation<
-  Record<string, unknown>,
-  Record<string, unknown>,
+  Record<string, never>,
+  Record<string, never>,
   { picture: string | null },
   Profile
 > = ['PUT', '/me/picture', true];
 
 export const forgotPassword: Operation<
-  Record<string, unknown>,
-  Record<string, unknown>,
+  Record<string, never>,
+  Record<string, never>,
   { email: string },
   { accepted: true }
 > = ['POST', '/auth/password/forgot', true];
 
 export const resetPassword: Operation<
-  Record<string, unknown>,
-  Record<string, unknown>,
+  Record<string, never>,
+  Record<string, never>,
   { token: string; password: string },
   { reset: true }
 > = ['POST', '/auth/password/reset', true];
 
-export const endLogins: Operation<Record<string, unknown>, Record<string, unknown>, undefined, { signed_out: true }> = [
+export const endLogins: Operation<Record<string, never>, Record<string, never>, undefined, { signed_out: true }> = [
   'POST',
   '/auth/logout-everywhere',
   true,
 ];
 
 export const changeEmail: Operation<
-  Record<string, unknown>,
-  Record<string, unknown>,
+  Record<string, never>,
+  Record<string, never>,
   { email: string; password: string },
   { accepted: true }
 > = ['POST', '/auth/email', true];
 
-export const confirmEmail: Operation<Record<string, unknown>, Record<string, unknown>, { token: string }, Profile> = [
+export const confirmEmail: Operation<Record<string, never>, Record<string, never>, { token: string }, Profile> = [
   'POST',
   '/auth/email/confirm',
   true,
 ];
 
 export const createOrganization: Operation<
-  Record<string, unknown>,
-  Record<string, unknown>,
+  Record<string, never>,
+  Record<string, never>,
   { name: string },
   Organization
 > = ['POST', '/orgs', true];
 
 export const listOrganizations: Operation<
-  Record<string, unknown>,
+  Record<string, never>,
   { limit?: number; cursor?: string },
   undefined,
   { organizations: Organization[]; cursor: string | null }
 > = ['GET', '/orgs', true];
 
-export const getOrganization: Operation<{ orgId: string }, Record<string, unknown>, undefined, Organization> = [
+export const getOrganization: Operation<{ orgId: string }, Record<string, never>, undefined, Organization> = [
   'GET',
   '/orgs/{orgId}',
   true,
@@ -744,7 +743,7 @@ export const getOrganization: Operation<{ orgId: string }, Record<string, unknow
 
 export const listMembers: Operation<
   { orgId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   {
     members: {
@@ -763,14 +762,14 @@ export const listMembers: Operation<
 
 export const addMember: Operation<
   { orgId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   { email: string; role: 'owner' | 'admin' | 'member' },
   { member?: Member; invitation?: Invitation; link?: string }
 > = ['POST', '/orgs/{orgId}/members', true];
 
 export const changeRole: Operation<
   { orgId: string; userId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   { role: 'owner' | 'admin' | 'member' },
   { member: Member }
 > = ['PATCH', '/orgs/{orgId}/members/{userId}', true];
@@ -789,7 +788,7 @@ export const removeMember: Operation<
 
 export const inviteMember: Operation<
   { orgId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   { email: string; role: 'owner' | 'admin' | 'member' },
   { invitation: Invitation; link?: string }
 > = ['POST', '/orgs/{orgId}/invitations', true];
@@ -803,35 +802,35 @@ export const listInvitations: Operation<
 
 export const revokeInvitation: Operation<
   { orgId: string; invitationId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   { invitation: Invitation }
 > = ['DELETE', '/orgs/{orgId}/invitations/{invitationId}', true];
 
 export const seeInvitation: Operation<
-  Record<string, unknown>,
-  Record<string, unknown>,
+  Record<string, never>,
+  Record<string, never>,
   { token: string },
   { org_name: string; email: string; role: 'owner' | 'admin' | 'member'; invited_by_name: string; expires_at: string }
 > = ['POST', '/auth/invitations/see', true];
 
 export const acceptInvitation: Operation<
-  Record<string, unknown>,
-  Record<string, unknown>,
+  Record<string, never>,
+  Record<string, never>,
   { token: string },
   { organization: Membership }
 > = ['POST', '/auth/invitations/accept', true];
 
 export const registerInvited: Operation<
-  Record<string, unknown>,
-  Record<string, unknown>,
+  Record<string, never>,
+  Record<string, never>,
   { token: string; name: string; password: string },
   { token: string; expires_at: string; user: User; organizations: Membership[] }
 > = ['POST', '/auth/invitations/register', true];
 
 export const seeGoLive: Operation<
   { orgId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   {
     org_id: string;
@@ -851,7 +850,7 @@ export const seeGoLive: Operation<
 
 export const goLive: Operation<
   { orgId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   { copy_from_test?: boolean },
   {
     org_id: string;
@@ -871,14 +870,14 @@ export const goLive: Operation<
 
 export const listPublishableKeys: Operation<
   { orgId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   { test: { key: string; created_at: string }; live: { key: string; created_at: string } }
 > = ['GET', '/support/developer-keys/orgs/{orgId}/publishable-keys', true];
 
 export const rotatePublishableKey: Operation<
   { orgId: string; mode: 'test' | 'live' },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   { mode: 'test' | 'live'; key: string }
 > = ['POST', '/support/developer-keys/orgs/{orgId}/publishable-keys/{mode}/rotate', true];
@@ -892,7 +891,7 @@ export const listKeys: Operation<
 
 export const createKey: Operation<
   { orgId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   {
     name: string;
     scopes?: ('mcp:read' | 'mcp:write' | 'support:read' | 'support:write' | 'sessions:mint')[];
@@ -904,7 +903,7 @@ export const createKey: Operation<
 
 export const updateKey: Operation<
   { orgId: string; keyId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   {
     name?: string;
     scopes?: ('mcp:read' | 'mcp:write' | 'support:read' | 'support:write' | 'sessions:mint')[];
@@ -913,16 +912,15 @@ export const updateKey: Operation<
   { key: Key }
 > = ['PATCH', '/support/developer-keys/orgs/{orgId}/keys/{keyId}', true];
 
-export const revokeKey: Operation<
-  { orgId: string; keyId: string },
-  Record<string, unknown>,
-  undefined,
-  { key: Key }
-> = ['DELETE', '/support/developer-keys/orgs/{orgId}/keys/{keyId}', true];
+export const revokeKey: Operation<{ orgId: string; keyId: string }, Record<string, never>, undefined, { key: Key }> = [
+  'DELETE',
+  '/support/developer-keys/orgs/{orgId}/keys/{keyId}',
+  true,
+];
 
 export const rotateKey: Operation<
   { orgId: string; keyId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   { overlap_seconds?: number },
   { key: Key; token: string }
 > = ['POST', '/support/developer-keys/orgs/{orgId}/keys/{keyId}/rotate', true];
@@ -1329,14 +1327,14 @@ export const listToolApprovals: Operation<
 
 export const approveToolCall: Operation<
   { orgId: string; approvalId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   Record<string, unknown>,
   { id: string; decision: 'approved' | 'denied' }
 > = ['POST', '/support/mcp/orgs/{orgId}/approvals/{approvalId}/approve', true];
 
 export const denyToolCall: Operation<
   { orgId: string; approvalId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   Record<string, unknown>,
   { id: string; decision: 'approved' | 'denied' }
 > = ['POST', '/support/mcp/orgs/{orgId}/approvals/{approvalId}/deny', true];
@@ -1388,7 +1386,7 @@ export const updateSupportConfig: Operation<
 
 export const revokeSession: Operation<
   { orgId: string; sessionId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   { session_id: string; status: 'revoked' }
 > = ['POST', '/support/sessions/orgs/{orgId}/{sessionId}/revoke', true];
@@ -1552,35 +1550,35 @@ export const removeNote: Operation<
 
 export const listCannedReplies: Operation<
   { orgId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   { replies: CannedReply[] }
 > = ['GET', '/support/replies/orgs/{orgId}', true];
 
 export const createCannedReply: Operation<
   { orgId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   { shortcut: string; body: string; shared?: boolean },
   { reply: CannedReply }
 > = ['POST', '/support/replies/orgs/{orgId}', true];
 
 export const changeCannedReply: Operation<
   { orgId: string; replyId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   { shortcut?: string; body?: string; shared?: boolean },
   { reply: CannedReply }
 > = ['PATCH', '/support/replies/orgs/{orgId}/{replyId}', true];
 
 export const removeCannedReply: Operation<
   { orgId: string; replyId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   { reply_id: string; removed: true }
 > = ['DELETE', '/support/replies/orgs/{orgId}/{replyId}', true];
 
 export const openLive: Operation<
   { orgId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   { ws_url: string; expires_at: string }
 > = ['POST', '/support/live/orgs/{orgId}', true];
@@ -1764,7 +1762,7 @@ export const exportCustomer: Operation<
 
 export const eraseCustomer: Operation<
   { orgId: string; customerId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   {
     customer_id: string;
@@ -1778,8 +1776,8 @@ export const eraseCustomer: Operation<
 > = ['DELETE', '/support/customers/orgs/{orgId}/{customerId}', true];
 
 export const createMeeting: Operation<
-  Record<string, unknown>,
-  Record<string, unknown>,
+  Record<string, never>,
+  Record<string, never>,
   {
     title?: string;
     ttl_days?: number;
@@ -1797,19 +1795,19 @@ export const createMeeting: Operation<
 > = ['POST', '/meetings', true];
 
 export const listMeetings: Operation<
-  Record<string, unknown>,
+  Record<string, never>,
   { limit?: number; cursor?: string },
   undefined,
   { meetings: MeetingItem[]; cursor: string | null }
 > = ['GET', '/meetings', true];
 
-export const getMeeting: Operation<{ id: string }, Record<string, unknown>, undefined, Meeting> = [
+export const getMeeting: Operation<{ id: string }, Record<string, never>, undefined, Meeting> = [
   'GET',
   '/meetings/{id}',
   true,
 ];
 
-export const renameMeeting: Operation<{ id: string }, Record<string, unknown>, { title: string }, Meeting> = [
+export const renameMeeting: Operation<{ id: string }, Record<string, never>, { title: string }, Meeting> = [
   'PATCH',
   '/meetings/{id}',
   true,
@@ -1817,14 +1815,14 @@ export const renameMeeting: Operation<{ id: string }, Record<string, unknown>, {
 
 export const deleteMeeting: Operation<
   { id: string },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   { meeting_id: string; deleted: true }
 > = ['DELETE', '/meetings/{id}', true];
 
 export const updateMeetingSettings: Operation<
   { id: string },
-  Record<string, unknown>,
+  Record<string, never>,
   {
     personality?: 'supportive' | 'challenger' | 'facilitator' | 'analyst';
     participation_level?: 'low' | 'medium' | 'high';
@@ -1837,12 +1835,12 @@ export const updateMeetingSettings: Operation<
 
 export const addTranscript: Operation<
   { id: string },
-  Record<string, unknown>,
+  Record<string, never>,
   { segments: { id: string; speaker: string; text: string; timestamp: string; is_ai?: boolean }[] },
   { meeting_id: string; accepted: number; segment_count: number }
 > = ['POST', '/meetings/{id}/transcript', true];
 
-export const endMeeting: Operation<{ id: string }, Record<string, unknown>, undefined, Meeting> = [
+export const endMeeting: Operation<{ id: string }, Record<string, never>, undefined, Meeting> = [
   'POST',
   '/meetings/{id}/end',
   true,
@@ -1856,7 +1854,7 @@ export const summarizeMeeting: Operation<
 > = ['GET', '/meetings/{id}/summary', true];
 
 export const listNotifications: Operation<
-  Record<string, unknown>,
+  Record<string, never>,
   { limit?: number; cursor?: string; unread?: 'true' | 'false' },
   undefined,
   { notifications: Notification[]; unread_count: number; cursor: string | null }
@@ -1864,20 +1862,20 @@ export const listNotifications: Operation<
 
 export const readNotification: Operation<
   { notifId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   { notification: Notification }
 > = ['PUT', '/me/notifications/{notifId}/read', true];
 
-export const getNotices: Operation<Record<string, unknown>, Record<string, unknown>, undefined, Notices> = [
+export const getNotices: Operation<Record<string, never>, Record<string, never>, undefined, Notices> = [
   'GET',
   '/me/notices',
   true,
 ];
 
 export const setNotices: Operation<
-  Record<string, unknown>,
-  Record<string, unknown>,
+  Record<string, never>,
+  Record<string, never>,
   {
     browser?: boolean;
     sound?: boolean;
@@ -1889,13 +1887,13 @@ export const setNotices: Operation<
 > = ['PUT', '/me/notices', true];
 
 export const setAvailability: Operation<
-  Record<string, unknown>,
-  Record<string, unknown>,
+  Record<string, never>,
+  Record<string, never>,
   { org_id: string; state: 'here' | 'away' },
   { org_id: string; state: 'here' | 'away' }
 > = ['PUT', '/me/availability', true];
 
-export const getOrgWebhooks: Operation<{ orgId: string }, Record<string, unknown>, undefined, OrgWebhooks> = [
+export const getOrgWebhooks: Operation<{ orgId: string }, Record<string, never>, undefined, OrgWebhooks> = [
   'GET',
   '/orgs/{orgId}/webhooks',
   true,
@@ -1903,7 +1901,7 @@ export const getOrgWebhooks: Operation<{ orgId: string }, Record<string, unknown
 
 export const setOrgWebhooks: Operation<
   { orgId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   {
     slack_webhook_url?: string | null;
     email_notifications?: boolean;
@@ -1929,63 +1927,63 @@ export const setOrgWebhooks: Operation<
 
 export const stopMails: Operation<
   { token: string },
-  Record<string, unknown>,
+  Record<string, never>,
   Blob,
   { stopped: 'organization' | 'all' }
 > = ['POST', '/mail/objections/{token}', true];
 
 export const listIntegrations: Operation<
   { orgId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   { integrations: Integration[] }
 > = ['GET', '/orgs/{orgId}/integrations', true];
 
 export const connectLinear: Operation<
   { orgId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   { api_key: string; team_id: string; webhook_secret?: string },
   { integration: Integration }
 > = ['PUT', '/orgs/{orgId}/integrations/linear', true];
 
 export const connectGithub: Operation<
   { orgId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   { token: string; repository: string; webhook_secret?: string },
   { integration: Integration }
 > = ['PUT', '/orgs/{orgId}/integrations/github', true];
 
 export const connectSlack: Operation<
   { orgId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   { channel_id?: string },
   { integration: Integration; authorization_url?: string }
 > = ['PUT', '/orgs/{orgId}/integrations/slack', true];
 
 export const connectEmail: Operation<
   { orgId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   { smtp_url: string; from: string },
   { integration: Integration }
 > = ['PUT', '/orgs/{orgId}/integrations/email', true];
 
 export const connectTeams: Operation<
   { orgId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   { integration: Integration; connect_code: string; expires_at: string }
 > = ['PUT', '/orgs/{orgId}/integrations/teams', true];
 
 export const disconnectIntegration: Operation<
   { orgId: string; provider: 'linear' | 'slack' | 'github' | 'email' | 'teams' },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   { integration: Integration }
 > = ['DELETE', '/orgs/{orgId}/integrations/{provider}', true];
 
 export const testIntegration: Operation<
   { orgId: string; provider: 'linear' | 'slack' | 'github' | 'email' | 'teams' },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   { ok: true; message: string }
 > = ['POST', '/orgs/{orgId}/integrations/{provider}/test', true];
@@ -2006,7 +2004,7 @@ export const listInbound: Operation<
 
 export const createInterview: Operation<
   { orgId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   {
     role_title: string;
     skills?: string[];
@@ -2037,14 +2035,14 @@ export const listInterviews: Operation<
 
 export const getInterview: Operation<
   { orgId: string; interviewId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   Interview
 > = ['GET', '/orgs/{orgId}/interviews/{interviewId}', true];
 
 export const updateInterview: Operation<
   { orgId: string; interviewId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   {
     role_title?: string;
     skills?: string[];
@@ -2064,14 +2062,14 @@ export const updateInterview: Operation<
 
 export const deleteInterview: Operation<
   { orgId: string; interviewId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   { interview_id: string; deleted: true }
 > = ['DELETE', '/orgs/{orgId}/interviews/{interviewId}', true];
 
 export const listRelatedInterviews: Operation<
   { orgId: string; interviewId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   {
     interviews: {
@@ -2099,63 +2097,63 @@ export const listRelatedInterviews: Operation<
 
 export const startInterview: Operation<
   { orgId: string; interviewId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   { meeting_link?: string; candidate_name?: string },
   Interview
 > = ['POST', '/orgs/{orgId}/interviews/{interviewId}/start', true];
 
 export const cancelInterview: Operation<
   { orgId: string; interviewId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   { reason?: string },
   Interview
 > = ['POST', '/orgs/{orgId}/interviews/{interviewId}/cancel', true];
 
 export const rejoinInterview: Operation<
   { orgId: string; interviewId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   Interview
 > = ['POST', '/orgs/{orgId}/interviews/{interviewId}/rejoin', true];
 
 export const endInterview: Operation<
   { orgId: string; interviewId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   Interview
 > = ['POST', '/orgs/{orgId}/interviews/{interviewId}/end', true];
 
 export const evaluateInterview: Operation<
   { orgId: string; interviewId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   Interview
 > = ['POST', '/orgs/{orgId}/interviews/{interviewId}/evaluate', true];
 
 export const uploadResume: Operation<
   { orgId: string; interviewId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   FormData,
   Interview
 > = ['POST', '/orgs/{orgId}/interviews/{interviewId}/resume', true];
 
 export const scoreInterview: Operation<
   { orgId: string; interviewId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   Interview
 > = ['POST', '/orgs/{orgId}/interviews/{interviewId}/generate-score', true];
 
 export const decideInterview: Operation<
   { orgId: string; interviewId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   { decision: 'hire' | 'no_hire' | 'next_round' | 'undecided'; notes?: string },
   Interview
 > = ['PUT', '/orgs/{orgId}/interviews/{interviewId}/decision', true];
 
 export const scoreByHand: Operation<
   { orgId: string; interviewId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   {
     criteria: Record<string, number>;
     notes?: string;
@@ -2166,14 +2164,14 @@ export const scoreByHand: Operation<
 
 export const draftInterview: Operation<
   { orgId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   { prompt: string; timezone?: string },
   { draft: InterviewDraft; assumed: string[]; generated_by: 'extractive' | 'model' }
 > = ['POST', '/orgs/{orgId}/interviews/draft', true];
 
 export const generateQuestions: Operation<
   { orgId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   {
     title: string;
     job_description: string;
@@ -2189,7 +2187,7 @@ export const generateQuestions: Operation<
 
 export const createTask: Operation<
   { orgId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   {
     title: string;
     description?: string | null;
@@ -2215,7 +2213,7 @@ export const listTasks: Operation<
   { tasks: TaskItem[]; count: number; cursor: string | null }
 > = ['GET', '/orgs/{orgId}/tasks', true];
 
-export const getTask: Operation<{ orgId: string; taskId: string }, Record<string, unknown>, undefined, Task> = [
+export const getTask: Operation<{ orgId: string; taskId: string }, Record<string, never>, undefined, Task> = [
   'GET',
   '/orgs/{orgId}/tasks/{taskId}',
   true,
@@ -2223,7 +2221,7 @@ export const getTask: Operation<{ orgId: string; taskId: string }, Record<string
 
 export const updateTask: Operation<
   { orgId: string; taskId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   {
     title?: string;
     description?: string | null;
@@ -2241,35 +2239,32 @@ export const updateTask: Operation<
 
 export const deleteTask: Operation<
   { orgId: string; taskId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   undefined,
   { task_id: string; deleted: true }
 > = ['DELETE', '/orgs/{orgId}/tasks/{taskId}', true];
 
-export const reviewTask: Operation<
-  { orgId: string; taskId: string },
-  Record<string, unknown>,
-  undefined,
-  TaskReview
-> = ['POST', '/orgs/{orgId}/tasks/{taskId}/lira-review', true];
+export const reviewTask: Operation<{ orgId: string; taskId: string }, Record<string, never>, undefined, TaskReview> = [
+  'POST',
+  '/orgs/{orgId}/tasks/{taskId}/lira-review',
+  true,
+];
 
-export const executeTask: Operation<
-  { orgId: string; taskId: string },
-  Record<string, unknown>,
-  undefined,
-  TaskResult
-> = ['POST', '/orgs/{orgId}/tasks/{taskId}/execute', true];
+export const executeTask: Operation<{ orgId: string; taskId: string }, Record<string, never>, undefined, TaskResult> = [
+  'POST',
+  '/orgs/{orgId}/tasks/{taskId}/execute',
+  true,
+];
 
-export const taskResult: Operation<
-  { orgId: string; taskId: string },
-  Record<string, unknown>,
-  undefined,
-  TaskResult
-> = ['GET', '/orgs/{orgId}/tasks/{taskId}/result', true];
+export const taskResult: Operation<{ orgId: string; taskId: string }, Record<string, never>, undefined, TaskResult> = [
+  'GET',
+  '/orgs/{orgId}/tasks/{taskId}/result',
+  true,
+];
 
 export const extractTasks: Operation<
   { sessionId: string },
-  Record<string, unknown>,
+  Record<string, never>,
   { org_id: string },
   {
     tasks: TaskItem[];

@@ -33,9 +33,11 @@ const isTyping = (target: EventTarget | null): boolean =>
 document.addEventListener('keydown', (event) => {
   const { key, ctrlKey, metaKey, altKey, target } = event;
   if (altKey || event.defaultPrevented || event.isComposing) return;
+  // An open dialog has the keys; Escape closes it.
+  if (document.querySelector('dialog[open]')) return;
   const held = ctrlKey || metaKey;
   const isSingle = !held && key.length === 1;
-  if (isSingle && (!singleKeys.value || isTyping(target) || document.querySelector('dialog[open]'))) return;
+  if (isSingle && (!singleKeys.value || isTyping(target))) return;
   const name = held ? `Control+${key}` : before ? `${before} ${key}` : key;
   const found = heard.find((keys) => keys[name])?.[name];
   before =

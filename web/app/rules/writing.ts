@@ -4,7 +4,7 @@ export type Insert = { from: number; to: number; word: string };
 
 /** The word behind a sign (`/` or `@`) that ends at the caret; undefined when the caret is in none. */
 export function wordAt(sign: '/' | '@', body: string, caret: number): Insert | undefined {
-  const found = new RegExp(`(?:^|\\s)\\${sign}([\\p{L}\\p{N}_-]*)$`, 'u').exec(body.slice(0, caret));
+  const found = new RegExp(`(?:^|\\s)${sign}([\\p{L}\\p{N}_-]*)$`, 'u').exec(body.slice(0, caret));
   return found ? { from: caret - found[1]!.length - 1, to: caret, word: found[1]! } : undefined;
 }
 

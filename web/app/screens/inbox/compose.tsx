@@ -1,7 +1,7 @@
 /** The box in which a member writes a reply to the customer or a note for colleagues. */
 import type { RefObject } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { useSignal } from '@preact/signals';
+import { useSignal, type ReadonlySignal } from '@preact/signals';
 import { customerName } from './entry.tsx';
 import type { InboxConversation } from '../../api/operations.ts';
 import { useKeys } from '../../parts/keys.ts';
@@ -15,7 +15,8 @@ import { texts } from '../../texts/texts.ts';
 export type Writing = 'reply' | 'note';
 type Given = {
   one: InboxConversation;
-  writing: Writing;
+  /** Read at each key: one may come before what the one before did is shown. */
+  writing: ReadonlySignal<Writing>;
   write: (what: Writing) => void;
   box: RefObject<HTMLTextAreaElement | null>;
 };
@@ -28,25 +29,26 @@ export function Compose({ one, writing, write, box }: Given) {
   const busy = useSignal(false);
   const word = useSignal<Insert | undefined>(undefined);
   const chosen = useSignal(0);
-  const isNote = writing === 'note';
+  const isNote = writing.value === 'note';
   const body = isNote ? note.value : draft.value;
-  const change = (text: string) => (isNote ? (note.value = text) : type(text));
-  const choices = word.value ? choicesFor(isNote, word.value.word) : [];
+  const change = (text: string) => (writing.value === 'note' ? (note.value = text) : type(text));
+  const found = () => (word.value ? choicesFor(writing.value === 'note', word.value.word) : []);
+  const choices = found();
   useEffect(() => void readCanned(), []);
 
   const typed = (text: string, caret: number) => {
     change(text);
-    word.value = wordAt(isNote ? '@' : '/', text, caret);
+    word.value = wordAt(writing.value === 'note' ? '@' : '/', text, caret);
     chosen.value = 0;
   };
   const insert = ({ text }: Choice) => {
     const made = replaced(body, word.value!, text);
+    const area = box.current!;
+    area.value = made.body;
+    area.setSelectionRange(made.caret, made.caret);
+    area.focus();
     change(made.body);
     word.value = undefined;
-    requestAnimationFrame(() => {
-      box.current?.focus();
-      box.current?.setSelectionRange(made.caret, made.caret);
-    });
   };
   const draw = async () => {
     if (busy.value) return;
@@ -61,12 +63,13 @@ export function Compose({ one, writing, write, box }: Given) {
     busy.value = false;
   };
   const send = async () => {
-    if (!isNote) return reply();
+    if (writing.value === 'reply') return reply();
     if (note.value.trim() && (await writeNote(note.value, mentionsIn(note.value, people.value)))) note.value = '';
   };
   const pressed = (event: KeyboardEvent) => {
     if (event.isComposing) return;
     const { key, ctrlKey, metaKey } = event;
+    const choices = found();
     const choice = choices[chosen.value];
     if (key === 'Enter' && (ctrlKey || metaKey)) void send();
     else if (choice && (key === 'Enter' || key === 'Tab')) insert(choice);
@@ -82,7 +85,7 @@ export function Compose({ one, writing, write, box }: Given) {
 
   return (
     <form
-      class={`compose ${writing}`}
+      class={`compose ${writing.value}`}
       onSubmit={(event) => {
         event.preventDefault();
         void send();

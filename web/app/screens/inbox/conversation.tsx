@@ -28,7 +28,8 @@ export function ConversationPane() {
   const box = useRef<HTMLTextAreaElement>(null);
   const write = (what: Writing) => {
     writing.value = what;
-    requestAnimationFrame(() => box.current?.focus());
+    // One box serves both, so it is there already.
+    box.current?.focus();
   };
   const resolveAndNext = async () => {
     const id = openId.value;
@@ -54,7 +55,7 @@ export function ConversationPane() {
           <Acts one={one} resolveAndNext={resolveAndNext} />
         </header>
         <LogPane />
-        <Compose one={one} writing={writing.value} write={write} box={box} />
+        <Compose one={one} writing={writing} write={write} box={box} />
       </section>
       <Side one={one} />
     </>

@@ -32,7 +32,7 @@ export function Why({ message: { body, record, offers = [] } }: { message: Inbox
     tools = [],
   } = record as Recorded;
   /** The passages as they read now, by id: the record holds no texts. */
-  const read = useSignal<ReadonlyMap<string, string>>(new Map());
+  const read = useSignal<ReadonlyMap<string, string> | undefined>(undefined);
   useEffect(() => {
     if (searched && retrieved.length > 0)
       void attempt(async () => {
@@ -77,7 +77,7 @@ export function Why({ message: { body, record, offers = [] } }: { message: Inbox
               <li key={chunk_id} class={used ? 'used' : relevant ? '' : 'quiet'}>
                 <strong>{name}</strong> <span class="score">{score}</span>{' '}
                 {used && <span class="mark">{t.passageShown}</span>}
-                <p class="said">{read.value.get(chunk_id) ?? t.passageGone}</p>
+                <p class="said">{read.value ? (read.value.get(chunk_id) ?? t.passageGone) : t.loading}</p>
               </li>
             ))}
           </ol>

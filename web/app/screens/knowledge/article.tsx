@@ -100,7 +100,7 @@ export function ArticleEditor({ docId }: { docId: string }) {
         </Form>
         <div>
           <h3>{t.preview}</h3>
-          <div class="preview">{Preview ? <Preview text={text.value} /> : <p class="said">{text.value}</p>}</div>
+          <div class="drawn">{Preview ? <Preview text={text.value} /> : <p class="said">{text.value}</p>}</div>
           {near.value && <Candidates explain={near.value} />}
         </div>
       </div>

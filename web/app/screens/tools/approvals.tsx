@@ -26,10 +26,10 @@ export function Approvals() {
   const ask = (approves: boolean) => () => (first ? void (asked.value = { one: first, approves }) : false);
   useKeys({ y: ask(true), d: ask(false) });
   const decide = async ({ one, approves }: Asked) => {
-    const { params, query } = here();
+    const { params } = here();
     const operation = approves ? approveToolCall : denyToolCall;
     await attempt(
-      () => call(operation, { params: { ...params, approvalId: one.id }, query, body: {} }),
+      () => call(operation, { params: { ...params, approvalId: one.id }, body: {} }),
       approves ? t.approved : t.denied,
     );
     await again();
