@@ -62,10 +62,10 @@ const newPerson = (more: Partial<Person> = {}): Person => ({
 });
 
 /** The first half of a sign-in: our redirect, and the browser's way through the provider to the callback URL. */
-async function begin(person: Person | undefined, provider = 'main') {
+async function begin(person: Person | undefined, provider = 'main', query = '') {
   const idp = { second, dying }[provider] ?? main;
   idp.person = person;
-  const start = await api.request('GET', `/auth/oidc/${provider}/start`);
+  const start = await api.request('GET', `/auth/oidc/${provider}/start${query}`);
   expect(start.status).toBe(302);
   const cookie = start.headers.getSetCookie()[0]!;
   const jar = new Map<string, string>();
@@ -165,6 +165,18 @@ describe('GET /auth/oidc/{provider}/callback', () => {
       expect(again.body.data.user).toEqual(body.data.user);
     },
   );
+
+  it('a sign-in that the page began ends signed in on the page, without a token', async () => {
+    const person = newPerson();
+    const { path, cookie } = await begin(person, 'main', '?page=app');
+    const { status, headers, body } = await finish(path, cookie);
+    expect([status, headers.get('location'), body]).toEqual([302, 'http://127.0.0.1:3000/app', '']);
+    const login = headers.getSetCookie().find((set) => set.startsWith('login='))!;
+    expect(login).toMatch(/samesite=strict; httponly/i);
+    const own = { cookie: login.split(';')[0]!, 'sec-fetch-site': 'same-origin' };
+    const who = await api.request('GET', '/auth/me', { headers: own });
+    expect(who.body.data.user.email).toBe(person.email);
+  });
 
   it('a federated sign-in removes the cookie after its use', async () => {
     const { path, cookie } = await begin(newPerson());

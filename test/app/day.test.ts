@@ -24,7 +24,7 @@ beforeAll(async () => {
   [browser, receiver] = await Promise.all([startChromium(process.env['TEST_CHROMIUM']!), startReceiver(status(500))]);
 });
 afterAll(async () => {
-  for (const c of browser.browserContexts()) for (const [i, p] of (await c.pages()).entries()) await browser.close();
+  await browser.close();
   await receiver.close();
   await wire?.close();
   await dying?.kill();

@@ -67,6 +67,7 @@ describe('GET /v1/openapi.json', () => {
  */
 const needsMore = {
   400: ['connectSlack', 'connectEmail'],
+  403: ['loginBrowser'],
   502: ['discoverTools'],
   503: ['connectLinear', 'connectGithub', 'connectEmail'],
 };

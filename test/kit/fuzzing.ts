@@ -29,6 +29,8 @@ export type Effort = { phases: string; examples: number; stateful?: number };
 const rulesBeyondTheSchema = [
   'uploadDocument',
   'uploadResume',
+  'loginBrowser',
+  'logoutBrowser',
   'writeArticle',
   'changeDocumentText',
   'setDocumentSegments',
