@@ -88,6 +88,15 @@ export const examples: Readonly<Record<string, unknown>> = {
   changeCannedReply: { body: 'Thank you for your patience, and sorry for the wait.' },
   addNote: { body: 'He called about this yesterday.', mentions: [] },
   setConversationPriority: { priority: 'high' },
+  setHours: {
+    hours: {
+      timezone: 'Europe/Berlin',
+      week: { mon: [{ from: '09:00', until: '17:30' }] },
+      closed: ['2026-12-25'],
+      away_message: null,
+    },
+  },
+  setTeamTags: { tags: [{ name: 'refund', colour: 'orange' }] },
   setConversationTags: { tags: ['cards', 'refund'] },
   suggestReply: {},
   snoozeConversation: { until: 'reply' },

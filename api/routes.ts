@@ -7,7 +7,9 @@ import { approvalRoutes } from './chat/routes/approvals.ts';
 import { authRoutes } from './access/routes/auth.ts';
 import { cannedReplyRoutes } from './chat/routes/cannedreplies.ts';
 import { chatRoutes } from './chat/routes/chat.ts';
+import { searchRoutes } from './chat/routes/search.ts';
 import { statisticsRoutes } from './chat/routes/statistics.ts';
+import { tagRoutes } from './chat/routes/tags.ts';
 import { supportConfigRoutes } from './integrations/routes/supportconfig.ts';
 import { crawlRoutes } from './crawl/routes/crawl.ts';
 import { customerRoutes } from './chat/routes/customers.ts';
@@ -30,6 +32,7 @@ import { notificationRoutes } from './access/routes/notifications.ts';
 import { orgWebhookRoutes } from './events/routes/orgwebhook.ts';
 import { outboxRoutes } from './events/routes/outbox.ts';
 import { mcpRoutes } from './mcp/routes/mcp.ts';
+import { hoursRoutes } from './access/routes/hours.ts';
 import { orgRoutes } from './access/routes/orgs.ts';
 import { pageRoutes } from './crawl/routes/pages.ts';
 import { pruneRoutes } from './crawl/routes/prune.ts';
@@ -47,7 +50,7 @@ export type RouteGroups = Record<string, readonly Route[]>;
 export const routeGroups = {
   'Sign-in': authRoutes,
   Accounts: [...profileRoutes, ...accountRoutes],
-  Organizations: [...orgRoutes, ...invitationRoutes, ...goLiveRoutes],
+  Organizations: [...orgRoutes, ...invitationRoutes, ...hoursRoutes, ...goLiveRoutes],
   'Developer keys': keyRoutes,
   Documents: [...documentRoutes, ...articleRoutes],
   Crawling: [...crawlRoutes, ...recrawlRoutes],
@@ -56,7 +59,15 @@ export const routeGroups = {
   Chat: chatRoutes,
   'Support configuration': supportConfigRoutes,
   'Support sessions': sessionRoutes,
-  'Support inbox': [...inboxRoutes, ...triageRoutes, ...cannedReplyRoutes, ...liveRoutes, ...statisticsRoutes],
+  'Support inbox': [
+    ...inboxRoutes,
+    ...triageRoutes,
+    ...cannedReplyRoutes,
+    ...liveRoutes,
+    ...searchRoutes,
+    ...statisticsRoutes,
+    ...tagRoutes,
+  ],
   'Ticket events': outboxRoutes,
   'Customer data': customerRoutes,
   Meetings: meetingRoutes,

@@ -12,6 +12,8 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   chat: () => import('./chat.ts'),
   delivery: () => import('./delivery.ts'),
   notices: () => import('./notices.ts'),
+  app: () => import('./app.ts'),
+  search: () => import('./search.ts'),
   inbound: () => import('./inbound.ts'),
   embedding: () => import('./embedding.ts'),
   answers: () => import('./answers.ts'),

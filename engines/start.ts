@@ -25,7 +25,7 @@ export function screen(
   return `
   Start page     ${system.url}
   API            ${system.url}/v1
-  Team page      ${system.url}/app; the link on the start page signs in
+  Team page      ${system.url}/app (the link on the start page signs in)
   Docs           ${system.url}/docs
   Chat widget    ${system.url}/demo?key=${demo.publishable_key}
   Temporal UI    ${system.uiAddress ?? `that of ${system.temporalAddress}`}

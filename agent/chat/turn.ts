@@ -6,6 +6,7 @@ import { sourcesOf, type AnswerSource } from '../knowledge/answer.ts';
 import { findKnowledge, isOutdated, type Found } from '../knowledge/find.ts';
 import { noteGap } from '../knowledge/gaps.ts';
 import type { AgentDeps } from '../knowledge/deps.ts';
+import { awayNote } from './away.ts';
 import { recordOf, type Made, type TurnRecord } from './record.ts';
 import type {
   AnswerOptions,
@@ -88,8 +89,14 @@ export async function takeTurn(
   const message = await deps.intelligence.read(asked);
   const { intent, language } = message;
   let { degraded } = message;
-  const fixed = async (said: Said): Promise<TurnAnswer | undefined> => {
-    if (asked.onlySure && said.escalate !== 'asked') return undefined;
+  /** Outside its hours, a call for a person says when the team is back. */
+  const calling = async (said: Said): Promise<Said> =>
+    said.escalate === undefined
+      ? said
+      : { ...said, body: said.body + (await awayNote(asked.orgId, language, deps.clock())) };
+  const fixed = async (given: Said): Promise<TurnAnswer | undefined> => {
+    if (asked.onlySure && given.escalate !== 'asked') return undefined;
+    const said = await calling(given);
     await listener.piece(said.body);
     return { ...said, sources: [], has_context: false, record: recordOf({ ...asked, degraded }, began) };
   };
@@ -120,7 +127,9 @@ export async function takeTurn(
   );
   const { text, used = [], offers } = made.written ?? {};
   const said: Said =
-    text === undefined ? miss(asked.misses, language) : { body: text, ...counting(offers !== undefined, refused) };
+    text === undefined
+      ? await calling(miss(asked.misses, language))
+      : { body: text, ...counting(offers !== undefined, refused) };
   const { asker } = asked;
   if (said.counts === 'missed' && asker)
     await noteGap(deps, { ...asked, query: asked.body }, made.found, (org, mode, gap) =>

@@ -6,7 +6,6 @@ import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Router } from '@koa/router';
-import { onDemand } from './ondemand.ts';
 import { fileOf, forever, javascript, readWeb, send, type WebFile } from './webfiles.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
@@ -73,7 +72,13 @@ export async function buildApp(): Promise<AppPage> {
 }
 
 export function mountAppPage(router: Router): void {
-  const built = onDemand(buildApp);
+  let building: Promise<AppPage> | undefined;
+  const built = (): Promise<AppPage> =>
+    (building ??= buildApp().catch((error: unknown) => {
+      // The next request tries again.
+      building = undefined;
+      throw error;
+    }));
   router.get('/app/files/:name', async (koa) => {
     const file = (await built()).files.get(String(koa['params'].name));
     if (!file) throw new Problem('NOT_FOUND', { message: 'The page has no such file; load it again.' });

@@ -3,8 +3,10 @@
  * atomic update.
  */
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
-import { date, embedded, flag, list, oneOf, string, type ValueOf } from '../rules/base/fields.ts';
+import { date, embedded, flag, list, mixed, oneOf, optional, string, type ValueOf } from '../rules/base/fields.ts';
 import { environments, type Environment } from '../rules/access/keys.ts';
+import type { Hours } from '../rules/access/hours.ts';
+import { tagColours } from '../rules/access/tags.ts';
 import {
   checkAdding,
   checkRemoval,
@@ -25,6 +27,9 @@ const member = embedded({
 });
 export type Member = ValueOf<typeof member>;
 
+const tag = embedded({ name: string, colour: oneOf(tagColours) });
+export type Tag = ValueOf<typeof tag>;
+
 export const OrganizationModel = defineModel(
   'Organization',
   'organizations',
@@ -33,6 +38,10 @@ export const OrganizationModel = defineModel(
     name: string,
     environment: oneOf(environments),
     members: list(member),
+    /** The tags that the team uses, in the order of its lists. */
+    tags: optional(list(tag)),
+    /** Absent: somebody is always there. */
+    hours: optional(mixed<Hours>()),
     created_at: date,
   },
   [{ fields: { 'members.user_id': 1, _id: 1 } }],
@@ -41,6 +50,17 @@ export type Organization = RecordOf<typeof OrganizationModel>;
 
 export async function findOrganization(orgId: string): Promise<Organization | null> {
   return collectionOf(OrganizationModel).findOne({ _id: orgId });
+}
+
+/** Replaces the tags that the team uses. */
+export async function setOrganizationTags(orgId: string, tags: Tag[]): Promise<void> {
+  await collectionOf(OrganizationModel).updateOne({ _id: orgId }, { $set: { tags } });
+}
+
+/** Sets the hours in which the team answers; undefined: always. */
+export async function setOrganizationHours(orgId: string, hours: Hours | undefined): Promise<void> {
+  const update = hours ? { $set: { hours } } : { $unset: { hours: '' as const } };
+  await collectionOf(OrganizationModel).updateOne({ _id: orgId }, update);
 }
 
 /** In no particular order; unknown ids are left out. */

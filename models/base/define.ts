@@ -11,11 +11,24 @@ const plainModel = mongoose.model.bind(mongoose) as unknown as (name: string, sc
 
 /** `fields` in index order; the other properties are options of MongoDB. */
 export type IndexDefinition = {
-  fields: Record<string, 1 | -1>;
+  fields: Record<string, 1 | -1 | 'text'>;
   unique?: boolean;
   expireAfterSeconds?: number;
   partialFilterExpression?: object;
+  default_language?: string;
+  language_override?: string;
 };
+
+/**
+ * The one text index of a collection: whole words of these fields, in any case and with any accents, of one
+ * organization. No language: it would drop some words and cut others.
+ */
+export const wordIndex = (...fields: readonly string[]): IndexDefinition => ({
+  fields: { org_id: 1, ...Object.fromEntries(fields.map((field) => [field, 'text' as const])) },
+  default_language: 'none',
+  // A field that no record has; by default the field `language` of a record would count.
+  language_override: 'language_of_words',
+});
 
 const scalars = {
   string: String,

@@ -3,7 +3,7 @@
  * conversation's workflow appends its frames.
  */
 import type mongoose from 'mongoose';
-import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, wordIndex, type RecordOf } from '../base/define.ts';
 import {
   date,
   embedded,
@@ -170,6 +170,7 @@ export const ConversationModel = defineModel(
     { fields: customerIndex },
     { fields: { org_id: 1, mode: 1, customer_id: 1, ordinal: -1 }, unique: true },
     { fields: inboxIndex },
+    wordIndex('notes.body'),
     { fields: { org_id: 1, updated_at: -1 } },
     { fields: { org_id: 1, created_at: 1 } },
     { fields: tagIndex, partialFilterExpression: { tags: { $exists: true } } },

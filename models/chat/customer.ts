@@ -5,7 +5,7 @@
  */
 import type mongoose from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, readerOf, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, readerOf, wordIndex, type RecordOf } from '../base/define.ts';
 import { boolean, date, oneOf, optional, string } from '../rules/base/fields.ts';
 import { newId } from '../base/ids.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
@@ -56,6 +56,7 @@ export const CustomerModel = defineModel(
       partialFilterExpression: { visitor_id: { $exists: true }, verified: false },
     },
     { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
+    wordIndex('name', 'email'),
   ],
 );
 export type Customer = RecordOf<typeof CustomerModel>;

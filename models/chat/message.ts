@@ -3,7 +3,7 @@
  * answer is fixed beforehand, so that repeated attempts produce one answer.
  */
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, wordIndex, type RecordOf } from '../base/define.ts';
 import { boolean, date, flag, mixed, number, oneOf, optional, string, text } from '../rules/base/fields.ts';
 import type { NewFrame } from '../live/frame.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
@@ -95,6 +95,7 @@ export const MessageModel = defineModel(
     { fields: { conv_id: 1, shown: 1 }, partialFilterExpression: { shown: false } },
     { fields: { conv_id: 1, unmailed: 1 }, partialFilterExpression: { unmailed: true } },
     { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
+    wordIndex('body'),
     pendingIndex,
   ],
 );

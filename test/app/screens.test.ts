@@ -43,6 +43,9 @@ describe('the page /app', () => {
     ['settings', 'Quiet hours'],
     ['settings/members', 'Test Person'],
     ['settings/replies', 'None yet.'],
+    ['settings/tags', 'Colour'],
+    ['settings/hours', 'Open now.'],
+    ['inbox?box=all&q=card', 'card'],
     ['settings/chat', 'data-key'],
     ['settings/integrations', 'Not connected'],
     ['settings/keys', 'test key'],
@@ -53,6 +56,20 @@ describe('the page /app', () => {
     await app.shows(words);
     expect(await app.violations()).toEqual([]);
     expect(app.faults).toEqual([]);
+  });
+
+  it.each([
+    ['de-DE', 'Posteingang', 'Wählen Sie ein Gespräch.'],
+    ['fr', 'Messagerie', 'Choisissez une conversation.'],
+    ['es-MX', 'Bandeja', 'Elija una conversación.'],
+    ['nl', 'Inbox', 'Choose a conversation.'],
+  ])('a browser in %s sees the page in its language, or in English', async (language, inbox, choose) => {
+    const speak = `Object.defineProperty(navigator, 'languages', { get: () => ['${language}'] })`;
+    const { identifier } = await app.page.evaluateOnNewDocument(speak);
+    await app.open('/app/inbox?box=all');
+    await app.shows(inbox);
+    await app.shows(choose);
+    await app.page.removeScriptToEvaluateOnNewDocument(identifier);
   });
 
   it('its scripts and styles fit the budget: the first load 120 KB, all of it 130 KB, compressed', async () => {

@@ -204,3 +204,41 @@ describe('a note', () => {
     expect(await status({ body: 'Look here.' })).toBe(409);
   });
 });
+
+describe('GET and PUT /orgs/{orgId}/tags', () => {
+  const tags = (method: Method, of: TestOrg, token: string, body?: object) =>
+    api.request(method, `/orgs/${of.orgId}/tags`, { token, ...(body ? { body } : {}) });
+
+  it('admins list the tags of the team with colours, and members read them', async () => {
+    const list = {
+      tags: [
+        { name: ' refund ', colour: 'orange' },
+        { name: 'cards', colour: 'blue' },
+      ],
+    };
+    expect((await tags('GET', org, bob.token)).body.data).toEqual({ tags: [] });
+    const set = await tags('PUT', org, org.owner.token, list);
+    const tidy = {
+      tags: [
+        { name: 'refund', colour: 'orange' },
+        { name: 'cards', colour: 'blue' },
+      ],
+    };
+    expect([set.status, set.body.data]).toEqual([200, tidy]);
+    expect((await tags('GET', org, bob.token)).body.data).toEqual(tidy);
+    expect((await tags('PUT', org, bob.token, list)).status).toBe(403);
+    const stranger = await api.newOrg();
+    expect((await tags('GET', org, stranger.owner.token)).status).toBe(404);
+  });
+
+  it('a name twice, an unknown colour and too many are refused', async () => {
+    const one = (name: string, colour = 'red') => ({ name, colour });
+    for (const wrong of [
+      [one('a'), one(' a')],
+      [one('a', 'mauve')],
+      [one('')],
+      Array.from({ length: 201 }, (_, at) => one(`t${at}`)),
+    ])
+      expect((await tags('PUT', org, org.owner.token, { tags: wrong })).status).toBe(400);
+  });
+});

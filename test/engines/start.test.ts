@@ -5,6 +5,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { get, type IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -82,8 +83,15 @@ async function paste(line: string): Promise<any> {
   return JSON.parse(stdout);
 }
 
+/** A page as it is shown under another name. `fetch` sets no `Host`. */
+async function textAt(url: string, headers: Record<string, string>): Promise<string> {
+  const [response] = (await once(get(url, { headers }), 'response')) as [IncomingMessage];
+  return (await response.toArray()).join('');
+}
+
 /**
- * Checks the page at `/`: it has the links of the screen and no secret, and its calls work with the key of the screen.
+ * Checks the page at `/`: it has the links of the screen and no secret, but for this machine the link that signs in to
+ * the team page; and its calls work with the key of the screen.
  */
 async function startPageWorks(url: string, screen: string): Promise<void> {
   const row = (name: string): string => new RegExp(`^  ${name} +(\\S+)`, 'm').exec(screen)![1]!;
@@ -94,7 +102,11 @@ async function startPageWorks(url: string, screen: string): Promise<void> {
   for (const link of links) expect([link, (await fetch(link)).status]).toEqual([link, 200]);
   const [key, password] = [row('Test key'), /password (\S+)$/m.exec(screen)![1]!];
   expect(page).not.toContain(key);
-  expect(page).not.toContain(password);
+  expect(links.filter((link) => link.includes(password))).toEqual([
+    expect.stringMatching(/\/app#email=.+&amp;password=/),
+  ]);
+  const elsewhere = await textAt(url, { host: 'support.example' });
+  for (const secret of [key, password]) expect(elsewhere).not.toContain(secret);
   const text = page.replaceAll('&quot;', '"').replaceAll('&gt;', '>').replaceAll('&lt;', '<').replaceAll('&amp;', '&');
   const lines = text.match(/^(<pre><code>)?(export ORG|curl ).*$/gm)!.map((line) => line.replace(/<[^>]+>/g, ''));
   const [named, upload, list, ask] = lines as [string, string, string, string];

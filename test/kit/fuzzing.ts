@@ -29,6 +29,9 @@ export type Effort = { phases: string; examples: number; stateful?: number };
 const rulesBeyondTheSchema = [
   'uploadDocument',
   'uploadResume',
+  'searchInbox',
+  'setTeamTags',
+  'setHours',
   'loginBrowser',
   'logoutBrowser',
   'writeArticle',

@@ -152,7 +152,7 @@ describe('a document of a few pages', () => {
     await whileEmbedding(async () => {
       // The worker has begun to work, and its models are loaded.
       await here.add({ name: 'fees.md', content: 'The gold card costs 49 EUR a year.' });
-      const parts = Array.from({ length: 30 }, (_, n) => `# Rule ${n}\n\n${`Rule ${n} is about parcels. `.repeat(8)}`);
+      const parts = Array.from({ length: 8 }, (_, n) => `# Rule ${n}\n\n${`Rule ${n} is about parcels. `.repeat(8)}`);
       const content = `${parts.join('\n\n')}\n\n# Hours\n\n${hours.content}`;
       const { body } = await api.upload(here.orgId, here.token, { name: 'rules.md', content });
       const { doc_id: docId } = body.document;

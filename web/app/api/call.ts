@@ -45,9 +45,9 @@ export async function call<P, Q, B, R>(
   const given = (params ?? {}) as Record<string, string>;
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(given[name]!));
   const search = new URLSearchParams(
-    Object.entries((query ?? {}) as Record<string, string | number | undefined>).flatMap(([name, value]) =>
-      value === undefined || value === '' ? [] : [[name, String(value)]],
-    ),
+    Object.entries((query ?? {}) as Record<string, string | number | undefined>)
+      .filter(([, value]) => value !== undefined && value !== '')
+      .map(([name, value]): [string, string] => [name, String(value)]),
   ).toString();
   const raw = body instanceof FormData || body instanceof Blob;
   const response = await fetch(`/v1${filled}${search && `?${search}`}`, {

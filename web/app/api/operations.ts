@@ -2,6 +2,21 @@
 
 import type { Operation } from './call.ts';
 
+export type Hours = {
+  timezone: string;
+  week: {
+    mon?: { from: string; until: string }[];
+    tue?: { from: string; until: string }[];
+    wed?: { from: string; until: string }[];
+    thu?: { from: string; until: string }[];
+    fri?: { from: string; until: string }[];
+    sat?: { from: string; until: string }[];
+    sun?: { from: string; until: string }[];
+  };
+  closed: string[];
+  away_message: string | null;
+};
+
 export type User = { userId: string; email: string; name: string; picture?: string };
 
 export type Membership = { org_id: string; name: string; role: 'owner' | 'admin' | 'member' };
@@ -828,6 +843,20 @@ export const registerInvited: Operation<
   { token: string; expires_at: string; user: User; organizations: Membership[] }
 > = ['POST', '/auth/invitations/register', true];
 
+export const getHours: Operation<
+  { orgId: string },
+  Record<string, never>,
+  undefined,
+  { hours: Hours | null; open: boolean; next_opening: string | null }
+> = ['GET', '/orgs/{orgId}/hours', true];
+
+export const setHours: Operation<
+  { orgId: string },
+  Record<string, never>,
+  { hours: Hours | null },
+  { hours: Hours | null; open: boolean; next_opening: string | null }
+> = ['PUT', '/orgs/{orgId}/hours', true];
+
 export const seeGoLive: Operation<
   { orgId: string },
   Record<string, never>,
@@ -1583,6 +1612,33 @@ export const openLive: Operation<
   { ws_url: string; expires_at: string }
 > = ['POST', '/support/live/orgs/{orgId}', true];
 
+export const searchInbox: Operation<
+  { orgId: string },
+  {
+    limit?: number;
+    cursor?: string;
+    q: string;
+    from?: string;
+    until?: string;
+    mode?: 'test' | 'live';
+    environment?: 'test' | 'live';
+  },
+  undefined,
+  {
+    hits: {
+      conv_id: string;
+      in: 'message' | 'note' | 'customer';
+      message_id: string | null;
+      at: string;
+      excerpt: string;
+      marks: number[][];
+    }[];
+    cursor: string | null;
+    mode?: 'test' | 'live';
+    warning?: Warning;
+  }
+> = ['GET', '/support/search/orgs/{orgId}'];
+
 export const getStatistics: Operation<
   { orgId: string },
   {
@@ -1621,6 +1677,20 @@ export const getStatistics: Operation<
     warning?: Warning;
   }
 > = ['GET', '/support/stats/orgs/{orgId}'];
+
+export const listTeamTags: Operation<
+  { orgId: string },
+  Record<string, never>,
+  undefined,
+  { tags: { name: string; colour: 'grey' | 'red' | 'orange' | 'green' | 'blue' | 'purple' }[] }
+> = ['GET', '/orgs/{orgId}/tags', true];
+
+export const setTeamTags: Operation<
+  { orgId: string },
+  Record<string, never>,
+  { tags: { name: string; colour: 'grey' | 'red' | 'orange' | 'green' | 'blue' | 'purple' }[] },
+  { tags: { name: string; colour: 'grey' | 'red' | 'orange' | 'green' | 'blue' | 'purple' }[] }
+> = ['PUT', '/orgs/{orgId}/tags', true];
 
 export const listDeliveries: Operation<
   { orgId: string },

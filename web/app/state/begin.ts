@@ -1,13 +1,20 @@
 /** Begins: reads who is signed in, and follows what they have chosen. */
 import { effect } from '@preact/signals';
+import { call } from '../api/call.ts';
+import { listDocuments } from '../api/operations.ts';
 import { clear } from './inbox.ts';
 import { connect } from './live.ts';
 import { showNotices } from './notices.ts';
-import { mode, orgId, readLogin, signIn, user } from './session.ts';
+import { kept } from './once.ts';
+import { go } from './route.ts';
+import { here, mode, orgId, readLogin, signIn, user } from './session.ts';
+import { readTags } from './tags.ts';
 import { attempt } from './toast.ts';
 
 /** The start page of a trial puts the demo's login behind `#`, which browsers send to nobody. */
 async function signInFromLink(): Promise<void> {
+  // Elsewhere, a link could sign somebody in to another's account.
+  if (!/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname)) return;
   const given = new URLSearchParams(location.hash.slice(1));
   const [email, password] = [given.get('email'), given.get('password')];
   if (!email || !password) return;
@@ -15,16 +22,30 @@ async function signInFromLink(): Promise<void> {
   await signIn(email, password);
 }
 
+/** Leads an organization that has nothing to answer from to the first steps, once. */
+async function welcome(): Promise<void> {
+  const { params, query } = here();
+  const name = `welcomed:${params.orgId}`;
+  if (location.pathname !== '/app' || kept.get(name)) return;
+  kept.set(name, 'yes');
+  const { count } = await call(listDocuments, { params, query: { ...query, limit: 1 } });
+  if (count === 0 && location.pathname === '/app') go({ screen: 'start' }, { replace: true });
+}
+
 export async function begin(): Promise<void> {
   await attempt(signInFromLink);
   if (!user.value) await attempt(readLogin);
   user.value ??= null;
+  let shown = '';
   effect(() => {
-    // What is shown belongs to one organization and mode.
+    // What is shown belongs to one organization and mode. Who signs in again goes on with it.
     const chosen = `${orgId.value} ${mode.value}`;
     if (!user.value || chosen.startsWith(' ')) return;
-    clear();
-    connect();
+    if (chosen !== shown) clear();
+    connect({ anew: chosen !== shown });
+    shown = chosen;
+    void readTags();
+    void attempt(welcome);
   });
   showNotices();
 }

@@ -31,10 +31,10 @@ export function onFrame<K extends keyof Frames>(type: K, listener: (frame: Frame
 
 export const tell = (frame: Record<string, unknown>): boolean => open?.send(frame) ?? false;
 
-/** Follows the organization and mode that are chosen now. */
-export function connect(): void {
+/** Follows the organization and mode that are chosen now. `anew`: other ones than before. */
+export function connect({ anew }: { anew: boolean }): void {
   open?.close();
-  since = undefined;
+  if (anew) since = undefined;
   open = openLink({
     address,
     frame(frame) {
@@ -43,7 +43,7 @@ export function connect(): void {
     },
     state(state) {
       // A login that ended, or members that changed: the address is asked for anew, which tells.
-      if (state === 'ended') setTimeout(connect);
+      if (state === 'ended') setTimeout(() => connect({ anew: false }));
       else link.value = state;
     },
     unreadable: () => undefined,

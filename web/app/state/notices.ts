@@ -2,6 +2,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import { call } from '../api/call.ts';
 import { getNotices, listNotifications, readNotification, type Notification as Notice } from '../api/operations.ts';
+import { openId } from './conversation.ts';
 import { onFrame } from './live.ts';
 import { waiting } from './inbox.ts';
 import { go } from './route.ts';
@@ -56,6 +57,14 @@ function ring(): void {
 }
 
 export function showNotices(): void {
+  effect(() => {
+    // Reading a conversation reads what was said about it.
+    const convId = openId.value;
+    const those = notices.peek();
+    const isRead = ({ read, conv_id, approval_id, delivery_id }: Notice) =>
+      !read && conv_id !== undefined && conv_id === convId && !approval_id && !delivery_id;
+    if (those.some(isRead)) notices.value = those.map((one) => (isRead(one) ? { ...one, read: true } : one));
+  });
   effect(() => {
     if (user.value) void read().catch(() => undefined);
   });

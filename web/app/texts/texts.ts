@@ -1,18 +1,16 @@
 /** What the page says, in the browser's language where it is one of ours. A missing text is a type error. */
-import { computed, signal } from '@preact/signals';
-import { en } from './en/index.ts';
+import { signal } from '@preact/signals';
+import { en, type Texts } from './en.ts';
 
-/** The texts of a language: those of English in other words. */
-export type Worded<T> = {
-  [K in keyof T]: T[K] extends string ? string : T[K] extends (...given: never) => string ? T[K] : Worded<T[K]>;
+/** Loaded when they are spoken. */
+const others: Record<string, () => Promise<Texts>> = {
+  de: () => import('./de.ts').then(({ de }) => de),
+  es: () => import('./es.ts').then(({ es }) => es),
+  fr: () => import('./fr.ts').then(({ fr }) => fr),
 };
-export type Texts = Worded<typeof en>;
-
-const others: Record<string, () => Promise<Texts>> = {};
 
 export const locale = signal('en');
 export const texts = signal<Texts>(en);
-export const languages = computed(() => ['en', ...Object.keys(others)]);
 
 /** Takes the first of these languages that the page speaks. */
 export async function speak(wanted: readonly string[]): Promise<void> {

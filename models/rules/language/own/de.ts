@@ -2,6 +2,7 @@ import type { Own } from './own.ts';
 
 export const de: Own = {
   called: 'Ich habe eine Person aus dem Team gerufen. Sie antwortet Ihnen hier.',
+  away: 'Das Team ist gerade nicht da. Es ist wieder da am {when}.',
   greeting: 'Guten Tag! Was möchten Sie wissen?',
   thanks: 'Gern geschehen. Möchten Sie noch etwas wissen?',
   farewell: 'Auf Wiedersehen, und schreiben Sie jederzeit wieder.',

@@ -2,6 +2,7 @@ import type { Own } from './own.ts';
 
 export const en: Own = {
   called: 'I have called a person from the team. They will reply here.',
+  away: 'The team is not there at the moment. It is back on {when}.',
   greeting: 'Hello! What would you like to know?',
   thanks: 'You are welcome. Is there anything else you would like to know?',
   farewell: 'Goodbye, and write again whenever you need to.',

@@ -2,6 +2,7 @@ import type { Own } from './own.ts';
 
 export const es: Own = {
   called: 'He avisado a una persona del equipo. Le responderá aquí.',
+  away: 'El equipo no está en este momento. Vuelve el {when}.',
   greeting: '¡Hola! ¿Qué desea saber?',
   thanks: 'De nada. ¿Desea saber algo más?',
   farewell: 'Hasta luego, y escriba de nuevo cuando lo necesite.',

@@ -2,6 +2,7 @@ import type { Own } from './own.ts';
 
 export const fr: Own = {
   called: "J'ai appelé une personne de l'équipe. Elle vous répondra ici.",
+  away: "L'équipe n'est pas là en ce moment. Elle est de retour le {when}.",
   greeting: 'Bonjour ! Que souhaitez-vous savoir ?',
   thanks: 'Avec plaisir. Souhaitez-vous savoir autre chose ?',
   farewell: 'Au revoir, et écrivez-nous quand vous voulez.',

@@ -2,6 +2,7 @@ import type { Own } from './own.ts';
 
 export const it: Own = {
   called: 'Ho chiamato una persona del team. Le risponderà qui.',
+  away: "In questo momento il team non c'è. Torna {when}.",
   greeting: 'Buongiorno! Che cosa desidera sapere?',
   thanks: 'Prego. Desidera sapere altro?',
   farewell: 'Arrivederci, e scriva di nuovo quando ne ha bisogno.',

@@ -2,6 +2,7 @@ import type { Own } from './own.ts';
 
 export const nl: Own = {
   called: 'Ik heb iemand van het team geroepen. Die antwoordt u hier.',
+  away: 'Het team is er nu niet. Het is terug op {when}.',
   greeting: 'Goedendag! Wat wilt u weten?',
   thanks: 'Graag gedaan. Wilt u nog iets weten?',
   farewell: 'Tot ziens, en schrijf gerust weer wanneer u ons nodig hebt.',

@@ -2,6 +2,8 @@
 
 export type Own = {
   called: string;
+  /** Outside the team's hours; `{when}` is when it is back. */
+  away: string;
   greeting: string;
   thanks: string;
   farewell: string;

@@ -2,6 +2,7 @@ import type { Own } from './own.ts';
 
 export const pl: Own = {
   called: 'Zawołałem osobę z zespołu. Odpowie tutaj.',
+  away: 'Zespołu teraz nie ma. Wraca: {when}.',
   greeting: 'Dzień dobry! Co chcesz wiedzieć?',
   thanks: 'Nie ma za co. Czy chcesz wiedzieć coś jeszcze?',
   farewell: 'Do widzenia. Napisz ponownie, kiedy tylko będzie trzeba.',

@@ -2,6 +2,7 @@ import type { Own } from './own.ts';
 
 export const pt: Own = {
   called: 'Chamei uma pessoa da equipa. Responderá aqui.',
+  away: 'A equipa não está neste momento. Volta: {when}.',
   greeting: 'Olá! O que gostaria de saber?',
   thanks: 'De nada. Gostaria de saber mais alguma coisa?',
   farewell: 'Até logo, e escreva de novo quando precisar.',

@@ -10,6 +10,7 @@ import { snoozeTimes } from '../../rules/writing.ts';
 import { assign, escalate, reopen, setPriority, setTags, snooze, wake } from '../../state/conversation.ts';
 import { people } from '../../state/people.ts';
 import { user } from '../../state/session.ts';
+import { teamTags } from '../../state/tags.ts';
 import { locale, texts } from '../../texts/texts.ts';
 
 type Asked = 'assign' | 'snooze' | 'tags' | 'priority';
@@ -146,8 +147,13 @@ function Tags({ one, closed }: { one: InboxConversation; closed: () => void }) {
       </ul>
       <form class="stack" onSubmit={add}>
         <Field label={t.addTag}>
-          <input name="tag" type="text" maxLength={50} />
+          <input name="tag" type="text" maxLength={50} list="team-tags" />
         </Field>
+        <datalist id="team-tags">
+          {teamTags.value.map(({ name }) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
         <button type="submit">{t.addTag}</button>
       </form>
       <form method="dialog">

@@ -3,6 +3,7 @@ import type { InboxConversation } from '../../api/operations.ts';
 import { Link } from '../../parts/link.tsx';
 import { moment, span } from '../../rules/times.ts';
 import { nameOf, viewers } from '../../state/people.ts';
+import { colourOf } from '../../state/tags.ts';
 import { address, follow } from '../../state/route.ts';
 import { locale, texts } from '../../texts/texts.ts';
 
@@ -45,7 +46,7 @@ export function Entry({ one, current }: { one: InboxConversation; current: boole
         <span class={`status ${status}`}>{t.statuses[status]}</span>
         {priority && <span class={`priority ${priority}`}>{t.priorities[priority]}</span>}
         {tags.map((tag) => (
-          <span class="tag" key={tag}>
+          <span class={`tag ${colourOf(tag)}`} key={tag}>
             {tag}
           </span>
         ))}

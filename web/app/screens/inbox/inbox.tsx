@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { ConversationPane } from './conversation.tsx';
 import { Entry } from './entry.tsx';
+import { Hits, SearchBox } from './search.tsx';
 import { useKeys } from '../../parts/keys.ts';
 import { Link } from '../../parts/link.tsx';
 import { Rows } from '../../parts/rows.tsx';
@@ -25,7 +26,7 @@ export function InboxScreen() {
     j: () => step(1),
     k: () => step(-1),
     u: () => go({ screen: 'inbox', filters: { ...filters, unread: view.value.unread ? '' : 'true' } }),
-    Escape: () => (id ? go({ screen: 'inbox', filters }) : false),
+    Escape: () => (id || filters['q'] ? go({ screen: 'inbox', filters: id ? filters : { ...filters, q: '' } }) : false),
   });
   return (
     <main class={id ? 'inbox open' : 'inbox'}>
@@ -35,7 +36,7 @@ export function InboxScreen() {
           {boxes.map((one) => (
             <li key={one}>
               <Link
-                to={{ screen: 'inbox', filters: { ...filters, box: one } }}
+                to={{ screen: 'inbox', filters: { ...filters, box: one, q: '' } }}
                 follow={follow}
                 aria-current={one === box ? 'true' : undefined}
               >
@@ -45,16 +46,21 @@ export function InboxScreen() {
             </li>
           ))}
         </ul>
-        <Rows
-          label={`${t.boxes[box]} (${Math.max(total.value, shown.value.length)})`}
-          items={shown.value}
-          height={entryHeight}
-          keyOf={({ conv_id }) => conv_id}
-          row={(one) => <Entry one={one} current={one.conv_id === id} />}
-          current={id}
-          more={() => void readMore()}
-          empty={loading.value ? t.loading : t.noConversations}
-        />
+        <SearchBox />
+        {filters['q'] ? (
+          <Hits q={filters['q']} />
+        ) : (
+          <Rows
+            label={`${t.boxes[box]} (${Math.max(total.value, shown.value.length)})`}
+            items={shown.value}
+            height={entryHeight}
+            keyOf={({ conv_id }) => conv_id}
+            row={(one) => <Entry one={one} current={one.conv_id === id} />}
+            current={id}
+            more={() => void readMore()}
+            empty={loading.value ? t.loading : t.noConversations}
+          />
+        )}
       </section>
       {id ? <ConversationPane key={id} /> : <p class="empty">{t.chooseConversation}</p>}
     </main>

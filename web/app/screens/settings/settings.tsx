@@ -1,11 +1,13 @@
 /** Settings: a member's own, and the organization's. */
 import { Chat } from './chat.tsx';
+import { TeamHours } from './hours.tsx';
 import { Integrations } from './integrations.tsx';
 import { Keys } from './keys.tsx';
 import { GoingLive } from './live.tsx';
 import { Members } from './members.tsx';
 import { Notices } from './notices.tsx';
 import { Replies } from './replies.tsx';
+import { TeamTags } from './tags.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { address, follow } from '../../state/route.ts';
 import { texts } from '../../texts/texts.ts';
@@ -14,6 +16,8 @@ const tabs = {
   notices: Notices,
   members: Members,
   replies: Replies,
+  tags: TeamTags,
+  hours: TeamHours,
   chat: Chat,
   integrations: Integrations,
   keys: Keys,

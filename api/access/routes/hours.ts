@@ -1,0 +1,45 @@
+/** Routes of the hours in which a team answers. */
+import { member } from '../auth.ts';
+import * as contract from '../contract/hours.ts';
+import { route } from '../../http/route.ts';
+import { setOrganizationHours, type Organization } from '../../../models/access/organization.ts';
+import { isOpen, nextOpening } from '../../../models/rules/access/hours.ts';
+
+const path = '/orgs/{orgId}/hours';
+
+function view(hours: Organization['hours'] | undefined, now: Date) {
+  const open = !hours || isOpen(hours, now);
+  const next = open ? undefined : nextOpening(hours, now);
+  return { hours: hours ?? null, open, next_opening: next?.toISOString() ?? null };
+}
+
+export const hoursRoutes = [
+  route({
+    name: 'getHours',
+    method: 'GET',
+    path,
+    summary: 'The hours in which the team answers, and whether it does now.',
+    auth: member(),
+    params: contract.orgParams,
+    reply: contract.hoursReply,
+    envelope: true,
+    handle: ({ principal }, { clock }) => Promise.resolve(view(principal.org.hours, clock())),
+  }),
+  route({
+    name: 'setHours',
+    method: 'PUT',
+    path,
+    summary: 'Set the hours in which the team answers.',
+    auth: member('admin'),
+    params: contract.orgParams,
+    body: contract.hoursBody,
+    reply: contract.hoursReply,
+    envelope: true,
+    limit: 'writes',
+    async handle({ body, principal: { orgId } }, { clock }) {
+      const hours = body.hours ?? undefined;
+      await setOrganizationHours(orgId, hours);
+      return view(hours, clock());
+    },
+  }),
+];

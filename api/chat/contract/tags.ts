@@ -1,0 +1,14 @@
+/** Zod schemas of the tags that a team uses. */
+import { z } from 'zod';
+import { line, orgParams } from '../../base/contract/common.ts';
+import { maxTeamTags, tagColours } from '../../../models/rules/access/tags.ts';
+import { maxTagLength } from '../../../models/rules/chat/triage.ts';
+
+export { orgParams };
+
+export const teamTags = z.strictObject({
+  tags: z
+    .array(z.strictObject({ name: line(maxTagLength), colour: z.enum(tagColours) }))
+    .max(maxTeamTags)
+    .meta({ description: 'In the order of the lists that show them; each name once.' }),
+});

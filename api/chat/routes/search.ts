@@ -1,0 +1,50 @@
+/** The route by which members search conversations. */
+import { key } from '../../access/auth.ts';
+import * as contract from '../contract/search.ts';
+import { afterPlace, defaultLimit, placedListPage } from '../../http/cursor.ts';
+import { route } from '../../http/route.ts';
+import { searchInbox, type Found } from '../../../models/chat/search.ts';
+import { excerptOf, searchWords } from '../../../models/rules/chat/search.ts';
+
+/** A hit's place in the list: its moment and its id. */
+const placeOf = ({ at, id }: Found): string => `${at.toISOString()} ${id}`;
+const placeForm = /^\d{4}-\d\d-\d\dT[\d:.]+Z [a-z]+_[0-9A-Z]{26}(?::conv_[0-9A-Z]{26})?$/;
+/** Further hits of the very moment at which a page ended are passed over. */
+const sameMoment = 50;
+
+export const searchRoutes = [
+  route({
+    name: 'searchInbox',
+    method: 'GET',
+    path: '/support/search/orgs/{orgId}',
+    summary: 'Search messages, notes, and names and addresses of customers, the newest first.',
+    auth: key('support:read'),
+    params: contract.orgParams,
+    query: contract.searchQuery,
+    reply: contract.searchReply,
+    limit: 'queries',
+    async handle({ params: { orgId }, query, principal: { modes } }, ctx) {
+      const limit = query.limit ?? defaultLimit;
+      const words = searchWords(query.q);
+      const after = afterPlace(query.cursor, placeForm);
+      const from = new Date(query.from ?? 0);
+      const last = new Date(query.until ?? ctx.clock());
+      const until = after === undefined ? last : new Date(Math.min(last.getTime(), Date.parse(after.split(' ')[0]!)));
+      const found = await searchInbox({ orgId, modes, words, from, until }, limit + 1 + sameMoment);
+      const ordered = found
+        .filter((one) => after === undefined || placeOf(one) < after)
+        .toSorted((one, other) => (placeOf(one) < placeOf(other) ? 1 : -1));
+      const { entries, cursor } = placedListPage(ordered, limit, placeOf);
+      return {
+        hits: entries.map(({ conv_id, place, id, at, text }) => ({
+          conv_id,
+          in: place,
+          message_id: place === 'message' ? id : null,
+          at: at.toISOString(),
+          ...excerptOf(text, words),
+        })),
+        cursor,
+      };
+    },
+  }),
+];

@@ -1,0 +1,44 @@
+/** Routes of the tags that a team uses, with their colours. A conversation may have others, too. */
+import { member } from '../../access/auth.ts';
+import * as contract from '../contract/tags.ts';
+import { route } from '../../http/route.ts';
+import { setOrganizationTags } from '../../../models/access/organization.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+
+const path = '/orgs/{orgId}/tags';
+
+export const tagRoutes = [
+  route({
+    name: 'listTeamTags',
+    method: 'GET',
+    path,
+    summary: 'The tags that the team uses, with their colours.',
+    auth: member(),
+    params: contract.orgParams,
+    reply: contract.teamTags,
+    envelope: true,
+    handle: ({ principal }) => Promise.resolve({ tags: principal.org.tags ?? [] }),
+  }),
+  route({
+    name: 'setTeamTags',
+    method: 'PUT',
+    path,
+    summary: 'Replace the tags that the team uses.',
+    auth: member('admin'),
+    params: contract.orgParams,
+    body: contract.teamTags,
+    reply: contract.teamTags,
+    envelope: true,
+    limit: 'writes',
+    async handle({ body, principal: { orgId } }) {
+      const tags = body.tags.map(({ name, colour }) => ({ name: name.trim(), colour }));
+      const twice = tags.findIndex(({ name }, at) => tags.findIndex((other) => other.name === name) < at);
+      if (twice !== -1)
+        throw new Problem('VALIDATION', {
+          details: [{ path: ['body', 'tags', twice, 'name'], message: 'stands there twice' }],
+        });
+      await setOrganizationTags(orgId, tags);
+      return { tags };
+    },
+  }),
+];

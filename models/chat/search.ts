@@ -1,0 +1,102 @@
+/**
+ * Searches what members may read: messages, notes, and customers' names and addresses. The words are found by text
+ * indexes of the records themselves, so what is stored is found at once, and what is erased is not found any more.
+ */
+import type mongoose from 'mongoose';
+import { ConversationModel } from './conversation.ts';
+import { CustomerModel } from './customer.ts';
+import { MessageModel } from './message.ts';
+import { collectionOf } from '../base/define.ts';
+import { isIdOf } from '../base/ids.ts';
+import { Problem } from '../rules/base/errors.ts';
+import type { Mode } from '../rules/access/keys.ts';
+import { hasAllWords, type SearchPlace } from '../rules/chat/search.ts';
+
+/** A find has this long, in ms. */
+const maxMs = 3_000;
+/** The most conversations of which notes, and the most customers of whom conversations are looked at. */
+const maxConversations = 500;
+const maxCustomers = 20;
+
+export type Found = {
+  conv_id: string;
+  place: SearchPlace;
+  /** Of the message, note or customer. */
+  id: string;
+  at: Date;
+  text: string;
+};
+export type Search = { orgId: string; modes: readonly Mode[]; words: readonly string[]; from: Date; until: Date };
+
+/** Every word must occur; the index looks for whole words, in any case and with any accents. */
+const phrases = (words: readonly string[]) => ({ $text: { $search: words.map((word) => `"${word}"`).join(' ') } });
+
+/** The newest hits first, at most `limit` of each place. @throws Problem VALIDATION when the words are too common */
+export async function searchInbox(search: Search, limit: number): Promise<Found[]> {
+  const found = await Promise.all([inMessages(search, limit), inNotes(search), ofCustomers(search)]).catch(
+    (error: unknown) => {
+      if ((error as { codeName?: string }).codeName !== 'MaxTimeMSExpired') throw error;
+      const message = 'is found too often; add a word, or name a time by `from` and `until`';
+      throw new Problem('VALIDATION', { details: [{ path: ['query', 'q'], message }] });
+    },
+  );
+  return found.flat();
+}
+
+async function inMessages({ orgId, modes, words, from, until }: Search, limit: number): Promise<Found[]> {
+  const messages = await collectionOf(MessageModel)
+    .find({ org_id: orgId, mode: { $in: [...modes] }, at: { $gte: from, $lte: until }, ...phrases(words) })
+    .project<{ _id: string; conv_id: string; at: Date; body: string }>({ conv_id: 1, at: 1, body: 1 })
+    .sort({ at: -1, _id: -1 })
+    .limit(limit)
+    .maxTimeMS(maxMs)
+    .toArray();
+  return messages.map(({ _id: id, conv_id, at, body: text }) => ({ conv_id, place: 'message', id, at, text }));
+}
+
+async function inNotes({ orgId, modes, words, from, until }: Search): Promise<Found[]> {
+  const conversations = await collectionOf(ConversationModel)
+    .find({ org_id: orgId, mode: { $in: [...modes] }, ...phrases(words) })
+    .project<{ _id: string; notes?: { note_id: string; body: string; at: Date }[] }>({ notes: 1 })
+    .limit(maxConversations)
+    .maxTimeMS(maxMs)
+    .toArray();
+  return conversations.flatMap(({ _id: conv_id, notes = [] }) =>
+    notes
+      .filter(({ at, body }) => at >= from && at <= until && hasAllWords(body, words))
+      .map(({ note_id: id, body: text, at }) => ({ conv_id, place: 'note' as const, id, at, text })),
+  );
+}
+
+/** The conversations of customers with this name, address or id. */
+async function ofCustomers({ orgId, modes, words, from, until }: Search): Promise<Found[]> {
+  const mode = { $in: [...modes] };
+  const which: mongoose.mongo.Filter<{ _id: string }> = isIdOf('customer', words[0]!)
+    ? { _id: words[0]! }
+    : phrases(words);
+  const customers = await collectionOf(CustomerModel)
+    .find({ org_id: orgId, mode, erasing_at: { $exists: false }, ...(which as object) })
+    .limit(maxCustomers)
+    .maxTimeMS(maxMs)
+    .toArray();
+  if (customers.length === 0) return [];
+  const conversations = await collectionOf(ConversationModel)
+    .find({
+      org_id: orgId,
+      mode,
+      customer_id: { $in: customers.map(({ _id }) => _id) },
+      last_message_at: { $gte: from, $lte: until },
+    })
+    .project<{ _id: string; customer_id: string; last_message_at: Date }>({ customer_id: 1, last_message_at: 1 })
+    .sort({ last_message_at: -1 })
+    .limit(maxConversations)
+    .toArray();
+  const texts = new Map(customers.map(({ _id, name, email }) => [_id, [name, email].filter(Boolean).join(', ')]));
+  return conversations.map(({ _id: conv_id, customer_id: id, last_message_at: at }) => ({
+    conv_id,
+    place: 'customer',
+    id: `${id}:${conv_id}`,
+    at,
+    text: texts.get(id)!,
+  }));
+}

@@ -1,0 +1,102 @@
+/** The hours in which a team answers, in its own time zone. Pure. */
+
+export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+export type Weekday = (typeof weekdays)[number];
+/** Local times `HH:MM`; `until` may be `24:00`. */
+export type Span = { from: string; until: string };
+export type Hours = {
+  /** An IANA name. */
+  timezone: string;
+  /** A day without spans is closed. */
+  week: Partial<Record<Weekday, Span[]>>;
+  /** Local dates `YYYY-MM-DD` on which nobody answers. */
+  closed: string[];
+  /** What customers are told outside these hours when a person is called, beside when somebody is back. */
+  away_message: string | null;
+};
+
+export const maxSpans = 6;
+export const maxClosed = 200;
+export const maxAwayMessage = 500;
+
+/** How far ahead an opening is looked for, in days. */
+const daysAhead = 370;
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+/** How far the clocks may jump, in ms. */
+const longestJumpMs = 180 * minuteMs;
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const made =
+    formats.get(timeZone) ??
+    new Intl.DateTimeFormat('en-GB', {
+      timeZone,
+      hourCycle: 'h23',
+      weekday: 'short',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+    });
+  formats.set(timeZone, made);
+  return made;
+}
+
+/** What a calendar and a clock there show. */
+function localOf(timezone: string, ms: number): { date: string; weekday: Weekday; time: string } {
+  const parts = Object.fromEntries(
+    formatOf(timezone)
+      .formatToParts(ms)
+      .map(({ type, value }) => [type, value]),
+  );
+  return {
+    date: `${parts['year']}-${parts['month']}-${parts['day']}`,
+    weekday: parts['weekday']!.toLowerCase() as Weekday,
+    time: `${parts['hour']}:${parts['minute']}`,
+  };
+}
+
+const spansOn = ({ week, closed }: Hours, { date, weekday }: { date: string; weekday: Weekday }): readonly Span[] =>
+  closed.includes(date) ? [] : (week[weekday] ?? []);
+
+/** Whether somebody answers at that moment. */
+export function isOpen(hours: Hours, at: Date): boolean {
+  const local = localOf(hours.timezone, at.getTime());
+  return spansOn(hours, local).some(({ from, until }) => local.time >= from && local.time < until);
+}
+
+/** The moment at which the clocks there show a time; where they skip it, one near it. */
+function momentOf(timezone: string, date: string, time: string): number {
+  // `24:00` is the end of the day.
+  const wall = Date.parse(`${date}T00:00:00Z`) + (Number(time.slice(0, 2)) * 60 + Number(time.slice(3))) * minuteMs;
+  let moment = wall;
+  for (let again = 0; again < 2; again += 1) {
+    const shown = localOf(timezone, moment);
+    moment += wall - Date.parse(`${shown.date}T${shown.time}:00Z`);
+  }
+  return moment;
+}
+
+/** The first full minute after `at` at which it is open; undefined when there is none within a year. */
+export function nextOpening(hours: Hours, at: Date): Date | undefined {
+  const after = Math.floor(at.getTime() / minuteMs) * minuteMs + minuteMs;
+  // The present day there may have begun a day ago.
+  let date = localOf(hours.timezone, after - dayMs).date;
+  for (let day = 0; day <= daysAhead; day += 1) {
+    const noon = Date.parse(`${date}T12:00:00Z`);
+    const weekday = weekdays[(new Date(noon).getUTCDay() + 6) % 7]!;
+    const openings = spansOn(hours, { date, weekday }).flatMap(({ from, until }) => {
+      if (momentOf(hours.timezone, date, until) < after - longestJumpMs) return [];
+      const begin = Math.max(momentOf(hours.timezone, date, from) - longestJumpMs, after);
+      // The clocks may skip the beginning of a span, or show it twice.
+      for (let minute = begin; minute <= begin + 2 * longestJumpMs; minute += minuteMs)
+        if (isOpen(hours, new Date(minute))) return [minute];
+      return [];
+    });
+    if (openings.length > 0) return new Date(Math.min(...openings));
+    date = new Date(noon + dayMs).toISOString().slice(0, 10);
+  }
+  return undefined;
+}

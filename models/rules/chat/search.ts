@@ -1,0 +1,62 @@
+/** What a search of the inbox looks for, and what a hit shows. Pure. */
+
+/** The maximum length of a query, in characters. */
+export const maxSearchLength = 200;
+const maxWords = 10;
+
+/** Where a hit was found. */
+export const searchPlaces = ['message', 'note', 'customer'] as const;
+export type SearchPlace = (typeof searchPlaces)[number];
+
+/** Lower case without accents, of the same length, so that offsets stay right. */
+export const foldedText = (text: string): string => text.replace(/./gsu, foldedSign);
+
+function foldedSign(sign: string): string {
+  const plain = sign.normalize('NFD').charAt(0).toLowerCase();
+  return plain.length === sign.length ? plain : sign;
+}
+
+/** The words of a query, of which each must occur. Quotes and operators of the text index mean nothing. */
+export const searchWords = (query: string): string[] => {
+  const words = query.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}@._+'-]*/gu) ?? [];
+  return [...new Set(words.map((word) => word.replace(/[.'-]+$/, '')))].slice(0, maxWords);
+};
+
+export const hasAllWords = (text: string, words: readonly string[]): boolean => {
+  const folded = foldedText(text);
+  return words.every((word) => folded.includes(foldedText(word)));
+};
+
+export type Excerpt = {
+  excerpt: string;
+  /** Where the words stand in the excerpt: start and end, in UTF-16 code units. */
+  marks: [start: number, end: number][];
+};
+
+/** How many characters an excerpt shows before the first word that was found, and how many in all. */
+const shown = { before: 60, all: 240 } as const;
+
+/** The part of a text around the first word that was found, on one line. */
+export function excerptOf(text: string, words: readonly string[]): Excerpt {
+  const line = text.replace(/\s+/g, ' ').trim();
+  const folded = foldedText(line);
+  const places = words.flatMap((word) => placesOf(folded, foldedText(word)));
+  const first = Math.min(...places.map(([start]) => start), line.length);
+  const start = first === line.length || first <= shown.before ? 0 : wordStart(line, first - shown.before);
+  const end = Math.min(line.length, start + shown.all);
+  const [head, tail] = [start > 0 ? '… ' : '', end < line.length ? ' …' : ''];
+  const marks = places
+    .filter(([from, to]) => from >= start && to <= end)
+    .map(([from, to]): [number, number] => [from - start + head.length, to - start + head.length])
+    .toSorted(([one], [other]) => one - other);
+  return { excerpt: head + line.slice(start, end).toWellFormed() + tail, marks };
+}
+
+const wordStart = (line: string, at: number): number => line.indexOf(' ', at) + 1 || at;
+
+function placesOf(text: string, word: string): [number, number][] {
+  const found: [number, number][] = [];
+  for (let at = text.indexOf(word); at !== -1 && found.length < 20; at = text.indexOf(word, at + word.length))
+    found.push([at, at + word.length]);
+  return found;
+}

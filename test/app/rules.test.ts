@@ -1,0 +1,112 @@
+/** What the page decides without a browser. */
+import { describe, expect, it } from '@jest/globals';
+import type { InboxConversation } from '../../web/app/api/operations.ts';
+import { addressOf, readAddress } from '../../web/app/rules/address.ts';
+import { fits, order, queryOf, viewOf } from '../../web/app/rules/inbox.ts';
+import { isQuiet, span } from '../../web/app/rules/times.ts';
+import { mentionsIn, replaced, snoozeTimes, wordAt } from '../../web/app/rules/writing.ts';
+
+describe('an address', () => {
+  it('what is open and the filters come back as they were written', () => {
+    const to = { screen: 'inbox' as const, id: 'conv_1', part: '', filters: { box: 'all', tag: 'a&b=c é' } };
+    const [path, search = ''] = addressOf(to).split('?');
+    expect(readAddress(path!, `?${search}`)).toEqual(to);
+  });
+
+  it('an unknown screen is the inbox, and a broken escape means nothing', () => {
+    expect(readAddress('/app/nowhere', '')).toMatchObject({ screen: 'inbox' });
+    expect(readAddress('/app/inbox/%E0%A4%A', '')).toMatchObject({ screen: 'inbox', id: '' });
+  });
+});
+
+describe('a view of the inbox', () => {
+  const one = (more: Partial<InboxConversation>) =>
+    ({
+      conv_id: 'c',
+      status: 'open',
+      tags: [],
+      snoozed: null,
+      waiting_since: null,
+      assigned_to: null,
+      unread: 0,
+      ...more,
+    }) as InboxConversation;
+
+  it('a conversation belongs to the views that the server lists it in', () => {
+    const waiting = one({ waiting_since: '2026-01-01T00:00:00.000Z' });
+    const boxes = (which: InboxConversation) =>
+      ['waiting', 'mine', 'unassigned', 'snoozed', 'resolved', 'all'].filter((box) =>
+        fits(which, viewOf({ box }), 'me'),
+      );
+    expect(boxes(waiting)).toEqual(['waiting', 'unassigned', 'all']);
+    expect(boxes({ ...waiting, assigned_to: 'me' })).toEqual(['waiting', 'mine', 'all']);
+    expect(boxes({ ...waiting, snoozed: { until: null, by: 'me' } })).toEqual(['snoozed', 'all']);
+    expect(boxes(one({ status: 'resolved' }))).toEqual(['resolved', 'all']);
+    expect(fits(one({ tags: ['a'] }), viewOf({ box: 'all', tag: 'b' }), 'me')).toBe(false);
+    expect(queryOf(viewOf({ box: 'mine', unread: 'true' }))).toEqual({
+      assigned_to: 'me',
+      snoozed: 'false',
+      unread: 'true',
+    });
+  });
+
+  it('who waits longest comes first; elsewhere the newest activity does', () => {
+    const [early, late] = [
+      one({ conv_id: 'a', waiting_since: '2026-01-01T00:00:00.000Z', last_message_at: '2026-01-03T00:00:00.000Z' }),
+      one({ conv_id: 'b', waiting_since: '2026-01-02T00:00:00.000Z', last_message_at: '2026-01-04T00:00:00.000Z' }),
+    ];
+    expect([late, early].sort(order(viewOf({ box: 'waiting' })))).toEqual([early, late]);
+    expect([early, late].sort(order(viewOf({ box: 'all' })))).toEqual([late, early]);
+  });
+});
+
+describe('writing', () => {
+  it('the word behind a sign at the caret is found and replaced', () => {
+    const body = 'Hello /tha and more';
+    const word = wordAt('/', body, 10)!;
+    expect(word).toEqual({ from: 6, to: 10, word: 'tha' });
+    expect(replaced(body, word, 'Thank you.')).toEqual({ body: 'Hello Thank you. and more', caret: 16 });
+    expect(wordAt('@', 'mail me@x', 9)).toBeUndefined();
+    expect(wordAt('@', 'ask @Gr', 7)).toMatchObject({ word: 'Gr' });
+  });
+
+  it('members whose names stand behind @ are mentioned', () => {
+    const members = [
+      { user_id: 'u1', name: 'Grace Hopper' },
+      { user_id: 'u2', name: 'Ada' },
+      { user_id: 'u3', name: '' },
+    ];
+    expect(mentionsIn('@Grace Hopper, please', members)).toEqual(['u1']);
+  });
+
+  it('a snooze ends in an hour, tomorrow or on Monday at nine', () => {
+    const times = snoozeTimes(new Date(2026, 10, 26, 16, 30));
+    expect([times.hour, times.tomorrow, times.week]).toEqual([
+      new Date(2026, 10, 26, 17, 30),
+      new Date(2026, 10, 27, 9),
+      new Date(2026, 10, 30, 9),
+    ]);
+    // On a Monday it is the next one.
+    expect(snoozeTimes(new Date(2026, 10, 30, 8)).week).toEqual(new Date(2026, 11, 7, 9));
+  });
+});
+
+describe('times', () => {
+  it('a span is said in its largest unit', () => {
+    expect([span(59_000, 'en'), span(3_600_000, 'en'), span(3 * 86_400_000, 'en')]).toEqual([
+      '0 min',
+      '1 hr',
+      '3 days',
+    ]);
+  });
+
+  it('quiet hours may pass midnight, in their own time zone', () => {
+    const night = { from: '22:00', until: '07:00', timezone: 'Europe/Berlin' };
+    const at = (iso: string) => isQuiet(night, new Date(iso));
+    expect([at('2026-11-26T21:00:00Z'), at('2026-11-26T05:59:00Z'), at('2026-11-26T06:00:00Z')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+});

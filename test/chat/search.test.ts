@@ -1,0 +1,115 @@
+/** Members search messages, notes and customers of their own organization, and what is erased is gone. */
+import { describe, expect, it } from '@jest/globals';
+import { system, until } from '../kit/harness.ts';
+
+const api = system();
+type Hit = {
+  conv_id: string;
+  in: string;
+  message_id: string | null;
+  excerpt: string;
+  marks: [number, number][];
+  at: string;
+};
+
+async function fresh() {
+  const org = await api.newOrg();
+  const { token: key } = await api.newKey(org);
+  const say = async (body: string, customer: object = {}) => {
+    const session = await api.newSession(org, {
+      key,
+      body: { customer: { email: 'ada@customer.example', ...customer } },
+    });
+    const path = `/support/chat/messages/${org.orgId}`;
+    const sent = await api.request('POST', path, { token: session.token, body: { body } });
+    return { convId: sent.body.conv_id as string, customerId: session.customerId };
+  };
+  const search = (q: string, more = '', token = key) =>
+    api.request('GET', `/support/search/orgs/${org.orgId}?q=${encodeURIComponent(q)}${more}`, { token });
+  const hits = async (q: string, more = ''): Promise<Hit[]> => (await search(q, more)).body.hits;
+  return { org, key, say, search, hits };
+}
+
+describe('GET /support/search/orgs/{orgId}', () => {
+  it('a message is found at once by all of its words, in any case and without its accents', async () => {
+    const { say, hits } = await fresh();
+    const { convId } = await say('Wo ist meine neue KARTE für das Geschäft?');
+    for (const q of ['karte', 'geschaft KARTE', 'Geschäft'])
+      expect((await hits(q)).filter((hit) => hit.in === 'message')).toMatchObject([{ conv_id: convId }]);
+    const [hit] = await hits('karte');
+    expect(hit!.marks.map(([start, end]) => hit!.excerpt.slice(start, end))).toEqual(['KARTE']);
+    expect(await hits('karte parrot')).toEqual([]);
+    expect(await hits('kart')).toEqual([]);
+  });
+
+  it('notes, names, addresses and ids of customers lead to their conversations', async () => {
+    const { org, say, hits } = await fresh();
+    const { convId, customerId } = await say('Hello?', { name: 'Grace Hopper', email: 'grace@navy.example' });
+    const note = { body: 'She called about the zeppelin.' };
+    const path = `/support/inbox/orgs/${org.orgId}/${convId}/notes`;
+    await api.request('POST', path, { token: org.owner.token, body: note });
+    expect(await hits('zeppelin')).toMatchObject([{ conv_id: convId, in: 'note', message_id: null }]);
+    for (const q of ['hopper', 'grace@navy.example', 'Hopper Grace', customerId])
+      expect(await hits(q)).toMatchObject([
+        { conv_id: convId, in: 'customer', excerpt: 'Grace Hopper, grace@navy.example' },
+      ]);
+  });
+
+  it('hits come newest first, page by page, each once, and by time', async () => {
+    const { say, hits, search } = await fresh();
+    const convIds: string[] = [];
+    for (let at = 0; at < 7; at += 1) {
+      convIds.push((await say(`Needle number ${at}`, { email: `c${at}@customer.example` })).convId);
+      await until(async () => (await hits('needle', '&limit=100')).length >= at + 1, 'the message to be found');
+    }
+    const seen: Hit[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const { body } = await search('needle', `&limit=3${cursor && `&cursor=${cursor}`}`);
+      seen.push(...(body.hits as Hit[]));
+      cursor = body.cursor as string | null;
+    }
+    const own = seen.filter(({ excerpt }) => excerpt.startsWith('Needle number'));
+    expect(own.map(({ conv_id }) => conv_id)).toEqual(convIds.toReversed());
+    const middle = own[3]!.at;
+    const ids = async (more: string) =>
+      (await hits('needle number', more)).filter((hit) => hit.excerpt.startsWith('Needle')).length;
+    expect(await ids(`&from=${middle}`)).toBe(4);
+    expect(await ids(`&until=${middle}`)).toBe(4);
+  });
+
+  it('another organization and the other mode find nothing, and a stranger is told nothing', async () => {
+    const { org, say, search } = await fresh();
+    await say('The secret pelican.');
+    const other = await fresh();
+    expect(await other.hits('pelican')).toEqual([]);
+    expect((await search('pelican', '', other.key)).status).toBe(404);
+    const live = (await api.newKey(org, { mode: 'live' })).token;
+    await api.goLive(org);
+    expect((await search('pelican', '', live)).body.hits).toEqual([]);
+    expect((await search('pelican', '&mode=live', org.owner.token)).body.hits).toEqual([]);
+    expect((await search('pelican', '&mode=test', org.owner.token)).body.hits).toHaveLength(1);
+  });
+
+  it('signs and operators of a query are harmless, and one without a word is refused', async () => {
+    const { say, search, hits } = await fresh();
+    await say('A plain message.');
+    for (const q of ['"plain" -message', '$where plain', 'plain\\', '{"$gt":""} plain', 'plain '.repeat(30)])
+      expect([q, (await search(q)).status]).toEqual([q, 200]);
+    expect(await hits('-plain')).toHaveLength(1);
+    for (const q of ['', '"-"', '?', 'x'.repeat(201)]) expect([q, (await search(q)).status]).toEqual([q, 400]);
+    expect((await search('plain', '&cursor=nonsense')).status).toBe(400);
+  });
+
+  it('what an erased customer wrote, and what was noted about it, is not found any more', async () => {
+    const { org, say, hits } = await fresh();
+    const { convId, customerId } = await say('The walrus sleeps.', { name: 'Wanda Walrus' });
+    const note = { body: 'About the walrus.' };
+    const path = `/support/inbox/orgs/${org.orgId}/${convId}/notes`;
+    await api.request('POST', path, { token: org.owner.token, body: note });
+    expect(await hits('walrus')).toHaveLength(3);
+    const erase = `/support/customers/orgs/${org.orgId}/${customerId}`;
+    expect((await api.request('DELETE', erase, { token: org.owner.token })).status).toBeLessThan(300);
+    await until(async () => (await hits('walrus')).length === 0, 'nothing to be found');
+  });
+});

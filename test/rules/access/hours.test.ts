@@ -1,0 +1,68 @@
+/** The hours of a team, beside a slow count minute by minute. */
+import { describe, expect, it } from '@jest/globals';
+import { isOpen, nextOpening, type Hours } from '../../../models/rules/access/hours.ts';
+
+const office: Hours = {
+  timezone: 'Europe/Berlin',
+  week: {
+    mon: [
+      { from: '09:00', until: '12:00' },
+      { from: '13:00', until: '17:30' },
+    ],
+    fri: [{ from: '09:00', until: '24:00' }],
+  },
+  closed: ['2026-12-25'],
+  away_message: null,
+};
+
+describe('the hours of a team', () => {
+  it.each([
+    ['2026-11-23T08:00:00Z', true],
+    ['2026-11-23T07:59:59Z', false],
+    ['2026-11-23T11:30:00Z', false],
+    ['2026-11-23T16:29:00Z', true],
+    ['2026-11-23T16:30:00Z', false],
+    ['2026-11-27T22:59:00Z', true],
+    ['2026-11-27T23:00:00Z', false],
+    ['2026-11-24T10:00:00Z', false],
+    // A holiday.
+    ['2026-12-25T10:00:00Z', false],
+  ])('at %s it is open: %s', (iso, open) => {
+    expect(isOpen(office, new Date(iso))).toBe(open);
+  });
+
+  it('the next opening is over the weekend, a holiday and a break', () => {
+    const next = (iso: string) => nextOpening(office, new Date(iso))?.toISOString();
+    expect(next('2026-11-23T11:10:00Z')).toBe('2026-11-23T12:00:00.000Z');
+    expect(next('2026-11-27T23:00:00Z')).toBe('2026-11-30T08:00:00.000Z');
+    expect(next('2026-12-24T12:00:00Z')).toBe('2026-12-28T08:00:00.000Z');
+    expect(nextOpening({ ...office, week: {} }, new Date())).toBeUndefined();
+  });
+
+  // The clocks change in these days; Apia once left a whole day out.
+  it.each([
+    ['Europe/Berlin', '2026-03-28T20:00:00Z'],
+    ['Europe/Berlin', '2026-10-24T20:00:00Z'],
+    ['America/New_York', '2026-03-08T00:00:00Z'],
+    ['Australia/Lord_Howe', '2026-04-04T10:00:00Z'],
+    ['Asia/Kathmandu', '2026-06-01T00:00:00Z'],
+    ['Pacific/Apia', '2011-12-29T12:00:00Z'],
+  ])('in %s from %s the next opening is that of a count minute by minute', (timezone, from) => {
+    const spans = [
+      { from: '02:15', until: '02:45' },
+      { from: '09:00', until: '10:00' },
+    ];
+    const week = Object.fromEntries(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'].map((day) => [day, spans]));
+    const hours: Hours = { timezone, week, closed: [], away_message: null };
+    for (let minutes = 0; minutes < 2_880; minutes += 37) {
+      const at = Date.parse(from) + minutes * 60_000;
+      let slow = at + 60_000;
+      while (!isOpen(hours, new Date(slow))) slow += 60_000;
+      expect([timezone, new Date(at), nextOpening(hours, new Date(at))]).toEqual([
+        timezone,
+        new Date(at),
+        new Date(slow),
+      ]);
+    }
+  });
+});

@@ -1,0 +1,82 @@
+/** The search of the inbox: its box (`/`), and the hits with the words that were found. */
+import { useEffect, useRef } from 'preact/hooks';
+import { useKeys } from '../../parts/keys.ts';
+import { textOf } from '../../parts/field.tsx';
+import { Link } from '../../parts/link.tsx';
+import { Rows } from '../../parts/rows.tsx';
+import { moment } from '../../rules/times.ts';
+import { address, follow, go } from '../../state/route.ts';
+import { hits, search, searchMore, type Hit } from '../../state/search.ts';
+import { mode, orgId } from '../../state/session.ts';
+import { locale, texts } from '../../texts/texts.ts';
+
+export function SearchBox() {
+  const t = texts.value;
+  const box = useRef<HTMLInputElement>(null);
+  const { id, filters } = address.value;
+  useKeys({ '/': () => box.current?.focus() });
+  return (
+    <form
+      role="search"
+      class="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const q = textOf(event.currentTarget, 'q').trim();
+        go({ screen: 'inbox', id, filters: { ...filters, q } });
+      }}
+    >
+      <input
+        ref={box}
+        key={filters['q'] ?? ''}
+        name="q"
+        type="search"
+        aria-label={t.search}
+        placeholder={`${t.search} /`}
+        maxLength={200}
+        defaultValue={filters['q'] ?? ''}
+      />
+    </form>
+  );
+}
+
+export function Hits({ q }: { q: string }) {
+  const t = texts.value;
+  useEffect(() => void search(q), [q, orgId.value, mode.value]);
+  return (
+    <Rows
+      label={t.found(q)}
+      items={hits.value ?? []}
+      height={92}
+      keyOf={({ conv_id, message_id, at }) => `${conv_id} ${message_id} ${at}`}
+      row={(hit) => <HitShown hit={hit} />}
+      more={() => void searchMore(q)}
+      empty={hits.value ? t.foundNothing : t.loading}
+    />
+  );
+}
+
+const HitShown = ({ hit: { conv_id, in: place, at, excerpt, marks } }: { hit: Hit }) => (
+  <Link
+    class="entry"
+    to={{ screen: 'inbox', id: conv_id, filters: address.value.filters }}
+    follow={follow}
+    aria-current={conv_id === address.value.id ? 'true' : undefined}
+  >
+    <span class="line">
+      <small>{texts.value.places[place]}</small> <small>{moment(at, new Date(), locale.value)}</small>
+    </span>
+    <span class="excerpt">{marked(excerpt, marks)}</span>
+  </Link>
+);
+
+/** The words that were found, marked; where marks overlap, the first counts. */
+function marked(text: string, marks: readonly number[][]) {
+  let at = 0;
+  const parts = marks.flatMap(([start = 0, end = 0]) => {
+    if (start < at) return [];
+    const before = text.slice(at, start);
+    at = end;
+    return [before, <mark key={start}>{text.slice(start, end)}</mark>];
+  });
+  return [...parts, text.slice(at)];
+}

@@ -1,0 +1,80 @@
+/** The hours in which the team answers, and what customers hear outside them. */
+import { call } from '../../api/call.ts';
+import { getHours, setHours } from '../../api/operations.ts';
+import { Form } from '../frame/form.tsx';
+import { useLoaded } from '../frame/loaded.ts';
+import { Field, textOf } from '../../parts/field.tsx';
+import { dayName, readSpans, weekdays, writtenSpans } from '../../rules/hours.ts';
+import { moment } from '../../rules/times.ts';
+import { isAdmin, orgId } from '../../state/session.ts';
+import { attempt } from '../../state/toast.ts';
+import { locale, texts } from '../../texts/texts.ts';
+
+export function TeamHours() {
+  const t = texts.value.settings;
+  const params = { orgId: orgId.value };
+  const { data, error, put } = useLoaded(() => call(getHours, { params }));
+  if (!data) return <p class={error && 'error'}>{error || texts.value.loading}</p>;
+  const { hours, open, next_opening } = data;
+  const send = async (form: HTMLFormElement) => {
+    const week = Object.fromEntries(
+      weekdays.flatMap((day) => {
+        const spans = readSpans(textOf(form, day));
+        return spans.length > 0 ? [[day, spans]] : [];
+      }),
+    );
+    const closed = textOf(form, 'closed')
+      .split(/[\s,]+/)
+      .filter(Boolean);
+    const away_message = textOf(form, 'away_message').trim() || null;
+    const body = { hours: { timezone: textOf(form, 'timezone'), week, closed, away_message } };
+    put(await call(setHours, { params, body }));
+  };
+  const always = () =>
+    attempt(async () => put(await call(setHours, { params, body: { hours: null } })), texts.value.saved);
+  return (
+    <>
+      <p role="status">
+        {open ? t.openNow : t.closedNow} {next_opening && t.opensAt(moment(next_opening, new Date(), locale.value))}
+      </p>
+      {isAdmin.value && (
+        <Form
+          key={JSON.stringify(hours)}
+          send={send}
+          action={texts.value.save}
+          done={texts.value.saved}
+          beside={
+            <button type="button" onClick={() => void always()}>
+              {t.alwaysOpen}
+            </button>
+          }
+        >
+          {(wrong) => (
+            <>
+              <p>{t.hoursHint}</p>
+              {weekdays.map((day) => (
+                <Field key={day} label={dayName(day, locale.value)}>
+                  <input name={day} type="text" defaultValue={writtenSpans(hours?.week[day])} />
+                </Field>
+              ))}
+              <Field label={t.timezone} error={wrong('hours')}>
+                <input
+                  name="timezone"
+                  type="text"
+                  required
+                  defaultValue={hours?.timezone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone}
+                />
+              </Field>
+              <Field label={t.closedDates}>
+                <textarea name="closed" rows={2} defaultValue={hours?.closed.join('\n') ?? ''} />
+              </Field>
+              <Field label={t.awayMessage} hint={t.awayHint}>
+                <textarea name="away_message" rows={3} maxLength={500} defaultValue={hours?.away_message ?? ''} />
+              </Field>
+            </>
+          )}
+        </Form>
+      )}
+    </>
+  );
+}
