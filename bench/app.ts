@@ -7,11 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import { buildApp } from '../api/http/apppage.ts';
 import { findChromium } from '../engines/chromium.ts';
-import { onStage, quantile, unlimited, type Stage } from './stage.ts';
+import { onStage, quantile, startBeside, type Stage } from './stage.ts';
 import { openApp, type AppPage } from '../test/kit/apppage.ts';
 import { startChromium } from '../test/kit/chromium.ts';
 import { apiAt, until, type TestOrg } from '../test/kit/harness.ts';
-import { startProcess } from '../test/kit/processes.ts';
 import { outboxOf } from '../test/kit/receiver.ts';
 
 const small = process.argv.includes('small');
@@ -24,16 +23,7 @@ export async function run(): Promise<void> {
   const browser = await startChromium(await findChromium((line) => console.log(`  ${line}`)));
   try {
     await onStage(async (stage) => {
-      const other = await startProcess('api/server.ts', {
-        ...unlimited,
-        DATA_DIR: stage.dataDir,
-        MONGODB_URI: stage.mongodbUri,
-        TEMPORAL_ADDRESS: stage.temporalAddress,
-        SEARCH_URI: stage.searchUri,
-        EMBEDDING: 'off',
-        PUBLIC_URL: stage.url,
-        PORT: '0',
-      });
+      const other = await startBeside(stage);
       const api = apiAt(stage.url);
       const org = await api.newOrg();
       const app = await openApp(browser, other.url, org.owner);

@@ -4,9 +4,8 @@
  * p99 under a second.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { onStage, quantile, unlimited, type Stage } from './stage.ts';
+import { onStage, quantile, startBeside, type Stage } from './stage.ts';
 import { apiAt, type Api } from '../test/kit/harness.ts';
-import { startProcess } from '../test/kit/processes.ts';
 import { outboxOf } from '../test/kit/receiver.ts';
 import { StaffClient } from '../test/kit/staffsocket.ts';
 
@@ -15,17 +14,7 @@ const rounds = process.argv.includes('small') ? 10 : 100;
 
 export async function run(): Promise<void> {
   await onStage(async (stage) => {
-    const other = await startProcess('api/server.ts', {
-      ...unlimited,
-      DATA_DIR: stage.dataDir,
-      MONGODB_URI: stage.mongodbUri,
-      TEMPORAL_ADDRESS: stage.temporalAddress,
-      SEARCH_URI: stage.searchUri,
-      EMBEDDING: 'off',
-      // Both processes need the same PUBLIC_URL, because logins are valid only for the URL they were issued for.
-      PUBLIC_URL: stage.url,
-      PORT: '0',
-    });
+    const other = await startBeside(stage);
     try {
       for (const [name, shown] of [
         ['one API process', apiAt(stage.url)],

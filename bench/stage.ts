@@ -10,6 +10,7 @@ import { readConfig } from '../config.ts';
 import { demoOrganization } from '../engines/demo.ts';
 import { freePort } from '../engines/ports.ts';
 import { startSystem } from '../engines/system.ts';
+import { startProcess, type Running } from '../test/kit/processes.ts';
 
 export type Stage = {
   /** The API's URL, `http://127.0.0.1:PORT/v1`. */
@@ -144,4 +145,19 @@ export async function cpuMs(pid: number | undefined): Promise<number> {
   // User and system time, in hundredths of a second: the 12th and 13th fields after the name, which may contain spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+/** A second API process of the stage, which shares its databases and its logins. */
+export function startBeside(stage: Stage): Promise<Running> {
+  return startProcess('api/server.ts', {
+    ...unlimited,
+    DATA_DIR: stage.dataDir,
+    MONGODB_URI: stage.mongodbUri,
+    TEMPORAL_ADDRESS: stage.temporalAddress,
+    SEARCH_URI: stage.searchUri,
+    EMBEDDING: 'off',
+    // Logins are valid only for the URL they were issued for.
+    PUBLIC_URL: stage.url,
+    PORT: '0',
+  });
 }

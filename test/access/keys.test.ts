@@ -351,7 +351,9 @@ describe('a live key before the organization is live', () => {
     'GET %s returns mode and warning to a live key of an organization that is not live',
     async (_, route) => {
       const live = (await api.newKey(org, { mode: 'live' })).token;
-      const { status, body } = await api.request('GET', route.path.replace('{orgId}', org.orgId), { token: live });
+      const query = route.path.startsWith('/support/search') ? '?q=card' : '';
+      const path = route.path.replace('{orgId}', org.orgId) + query;
+      const { status, body } = await api.request('GET', path, { token: live });
       expect([status, body]).toMatchObject([
         200,
         { mode: 'test', warning: { code: 'LIVE_KEY_NOT_ACTIVE', message: expect.any(String) } },

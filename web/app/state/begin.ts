@@ -2,7 +2,7 @@
 import { effect } from '@preact/signals';
 import { call } from '../api/call.ts';
 import { listDocuments } from '../api/operations.ts';
-import { clear } from './inbox.ts';
+import { clear, readWaiting } from './inbox.ts';
 import { connect } from './live.ts';
 import { showNotices } from './notices.ts';
 import { kept } from './once.ts';
@@ -45,6 +45,7 @@ export async function begin(): Promise<void> {
     connect({ anew: chosen !== shown });
     shown = chosen;
     void readTags();
+    void readWaiting();
     void attempt(welcome);
   });
   showNotices();

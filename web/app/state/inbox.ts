@@ -89,6 +89,17 @@ export async function readMore(): Promise<void> {
   if (next.value?.view === wanted && next.value.busy) next.value = { ...next.value, busy: false };
 }
 
+/** Reads who waits, for the count in the title, whatever the present view is. */
+export async function readWaiting(): Promise<void> {
+  await attempt(async () => {
+    const { params, query } = here();
+    put(
+      ...(await call(listInbox, { params, query: { ...query, ...queryOf(viewOf({})), limit: pageSize } }))
+        .conversations,
+    );
+  });
+}
+
 /** Forgets everything, for another organization or mode. */
 export function clear(): void {
   entries.value = new Map();

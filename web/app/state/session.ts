@@ -67,12 +67,12 @@ export function chooseMode(to: Mode): void {
 async function take(login: { user: User; organizations: Membership[] }): Promise<void> {
   // Another person has signed in over the page: what it shows is not theirs.
   if (user.value && user.value.userId !== login.user.userId) location.assign('/app');
+  organizations.value = login.organizations;
+  await readMode();
   batch(() => {
     user.value = login.user;
-    organizations.value = login.organizations;
     signedOut.value = false;
   });
-  await readMode();
 }
 
 /** Live once the organization is live, unless this browser has chosen otherwise. */

@@ -5,6 +5,7 @@ import { listDeliveries, recoverDeliveries, sendTestEvent, type Delivery } from 
 import { DeliveryShown } from './delivery.tsx';
 import { useEvery, useLoaded } from '../frame/loaded.ts';
 import { Form } from '../frame/form.tsx';
+import { More, pageSize, readPages } from '../frame/more.tsx';
 import { Field, textOf } from '../../parts/field.tsx';
 import { Link } from '../../parts/link.tsx';
 import { moment } from '../../rules/times.ts';
@@ -17,16 +18,19 @@ export default function Deliveries() {
   const t = texts.value.deliveries;
   const { id, filters } = address.value;
   const { status = '', kind = '' } = filters;
-  const limit = useSignal(50);
+  const pages = useSignal(1);
   const { data, error, again } = useLoaded(() => {
     const { params, query } = here();
     const filter = {
       status: (status || undefined) as 'failed' | undefined,
       kind: (kind || undefined) as 'slack' | undefined,
     };
-    return call(listDeliveries, { params, query: { ...query, ...filter, limit: limit.value } });
+    return readPages(pages.value, async (cursor) => {
+      const page = await call(listDeliveries, { params, query: { ...query, ...filter, limit: pageSize, cursor } });
+      return { ...page, entries: page.deliveries };
+    });
   }, [status, kind]);
-  useEvery(3_000, data?.deliveries.some((one) => one.status === 'pending') ?? false, again);
+  useEvery(3_000, data?.entries.some((one) => one.status === 'pending') ?? false, again);
   const choice = (name: 'status' | 'kind', every: string, names: Record<string, string>) => (
     <select
       aria-label={name === 'status' ? t.state : t.destination}
@@ -97,19 +101,9 @@ export default function Deliveries() {
           <p class="line">
             {choice('status', t.everyState, t.states)} {choice('kind', t.everyKind, t.kinds)}
           </p>
-          {data.deliveries.length === 0 && <p>{t.none}</p>}
-          {data.deliveries.length > 0 && <Table deliveries={data.deliveries} />}
-          {data.cursor && (
-            <button
-              type="button"
-              onClick={() => {
-                limit.value += 50;
-                void again();
-              }}
-            >
-              {texts.value.more}
-            </button>
-          )}
+          {data.entries.length === 0 && <p>{t.none}</p>}
+          {data.entries.length > 0 && <Table deliveries={data.entries} />}
+          <More cursor={data.cursor} pages={pages} again={again} />
         </>
       )}
     </main>

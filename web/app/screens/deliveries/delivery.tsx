@@ -13,7 +13,7 @@ export function DeliveryShown({ deliveryId, again: listAgain }: { deliveryId: st
   const at = { params: { orgId: orgId.value, deliveryId }, query: { mode: mode.value } };
   const { data, error, again } = useLoaded(() => call(getDelivery, at), [deliveryId]);
   const one = data?.delivery;
-  useEvery(2_000, one?.status === 'pending', again);
+  useEvery(2_000, one?.status === 'pending' || one?.status === 'retrying', again);
   const send = async () => {
     await attempt(() => call(redeliver, { ...at, body: {} }), t.sentAgain);
     await Promise.all([again(), listAgain()]);

@@ -10,37 +10,37 @@ import {
   uploadDocument,
   type Document,
 } from '../../api/operations.ts';
-import { Tags, type Tagged } from './tags.tsx';
+import { Changes } from './changes.tsx';
+import type { Tagged } from './tags.tsx';
 import { useEvery, useLoaded } from '../frame/loaded.ts';
-import { Confirm } from '../../parts/confirm.tsx';
+import { More, pageSize, readPages } from '../frame/more.tsx';
 import { Link } from '../../parts/link.tsx';
 import { here, mode, orgId } from '../../state/session.ts';
 import { follow } from '../../state/route.ts';
 import { attempt, toast } from '../../state/toast.ts';
 import { texts } from '../../texts/texts.ts';
 
-const pageSize = 100;
 const at = (docId: string) => ({ params: { orgId: orgId.value, docId }, query: { mode: mode.value } });
 const isEditable = ({ mime_type }: Document): boolean => /^text\/(?:markdown|plain)$/.test(mime_type);
 
 export function Documents() {
   const t = texts.value.knowledge;
-  const limit = useSignal(pageSize);
+  const pages = useSignal(1);
   const { data, error, again } = useLoaded(() => {
     const { params, query } = here();
-    return call(listDocuments, { params, query: { ...query, limit: limit.value } });
+    return readPages(pages.value, async (cursor) => {
+      const page = await call(listDocuments, { params, query: { ...query, limit: pageSize, cursor } });
+      return { ...page, entries: page.documents };
+    });
   });
-  const tagging = useSignal<Document | undefined>(undefined);
-  const removing = useSignal<Document | undefined>(undefined);
-  const busy = data?.documents.some(({ status }) => status === 'uploaded' || status === 'processing') ?? false;
+  const busy = data?.entries.some(({ status }) => status === 'uploaded' || status === 'processing') ?? false;
   useEvery(1_500, busy, again);
-  const act = async (made: () => Promise<unknown>, done?: string) => {
-    await attempt(made, done);
-    await again();
-  };
   const tag = async ({ doc_id }: Document, { segments, authority }: Tagged) => {
     await call(setDocumentSegments, { ...at(doc_id), body: { segments } });
     await call(setDocumentAuthority, { ...at(doc_id), body: { authority } });
+  };
+  const reprocess = async ({ doc_id }: Document) => {
+    await attempt(() => call(reprocessDocument, { ...at(doc_id), body: {} }));
     await again();
   };
   return (
@@ -48,11 +48,11 @@ export function Documents() {
       <Upload again={again} />
       {error && <p class="error">{error}</p>}
       {!data && !error && <p>{texts.value.loading}</p>}
-      {data?.documents.length === 0 && <p>{t.noDocuments}</p>}
-      {data && data.documents.length > 0 && (
+      {data?.entries.length === 0 && <p>{t.noDocuments}</p>}
+      {data && data.entries.length > 0 && (
         <div class="scroll">
           <table>
-            <caption>{t.shown(data.documents.length, data.count)}</caption>
+            <caption>{t.shown(data.entries.length, data.count)}</caption>
             <thead>
               <tr>
                 <th scope="col">{t.name}</th>
@@ -64,7 +64,7 @@ export function Documents() {
               </tr>
             </thead>
             <tbody>
-              {data.documents.map((one) => (
+              {data.entries.map((one) => (
                 <tr key={one.doc_id}>
                   <th scope="row">{one.filename}</th>
                   <td>
@@ -87,21 +87,17 @@ export function Documents() {
                         <span class="hidden"> {one.filename}</span>
                       </Link>
                     )}
-                    <button type="button" onClick={() => (tagging.value = one)}>
-                      {t.change}
-                      <span class="hidden"> {one.filename}</span>
-                    </button>
-                    <button
-                      type="button"
-                      onClick={() => void act(() => call(reprocessDocument, { ...at(one.doc_id), body: {} }))}
-                    >
+                    <button type="button" onClick={() => void reprocess(one)}>
                       {t.again}
                       <span class="hidden"> {one.filename}</span>
                     </button>
-                    <button type="button" class="danger" onClick={() => (removing.value = one)}>
-                      {t.deleteIt}
-                      <span class="hidden"> {one.filename}</span>
-                    </button>
+                    <Changes
+                      name={one.filename}
+                      tagged={one}
+                      tag={(tags) => tag(one, tags)}
+                      remove={() => call(deleteDocument, at(one.doc_id))}
+                      again={again}
+                    />
                   </td>
                 </tr>
               ))}
@@ -109,34 +105,7 @@ export function Documents() {
           </table>
         </div>
       )}
-      {data?.cursor && (
-        <button
-          type="button"
-          onClick={() => {
-            limit.value += pageSize;
-            void again();
-          }}
-        >
-          {texts.value.more}
-        </button>
-      )}
-      {tagging.value && (
-        <Tags
-          title={tagging.value.filename}
-          tagged={tagging.value}
-          save={(tags) => tag(tagging.value!, tags)}
-          closed={() => (tagging.value = undefined)}
-        />
-      )}
-      {removing.value && (
-        <Confirm
-          title={t.deleteAsk(removing.value.filename)}
-          action={t.deleteIt}
-          cancel={texts.value.cancel}
-          act={() => void act(() => call(deleteDocument, at(removing.value!.doc_id)), t.deleted)}
-          closed={() => (removing.value = undefined)}
-        />
-      )}
+      <More cursor={data?.cursor} pages={pages} again={again} />
     </>
   );
 }

@@ -13,33 +13,31 @@ import {
   startCrawl,
   type Page,
 } from '../../api/operations.ts';
-import { segmentsOf, Tags, type Tagged } from './tags.tsx';
+import { Changes } from './changes.tsx';
+import { segmentsOf, type Tagged } from './tags.tsx';
 import { Form } from '../frame/form.tsx';
 import { useEvery, useLoaded } from '../frame/loaded.ts';
-import { Confirm } from '../../parts/confirm.tsx';
+import { More, pageSize, readPages } from '../frame/more.tsx';
 import { Field, textOf } from '../../parts/field.tsx';
 import { moment } from '../../rules/times.ts';
 import { here, mode, orgId } from '../../state/session.ts';
 import { attempt } from '../../state/toast.ts';
 import { locale, texts } from '../../texts/texts.ts';
 
-const pageSize = 100;
 const at = (pageId: string) => ({ params: { orgId: orgId.value, pageId }, query: { mode: mode.value } });
 
 export function Pages() {
   const t = texts.value.knowledge;
-  const limit = useSignal(pageSize);
+  const pagesRead = useSignal(1);
   const { data, error, again } = useLoaded(async () => {
     const { params, query } = here();
     const [pages, { status: crawl }, { schedules }] = await Promise.all([
-      call(listPages, { params, query: { ...query, limit: limit.value } }),
+      readPages(pagesRead.value, (cursor) => call(listPages, { params, query: { ...query, limit: pageSize, cursor } })),
       call(getCrawlStatus, { params, query }),
       call(listCrawlSchedules, { params, query }),
     ]);
     return { pages, crawl, schedules };
   });
-  const tagging = useSignal<Page | undefined>(undefined);
-  const removing = useSignal<Page | undefined>(undefined);
   useEvery(2_000, data?.crawl.status === 'crawling', again);
   const act = async (made: () => Promise<unknown>, done?: string) => {
     await attempt(made, done);
@@ -48,7 +46,6 @@ export function Pages() {
   const tag = async ({ page_id }: Page, { segments, authority }: Tagged) => {
     await call(setPageSegments, { ...at(page_id), body: { segments } });
     await call(setPageAuthority, { ...at(page_id), body: { authority } });
-    await again();
   };
   if (!data) return <p class={error && 'error'}>{error || texts.value.loading}</p>;
   const { crawl, pages, schedules } = data;
@@ -135,14 +132,13 @@ export function Pages() {
                     {page.segments.join(', ')} <small>{t.authorities[page.authority]}</small>
                   </td>
                   <td class="line">
-                    <button type="button" onClick={() => (tagging.value = page)}>
-                      {t.change}
-                      <span class="hidden"> {page.title}</span>
-                    </button>
-                    <button type="button" class="danger" onClick={() => (removing.value = page)}>
-                      {t.deleteIt}
-                      <span class="hidden"> {page.title}</span>
-                    </button>
+                    <Changes
+                      name={page.title || page.source_url}
+                      tagged={page}
+                      tag={(tags) => tag(page, tags)}
+                      remove={() => call(deletePage, at(page.page_id))}
+                      again={again}
+                    />
                   </td>
                 </tr>
               ))}
@@ -150,34 +146,7 @@ export function Pages() {
           </table>
         </div>
       )}
-      {pages.cursor && (
-        <button
-          type="button"
-          onClick={() => {
-            limit.value += pageSize;
-            void again();
-          }}
-        >
-          {texts.value.more}
-        </button>
-      )}
-      {tagging.value && (
-        <Tags
-          title={tagging.value.title}
-          tagged={tagging.value}
-          save={(tags) => tag(tagging.value!, tags)}
-          closed={() => (tagging.value = undefined)}
-        />
-      )}
-      {removing.value && (
-        <Confirm
-          title={t.deleteAsk(removing.value.title)}
-          action={t.deleteIt}
-          cancel={texts.value.cancel}
-          act={() => void act(() => call(deletePage, at(removing.value!.page_id)), t.deleted)}
-          closed={() => (removing.value = undefined)}
-        />
-      )}
+      <More cursor={pages.cursor} pages={pagesRead} again={again} />
     </>
   );
 }

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { call } from '../../api/call.ts';
 import { listToolAudit, verifyToolAudit } from '../../api/operations.ts';
 import { useLoaded } from '../frame/loaded.ts';
+import { More, pageSize, readPages } from '../frame/more.tsx';
 import { moment } from '../../rules/times.ts';
 import { nameOf } from '../../state/people.ts';
 import { address, go } from '../../state/route.ts';
@@ -13,12 +14,15 @@ import { locale, texts } from '../../texts/texts.ts';
 export function Audit() {
   const t = texts.value.tools;
   const outcome = address.value.filters['outcome'] ?? '';
-  const limit = useSignal(50);
+  const pages = useSignal(1);
   const checked = useSignal('');
   const { data, error, again } = useLoaded(() => {
     const { params, query } = here();
     const filter = outcome ? { outcome: outcome as 'ok' } : {};
-    return call(listToolAudit, { params, query: { ...query, ...filter, limit: limit.value } });
+    return readPages(pages.value, async (cursor) => {
+      const page = await call(listToolAudit, { params, query: { ...query, ...filter, limit: pageSize, cursor } });
+      return { entries: page.events, cursor: page.next_cursor };
+    });
   }, [outcome]);
   const verify = () =>
     attempt(async () => {
@@ -50,8 +54,8 @@ export function Audit() {
         <span role="status">{checked.value}</span>
       </p>
       {!data && <p class={error && 'error'}>{error || texts.value.loading}</p>}
-      {data?.events.length === 0 && <p>{t.noEvents}</p>}
-      {data && data.events.length > 0 && (
+      {data?.entries.length === 0 && <p>{t.noEvents}</p>}
+      {data && data.entries.length > 0 && (
         <div class="scroll">
           <table>
             <thead>
@@ -64,7 +68,7 @@ export function Audit() {
               </tr>
             </thead>
             <tbody>
-              {data.events.map(({ id, ts, actor, action, tool, outcome: ended }) => (
+              {data.entries.map(({ id, ts, actor, action, tool, outcome: ended }) => (
                 <tr key={id}>
                   <td>{moment(ts, new Date(), locale.value)}</td>
                   <td>{nameOf(actor) || actor}</td>
@@ -77,17 +81,7 @@ export function Audit() {
           </table>
         </div>
       )}
-      {data?.next_cursor && (
-        <button
-          type="button"
-          onClick={() => {
-            limit.value += 50;
-            void again();
-          }}
-        >
-          {texts.value.more}
-        </button>
-      )}
+      <More cursor={data?.cursor} pages={pages} again={again} />
     </>
   );
 }

@@ -1,0 +1,56 @@
+/** The buttons by which a document or page is changed or deleted, and the dialogs behind them. */
+import { useSignal } from '@preact/signals';
+import { Tags, type Tagged } from './tags.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { attempt } from '../../state/toast.ts';
+import { texts } from '../../texts/texts.ts';
+
+type Given = {
+  name: string;
+  tagged: Tagged;
+  tag: (tags: Tagged) => Promise<void>;
+  remove: () => Promise<unknown>;
+  again: () => Promise<void>;
+};
+
+export function Changes({ name, tagged, tag, remove, again }: Given) {
+  const t = texts.value.knowledge;
+  const open = useSignal<'tags' | 'removal' | undefined>(undefined);
+  const closed = () => (open.value = undefined);
+  const removed = async () => {
+    await attempt(remove, t.deleted);
+    await again();
+  };
+  return (
+    <>
+      <button type="button" onClick={() => (open.value = 'tags')}>
+        {t.change}
+        <span class="hidden"> {name}</span>
+      </button>
+      <button type="button" class="danger" onClick={() => (open.value = 'removal')}>
+        {t.deleteIt}
+        <span class="hidden"> {name}</span>
+      </button>
+      {open.value === 'tags' && (
+        <Tags
+          title={name}
+          tagged={tagged}
+          save={async (tags) => {
+            await tag(tags);
+            await again();
+          }}
+          closed={closed}
+        />
+      )}
+      {open.value === 'removal' && (
+        <Confirm
+          title={t.deleteAsk(name)}
+          action={t.deleteIt}
+          cancel={texts.value.cancel}
+          act={() => void removed()}
+          closed={closed}
+        />
+      )}
+    </>
+  );
+}
