@@ -40,6 +40,7 @@ export const examples: Readonly<Record<string, unknown>> = {
   },
   setDocumentSegments: segments,
   setDocumentAuthority: authority,
+  setDocumentSource: { title: 'Safe deposit boxes', public_url: 'https://www.example.com/safes' },
   reprocessDocument: {},
   startCrawl: { url: 'https://www.example.com/help/', options: { max_pages: 50, segments: ['personal'] } },
   cancelCrawl: {},
@@ -87,6 +88,7 @@ export const examples: Readonly<Record<string, unknown>> = {
   createCannedReply: { shortcut: 'thanks', body: 'Thank you for your patience.' },
   changeCannedReply: { body: 'Thank you for your patience, and sorry for the wait.' },
   addNote: { body: 'He called about this yesterday.', mentions: [] },
+  markConversationRead: { position: 12 },
   setConversationPriority: { priority: 'high' },
   setHours: {
     hours: {
@@ -96,6 +98,14 @@ export const examples: Readonly<Record<string, unknown>> = {
       away_message: null,
     },
   },
+  setWidget: {
+    accent: '#1d57a8',
+    agent_name: 'Linda',
+    greetings: { en: { greeting: 'Hello! Ask us about cards.', starters: ['How do I block my card?'] } },
+    ask_email: 'on_escalation',
+    outside: 'show',
+  },
+  setWidgetPicture: { file: '(the bytes of a picture)' },
   setTeamTags: { tags: [{ name: 'refund', colour: 'orange' }] },
   setConversationTags: { tags: ['cards', 'refund'] },
   suggestReply: {},

@@ -43,6 +43,7 @@ import { sessionRoutes } from './access/routes/sessions.ts';
 import { taskExecutionRoutes } from './tasks/routes/taskexecution.ts';
 import { taskRoutes } from './tasks/routes/tasks.ts';
 import { webhookRoutes } from './events/routes/webhooks.ts';
+import { widgetRoutes } from './chat/routes/widget.ts';
 import type { Route } from './http/route.ts';
 
 export type RouteGroups = Record<string, readonly Route[]>;
@@ -57,7 +58,7 @@ export const routeGroups = {
   'Knowledge base': [...knowledgeRoutes, ...pageRoutes, ...pruneRoutes],
   'Tool server': [...mcpRoutes, ...approvalRoutes],
   Chat: chatRoutes,
-  'Support configuration': supportConfigRoutes,
+  'Support configuration': [...supportConfigRoutes, ...widgetRoutes],
   'Support sessions': sessionRoutes,
   'Support inbox': [
     ...inboxRoutes,

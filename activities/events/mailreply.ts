@@ -10,7 +10,7 @@ import { senderOf, type MailDeps, type MailVia } from '../../providers/mail/sett
 import { findOrganization } from '../../models/access/organization.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import { findConversation, type Conversation } from '../../models/chat/conversation.ts';
-import { findCustomer, type Customer } from '../../models/chat/customer.ts';
+import { findCustomer, replyAddressOf, type Customer } from '../../models/chat/customer.ts';
 import {
   lastWrittenInChat,
   listMessages,
@@ -20,6 +20,7 @@ import {
 } from '../../models/chat/message.ts';
 import { lastSeen } from '../../models/live/presence.ts';
 import { createDelivery, DeliveryModel } from '../../models/events/delivery.ts';
+import { hasObjected } from '../../models/events/outsidemail.ts';
 import {
   findThreadOf,
   provideThread,
@@ -107,7 +108,7 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
       sender: role === 'ai' ? assistantName(name, language) : (sender_name ?? name),
       body,
       sources: sources.map((source) => ({
-        name: source.name,
+        name: source.title ?? source.name,
         ...defined({ url: source.url }),
       })),
     }));
@@ -162,11 +163,22 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
     log.info({ org_id: orgId, conv_id: convId, delivery_id: delivery._id, messages: message_ids.length }, 'mail made');
   }
 
+  /** Undefined when there is none, or when its owner wants no mail from this organization. */
+  async function addressOf(customer: Readonly<Customer>): Promise<string | undefined> {
+    const address = readAddress(replyAddressOf(customer));
+    // Somebody else may have given an address that nobody vouches for.
+    const objected =
+      address !== undefined &&
+      customer.email === undefined &&
+      (await hasObjected(deps.secrets, customer.org_id, address));
+    return objected ? undefined : address;
+  }
+
   async function mail({ orgId, convId }: Ref): Promise<{ waitMs?: number }> {
     const conversation = await findConversation(orgId, convId);
     if (!conversation) return {};
     const customer = await findCustomer(orgId, conversation.customer_id);
-    const to = customer?.erasing_at ? undefined : readAddress(customer?.email);
+    const to = !customer || customer.erasing_at ? undefined : await addressOf(customer);
     if (!customer || to === undefined) {
       await settleMailed(
         orgId,

@@ -55,7 +55,7 @@ export type LiveCopyActivities = ReturnType<typeof createLiveCopyActivities>;
 export function createLiveCopyActivities({ search, embedding, quotas, start, clock }: LiveCopyDeps) {
   /** Why the document was not copied; undefined when live mode has it. */
   async function copyDocument(from: Document, by: string): Promise<string | undefined> {
-    const { org_id, filename, file_type, mime_type, file_size, sha256, segments, authority } = from;
+    const { org_id, filename, title, public_url, file_type, mime_type, file_size, sha256, segments, authority } = from;
     if (from.status === 'failed') return from.error ?? 'It could not be read.';
     if (await findDocumentByHash(org_id, 'live', sha256)) return undefined;
     const standing = await listStanding(org_id, 'live');
@@ -75,7 +75,7 @@ export function createLiveCopyActivities({ search, embedding, quotas, start, clo
     const now = clock();
     const intent = intentFor(processDocumentWork(org_id, _id, 1), now);
     const tags = { segments, ...defined({ authority }) };
-    const file = { filename, file_type, mime_type, file_size, sha256 };
+    const file = { filename, ...defined({ title, public_url }), file_type, mime_type, file_size, sha256 };
     const counts = { generation: 1, chunk_count: 0, tags_version: 0, created_at: now, updated_at: now };
     const record = { _id, org_id, mode: 'live', status: 'uploaded', uploaded_by: by } as const;
     try {

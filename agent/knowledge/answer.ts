@@ -13,7 +13,14 @@ import { passagesOf, type Judged, type Passage } from '../../models/rules/knowle
 import { findSupportConfig } from '../../models/integrations/supportconfig.ts';
 import { defined } from '../../models/rules/base/defined.ts';
 
-export type AnswerSource = { type: Passage['type']; id: string; name: string; url?: string; score: number };
+export type AnswerSource = {
+  type: Passage['type'];
+  id: string;
+  name: string;
+  title?: string;
+  url?: string;
+  score: number;
+};
 
 export type KnowledgeAnswer = {
   answer: string;
@@ -81,8 +88,8 @@ export function sourcesOf(hits: readonly Judged[], used: readonly string[]): Ans
   for (const { passage, relevance } of hits) {
     if (!used.includes(passage.id)) continue;
     const score = Math.max(Math.round(relevance * 1000) / 1000, sources.get(passage.source_id)?.score ?? 0);
-    const { type, source_id: id, name, url } = passage;
-    sources.set(id, { type, id, name, ...defined({ url }), score });
+    const { type, source_id: id, name, title, url } = passage;
+    sources.set(id, { type, id, name, ...defined({ title, url }), score });
   }
   return [...sources.values()].sort((a, b) => b.score - a.score);
 }

@@ -9,7 +9,9 @@ import { credentialId } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import type { ClientFrame } from './contract/chat.ts';
 import type { Limiter } from '../http/limits.ts';
+import { setContactEmail } from '../../models/chat/customer.ts';
 import { refineConversation } from '../../models/chat/conversation.ts';
+import { readEmail } from '../../models/rules/access/email.ts';
 import { contextProblem } from '../../models/rules/access/session.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { defined } from '../../models/rules/base/defined.ts';
@@ -52,6 +54,13 @@ export function createFrameTaker(ctx: Context, limit: Limiter) {
       case 'earlier': {
         const { messages, cursor } = await readEarlier(conversation, frame.cursor);
         socket.tell('earlier', { before: frame.cursor, messages, cursor });
+        return;
+      }
+      case 'contact': {
+        const email = readEmail(frame.email);
+        if (email === undefined) throw new Problem('VALIDATION', { message: 'email: must be an e-mail address' });
+        await setContactEmail(customer.orgId, customer.customerId, email);
+        socket.tell('contact', { email });
         return;
       }
       case 'confirm_response':

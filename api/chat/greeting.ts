@@ -6,6 +6,7 @@ import type { ConversationRef } from '../../models/chat/saying.ts';
 import { pageFrom, readHistory, readHistoryCursor, viewMessage, type HistoryPage } from './history.ts';
 import type { ChatSocket } from './client.ts';
 import { canResume } from '../live/resume.ts';
+import { findCustomer, replyAddressOf } from '../../models/chat/customer.ts';
 import { findConversation } from '../../models/chat/conversation.ts';
 import { replyStart } from '../../models/chat/log.ts';
 import type { Message } from '../../models/chat/message.ts';
@@ -34,7 +35,9 @@ export async function greet(
     resumeFrom !== undefined && canResume(convId, resumeFrom, last),
   ]);
   if (!standing) return false;
-  const welcome = { conv_id: convId, status: standing.status, mode };
+  const customer = await findCustomer(orgId, standing.customer_id);
+  const reachable = customer !== null && replyAddressOf(customer) !== undefined;
+  const welcome = { conv_id: convId, status: standing.status, mode, reachable };
   if (whole) {
     socket.seq = resumeFrom!;
     socket.tell('welcome', welcome);

@@ -14,7 +14,7 @@ import {
   type Ticket,
   type TicketEvent,
 } from '../../models/chat/conversation.ts';
-import { findCustomers, type Customer } from '../../models/chat/customer.ts';
+import { findCustomer, findCustomers, type Customer } from '../../models/chat/customer.ts';
 import { tellStaff } from '../../models/live/staff.ts';
 import { findReply, storeReply } from '../../models/chat/saying.ts';
 import { MessageModel, type Message } from '../../models/chat/message.ts';
@@ -132,16 +132,23 @@ function viewTicket({ ticket_id, status, reason, note, created_at, updated_at }:
   };
 }
 
-/** A conversation as members see it. `customer` is missing after the customer was erased. */
-export function viewConversation(conversation: Conversation, customer: Readonly<Customer> | null | undefined) {
-  const { name, email, verified = false } = customer ?? {};
+/**
+ * A conversation as members see it. `customer` is missing after the customer was erased. `reader`: the user id of the
+ * member who sees it.
+ */
+export function viewConversation(
+  conversation: Conversation,
+  customer: Readonly<Customer> | null | undefined,
+  reader?: string,
+) {
+  const { name, email, contact_email, verified = false } = customer ?? {};
   return {
     ...conversation,
     conv_id: conversation._id,
     preview: conversation.customer_preview ?? '',
     customer: {
       customer_id: conversation.customer_id,
-      ...defined({ name, email }),
+      ...defined({ name, email, contact_email }),
       verified,
     },
     last_message_at: conversation.last_message_at?.toISOString() ?? null,
@@ -154,20 +161,36 @@ export function viewConversation(conversation: Conversation, customer: Readonly<
       ? { until: conversation.snoozed.until?.toISOString() ?? null, by: conversation.snoozed.by }
       : null,
     waiting_since: conversation.waiting_since?.toISOString() ?? null,
+    read_position: readPosition(conversation, reader),
     note_count: conversation.notes?.length ?? 0,
     created_at: conversation.created_at.toISOString(),
     updated_at: conversation.updated_at.toISOString(),
   };
 }
 
+/** How far a member has read. */
+export const readPosition = ({ read_by }: Conversation, reader: string | undefined): number | null =>
+  (reader === undefined ? undefined : read_by?.[reader]) ?? null;
+
+export const readerOf = ({ kind, actor }: TenantPrincipal): string | undefined =>
+  kind === 'member' ? actor : undefined;
+
+export const viewOne = async (conversation: Conversation, principal: TenantPrincipal) => ({
+  conversation: viewConversation(
+    conversation,
+    await findCustomer(conversation.org_id, conversation.customer_id),
+    readerOf(principal),
+  ),
+});
+
 /** Conversations as members see them, with their customers. */
-export async function viewConversations(orgId: string, conversations: readonly Conversation[]) {
+export async function viewConversations(orgId: string, conversations: readonly Conversation[], reader?: string) {
   const customers = await findCustomers(
     orgId,
     conversations.map(({ customer_id }) => customer_id),
   );
   const byId = new Map(customers.map((customer) => [customer._id, customer]));
-  return conversations.map((one) => viewConversation(one, byId.get(one.customer_id)));
+  return conversations.map((one) => viewConversation(one, byId.get(one.customer_id), reader));
 }
 
 /** A message as members see it. */

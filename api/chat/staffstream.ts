@@ -3,7 +3,7 @@
  * hears the frames of every log, and a frame of a conversation says that the conversation changed. Its entry is then
  * read once, for all sockets of the organization.
  */
-import { viewConversations } from './inbox.ts';
+import { readPosition, viewConversations } from './inbox.ts';
 import { viewNotification } from '../access/notification.ts';
 import type { Context } from '../context.ts';
 import { conversation as shownConversation } from './contract/inbox.ts';
@@ -103,9 +103,13 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
   async function showChanged(orgId: string, convIds: readonly string[]): Promise<void> {
     const at = stamp();
     const found = await listInboxOf(orgId, modes, { ids: convIds });
-    for (const conversation of await entriesOf(orgId, found))
-      tell(orgId, 'conversation', { at, conversation }, (staff) => staff.modes.includes(conversation.mode));
-    const known = new Set(found.map(({ _id }) => _id));
+    const known = new Map(found.map((conversation) => [conversation._id, conversation]));
+    for (const entry of await entriesOf(orgId, found))
+      for (const { modes: of, userId, socket } of staffOf.get(orgId) ?? [])
+        if (of.includes(entry.mode)) {
+          const read_position = readPosition(known.get(entry.conv_id)!, userId);
+          socket!.tell('conversation', { at, conversation: { ...entry, read_position } });
+        }
     for (const conv_id of convIds) if (!known.has(conv_id)) tell(orgId, 'removed', { conv_id }, everyone);
   }
 
@@ -165,12 +169,13 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
   }
 
   /** Shows a socket what changed before it heard changes. */
-  async function resume({ orgId, modes: of, socket }: Staff, since: Date): Promise<void> {
+  async function resume({ orgId, userId, modes: of, socket }: Staff, since: Date): Promise<void> {
     const at = stamp();
     const from = new Date(since.getTime() - skewMs);
     const found = await listInboxOf(orgId, of, { since: from, limit: maxResumed + 1 });
     if (found.length > maxResumed) return socket!.tell('reload');
-    for (const conversation of await entriesOf(orgId, found)) socket!.tell('conversation', { at, conversation });
+    for (const conversation of await entriesOf(orgId, found, userId))
+      socket!.tell('conversation', { at, conversation });
   }
 
   return {
@@ -273,8 +278,8 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
 }
 
 /** Entries as the list shows them. Frames pass no reply schema, so what members may not see is left out here. */
-const entriesOf = async (orgId: string, found: readonly Conversation[]) =>
-  (await viewConversations(orgId, found)).map((entry) => shownConversation.parse(entry));
+const entriesOf = async (orgId: string, found: readonly Conversation[], reader?: string) =>
+  (await viewConversations(orgId, found, reader)).map((entry) => shownConversation.parse(entry));
 
 const connectAnew = (why: string): Problem =>
   new Problem('UNAUTHENTICATED', { message: `${why} Ask for another address, and connect anew.` });

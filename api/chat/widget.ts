@@ -3,6 +3,8 @@
  * stripped on the first request, and nothing is bundled. Everything here is public and contains no data of customers.
  */
 import type { Router } from '@koa/router';
+import { lookOf } from './look.ts';
+import type { Context } from '../context.ts';
 import { onDemand } from '../http/ondemand.ts';
 import {
   allowAnybody,
@@ -18,6 +20,7 @@ import {
 import { cached } from '../../models/base/cached.ts';
 import { wellFormed } from '../../models/access/key.ts';
 import { findPublishableKey } from '../../models/access/publishablekey.ts';
+import { findWidgetPicture } from '../../models/chat/widget.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { splitToken } from '../../models/rules/access/keys.ts';
 
@@ -32,7 +35,7 @@ function loadWidget(): WidgetFiles {
   return { version, loader: fileOf(javascript, loader), modules };
 }
 
-export function mountWidget(router: Router): void {
+export function mountWidget(router: Router, ctx: Context): void {
   const widget = onDemand(loadWidget);
   const demo = readWeb('demo/page.html');
   const demoStyle = fileOf('text/css; charset=utf-8', readWeb('demo/page.css'));
@@ -51,15 +54,26 @@ export function mountWidget(router: Router): void {
     allowAnybody(koa);
     send(koa, file, koa['params'].version === version ? forever : 'no-store');
   });
-  // The widget finds out its organization by its publishable key, which is public anyway.
-  router.get('/widget/organizations/:key', async (koa) => {
+  // The widget names its organization by a publishable key, which is public anyway, or by the id in its session token.
+  router.get('/widget/organizations/:place', async (koa) => {
     allowAnybody(koa);
-    const key = koa['params'].key as string;
-    const known = splitToken(key)?.kind === 'publishable' && wellFormed(key);
-    const record = known ? await organizationOf.read(key) : null;
-    if (!record) throw new Problem('NOT_FOUND', { message: 'This publishable key does not exist or was replaced.' });
+    const place = koa['params'].place as string;
+    const known = splitToken(place)?.kind === 'publishable' && wellFormed(place);
+    const orgId = known ? (await organizationOf.read(place))?.org_id : place;
+    const found = orgId === undefined ? undefined : await lookOf(ctx, orgId);
+    if (!found) throw new Problem('NOT_FOUND', { message: 'This publishable key does not exist or was replaced.' });
     koa.set('cache-control', 'public, max-age=60');
-    koa.body = { org_id: record.org_id };
+    koa.body = found;
+  });
+  router.get('/widget/pictures/:orgId/:sha256', async (koa) => {
+    allowAnybody(koa);
+    const { orgId, sha256 } = koa['params'] as { orgId: string; sha256: string };
+    const picture = await findWidgetPicture(orgId, sha256);
+    if (!picture) throw new Problem('NOT_FOUND', { message: 'This picture does not exist or was replaced.' });
+    koa.set('cache-control', forever);
+    koa.set('content-security-policy', "default-src 'none'");
+    koa.type = picture.type;
+    koa.body = picture.content;
   });
   router.get('/demo', (koa) => {
     koa.type = 'text/html';
@@ -73,9 +87,12 @@ export function mountWidget(router: Router): void {
   });
 }
 
-/** The strictest policy that the widget works under: its own scripts and connections, no inline style or script. */
+/**
+ * The strictest policy that the widget works under: its own scripts, pictures and connections, no inline style or
+ * script. The page `/app` shows this page as a preview.
+ */
 const demoPolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
 /** The query parameters of the demonstration page that become `data-` attributes of the widget's script. */
 const demoSettings = ['key', 'product', 'theme', 'position', 'dir', 'locale', 'title'] as const;

@@ -8,7 +8,7 @@ import { newId } from '../../models/base/ids.ts';
 import { createDelivery, DeliveryModel } from '../../models/events/delivery.ts';
 import { admitOutsideMail, hasObjected, type OutsideMail } from '../../models/events/outsidemail.ts';
 import { findUser } from '../../models/access/user.ts';
-import { findIntegration } from '../../models/integrations/integration.ts';
+import { hasMailServer } from '../../models/integrations/integration.ts';
 import type { AccountLetter } from '../../models/rules/access/accountmail.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { accountEvent, accountsOwner, type NotificationPayload } from '../../models/rules/events/notification.ts';
@@ -16,7 +16,7 @@ import { isSendersLimit, outsideRefusals, outsideUnprovenPerDay } from '../../mo
 
 /** Whether mails of this organization can be sent: through the deployment's mail server or the organization's own. */
 async function canMail({ config }: Pick<Context, 'config'>, orgId: string): Promise<boolean> {
-  return config.mail.server !== undefined || (await findIntegration(orgId, 'email'))?.sealed !== undefined;
+  return config.mail.server !== undefined || (await hasMailServer(orgId));
 }
 
 /** Whether the organization can mail an invitation to this address, and the address has not opted out. */

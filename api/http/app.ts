@@ -162,7 +162,7 @@ export function createApp(
     });
   }
 
-  mountWidget(outside);
+  mountWidget(outside, ctx);
   for (const page of [slackOutcome, toolOutcome]) mountOutcome(outside, page);
   mountRoomPage(outside);
   mountAccountPage(outside);

@@ -51,7 +51,10 @@ export function readModules(folder: string): WebModules {
 
 /** Removes types and the comments on lines of their own. */
 const served = (source: string): string =>
-  source.replaceAll(/^ *\/\*\*[\s\S]*?\*\/$/gm, '').replaceAll(/[ \t]+$/gm, '');
+  source
+    .replaceAll(/^ *\/\*\*[\s\S]*?\*\/$/gm, '')
+    .replaceAll(/^ *\/\/.*$/gm, '')
+    .replaceAll(/[ \t]+$/gm, '');
 
 /** Allows pages of any origin to use the file, even pages that isolate themselves (CORP). */
 export function allowAnybody(koa: Koa.Context): void {

@@ -126,6 +126,8 @@ export const ConversationModel = defineModel(
     unread: number,
     /** How often a member has marked messages as read; see models/chat/unread.ts. */
     reads: number,
+    /** How far each member has read, by user id: the position of the newest message that the member has seen. */
+    read_by: optional(mixed<Record<string, number>>()),
     /** The position of the newest message; positions give the history one order. */
     position: number,
     /** The number of consecutive questions without an answer. */

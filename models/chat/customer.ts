@@ -24,6 +24,11 @@ export const CustomerModel = defineModel(
     email: optional(string),
     /** The address that identifies this customer; it is unique. */
     email_identity: optional(string),
+    /**
+     * The address that the customer wants replies at, as anybody may say who chats. It proves nothing: only replies are
+     * mailed to it, and only when there is no `email`.
+     */
+    contact_email: optional(string),
     name: optional(string),
     /**
      * For an unverified visitor, the identifying id. For a verified customer, the browser that was used last, as a hint
@@ -56,7 +61,7 @@ export const CustomerModel = defineModel(
       partialFilterExpression: { visitor_id: { $exists: true }, verified: false },
     },
     { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
-    wordIndex('name', 'email'),
+    wordIndex('name', 'email', 'contact_email'),
   ],
 );
 export type Customer = RecordOf<typeof CustomerModel>;
@@ -143,6 +148,15 @@ export async function beginErasing(orgId: string, customerId: string, now: Date)
     { returnDocument: 'after' },
   );
 }
+
+/** Keeps the address at which the customer wants replies, in lower case. */
+export async function setContactEmail(orgId: string, customerId: string, email: string): Promise<void> {
+  await update({ _id: customerId, org_id: orgId, erasing_at: { $exists: false } }, { contact_email: email });
+}
+
+/** The address to which the customer's replies are mailed. */
+export const replyAddressOf = ({ email, contact_email }: Readonly<Customer>): string | undefined =>
+  email ?? contact_email;
 
 type Filter = mongoose.mongo.Filter<Customer>;
 

@@ -24,6 +24,9 @@ export type InboxFilter = {
   customerId?: string | undefined;
   /** Only those with messages that no member has seen. */
   unread?: boolean;
+  /** Of the last message: from `since` on, and before `until`. */
+  since?: Date | undefined;
+  until?: Date | undefined;
   snoozed?: boolean | undefined;
 };
 /** The cursor of a list: the last entry of the previous page, and the time by which it is sorted. */
@@ -93,7 +96,7 @@ const indexFor = ({ tag, customerId }: InboxFilter, sort: InboxSort) => {
 
 function matching(
   orgId: string,
-  { modes, status, assignedTo, tag, priority, customerId, unread = false, snoozed }: InboxFilter,
+  { modes, status, assignedTo, tag, priority, customerId, unread = false, since, until, snoozed }: InboxFilter,
   sort: InboxSort,
 ): Filter {
   return {
@@ -107,13 +110,13 @@ function matching(
     ...(snoozed === undefined ? {} : { snoozed: { $exists: snoozed } }),
     ...(sort === 'waiting' ? { waiting_since: { $gt: new Date(0) } } : {}),
     // Excludes conversations without a message.
-    last_message_at: { $gt: new Date(0) },
+    last_message_at: { $gte: since ?? new Date(1), ...(until ? { $lt: until } : {}) },
   };
 }
 
 function before({ at, convId }: InboxPlace): Filter {
   return {
-    last_message_at: { $gt: new Date(0), $lte: at },
+    $and: [{ last_message_at: { $lte: at } }],
     $nor: [{ last_message_at: at, _id: { $gte: convId } }],
   };
 }

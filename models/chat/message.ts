@@ -13,7 +13,14 @@ import { modes } from '../rules/access/keys.ts';
 import { keptUntil } from '../rules/chat/retention.ts';
 import { defined } from '../rules/base/defined.ts';
 
-export type MessageSource = { type: 'document' | 'website'; id: string; name: string; url?: string; score: number };
+export type MessageSource = {
+  type: 'document' | 'website';
+  id: string;
+  name: string;
+  title?: string;
+  url?: string;
+  score: number;
+};
 
 /** The data of a message that came by mail. */
 export type MailOrigin = {

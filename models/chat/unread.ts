@@ -1,8 +1,9 @@
 /**
- * The number of a conversation's customer messages that no member has seen. The act of a message counts it before it is
+ * What of a conversation was read: the number of customer messages that no member has seen, and how far each member has
+ * read. The act of a message counts it before it is
  * stored (models/chat/act.ts); the functions here correct the count after races.
  */
-import { ConversationModel } from './conversation.ts';
+import { ConversationModel, type Conversation } from './conversation.ts';
 import { collectionOf } from '../base/define.ts';
 
 /** Corrects the count for a duplicate message. `reads`: its value when the message was counted. */
@@ -33,5 +34,28 @@ export async function markRead(orgId: string, convId: string): Promise<void> {
   await collectionOf(ConversationModel).updateOne(
     { _id: convId, org_id: orgId, unread: { $gt: 0 } },
     { $set: { unread: 0 }, $inc: { reads: 1 } },
+  );
+}
+
+/** Notes that a member has read up to this position; it never goes back. Null when the conversation was removed. */
+export async function readUpTo(
+  orgId: string,
+  convId: string,
+  userId: string,
+  position: number,
+): Promise<Conversation | null> {
+  return collectionOf(ConversationModel).findOneAndUpdate(
+    { _id: convId, org_id: orgId },
+    { $max: { [`read_by.${userId}`]: position } },
+    { returnDocument: 'after' },
+  );
+}
+
+/** Marks a conversation as unread for this member. Null when it was removed. */
+export async function forgetReading(orgId: string, convId: string, userId: string): Promise<Conversation | null> {
+  return collectionOf(ConversationModel).findOneAndUpdate(
+    { _id: convId, org_id: orgId },
+    { $set: { [`read_by.${userId}`]: 0 } },
+    { returnDocument: 'after' },
   );
 }

@@ -104,6 +104,11 @@ export async function findIntegration(orgId: string, provider: IntegrationProvid
   return collectionOf(IntegrationModel).findOne({ _id: idOf(orgId, provider) });
 }
 
+/** Whether the organization has connected a mail server of its own. */
+export async function hasMailServer(orgId: string): Promise<boolean> {
+  return (await findIntegration(orgId, 'email'))?.sealed !== undefined;
+}
+
 export async function listIntegrations(orgId: string): Promise<Integration[]> {
   return collectionOf(IntegrationModel).find({ org_id: orgId }).toArray();
 }

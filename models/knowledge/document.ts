@@ -28,6 +28,10 @@ export const DocumentModel = defineModel(
     /** In bytes. */
     file_size: number,
     sha256: string,
+    /** What customers see as the name of the source; absent: the file name without its extension. */
+    title: optional(string),
+    /** Where customers can read it. */
+    public_url: optional(string),
     /** The text that was written or changed here; it counts instead of stored bytes. */
     text: optional(string),
     status: oneOf(documentStatuses),
@@ -90,6 +94,8 @@ const readSource = readerOf(DocumentModel, [
   'org_id',
   'mode',
   'filename',
+  'title',
+  'public_url',
   'segments',
   'authority',
   'live_generation',
@@ -190,6 +196,24 @@ export async function tagDocument(
   return collectionOf(DocumentModel).findOneAndUpdate(
     { _id: docId, org_id: orgId, mode: { $in: modes } },
     { $set: { ...tags, updated_at: now }, $inc: { tags_version: 1 }, $push: { pending: intent } },
+    { returnDocument: 'after' },
+  );
+}
+
+/** What customers see of a document as a source; a new answer shows it at once. Null removes a part. */
+export async function citeDocument(
+  orgId: string,
+  modes: readonly Mode[],
+  docId: string,
+  given: { title: string | null; public_url: string | null },
+  now: Date,
+): Promise<Document | null> {
+  const parts = Object.entries(given);
+  const kept = Object.fromEntries(parts.filter(([, value]) => value !== null)) as { title?: string };
+  const gone = Object.fromEntries(parts.flatMap(([name, value]) => (value === null ? [[name, '' as const]] : [])));
+  return collectionOf(DocumentModel).findOneAndUpdate(
+    { _id: docId, org_id: orgId, mode: { $in: modes } },
+    { $set: { ...kept, updated_at: now }, $unset: gone },
     { returnDocument: 'after' },
   );
 }

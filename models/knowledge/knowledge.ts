@@ -2,6 +2,7 @@
 import { findChunks, type Chunk } from './chunk.ts';
 import { findSources } from './document.ts';
 import { findPageSources } from './page.ts';
+import { documentTitle } from '../rules/knowledge/document.ts';
 import { effectiveAuthority, isPage, type Authority } from '../rules/knowledge/authority.ts';
 import type { Mode } from '../rules/access/keys.ts';
 import { sourceOf, type Passage } from '../rules/knowledge/retrieval.ts';
@@ -9,7 +10,8 @@ import { defined } from '../rules/base/defined.ts';
 
 type AnsweringSource = {
   name: string;
-  url?: string;
+  title?: string;
+  url?: string | undefined;
   dated?: Date;
   segments: readonly string[];
   authority?: Authority | undefined;
@@ -34,10 +36,11 @@ export async function findPassages(orgId: string, mode: Mode, chunkIds: readonly
     findPageSources(orgId, mode, sourceIds.filter(isPage)),
   ]);
   const sources = new Map<string, AnsweringSource>([
-    ...documents.map(
-      (document) => [document._id, { ...document, name: document.filename, dated: document.created_at }] as const,
-    ),
-    ...pages.map((page) => [page._id, { ...page, name: page.title || page.url }] as const),
+    ...documents.map(({ filename, created_at: dated, public_url: url, ...document }) => {
+      const title = document.title ?? documentTitle(filename);
+      return [document._id, { ...document, name: filename, title, url, dated }] as const;
+    }),
+    ...pages.map(({ title, ...page }) => [page._id, { ...page, name: title || page.url }] as const),
   ]);
   return chunks.flatMap((chunk): Passage[] => {
     const source = sources.get(chunk.source_id);
@@ -47,13 +50,13 @@ export async function findPassages(orgId: string, mode: Mode, chunkIds: readonly
 }
 
 function passageOf(chunk: Chunk, source: AnsweringSource): Passage {
-  const { name, url, dated, segments, authority, embedded_by } = source;
+  const { name, title, url, dated, segments, authority, embedded_by } = source;
   return {
     id: chunk._id,
     source_id: chunk.source_id,
     type: chunk.source_type,
     name,
-    ...defined({ url }),
+    ...defined({ title, url }),
     heading: chunk.heading,
     text: chunk.text,
     ...defined({ dated }),

@@ -17,7 +17,7 @@ import { takeTestConversation } from '../../models/chat/allowance.ts';
 import { eventIntents } from '../../models/chat/act.ts';
 import { ConversationModel, findConversation, type Conversation } from '../../models/chat/conversation.ts';
 import { provideConversation } from '../../models/chat/current.ts';
-import { findCustomer, type Customer } from '../../models/chat/customer.ts';
+import { findCustomer, replyAddressOf, type Customer } from '../../models/chat/customer.ts';
 import { findClientMessage, MessageModel, type MailOrigin } from '../../models/chat/message.ts';
 import { storeMessage } from '../../models/chat/saying.ts';
 import { countMissed, uncountMessage } from '../../models/chat/unread.ts';
@@ -160,7 +160,7 @@ async function refusalOf(
   if (automatic) return automatic;
   const { dkimVerdict, dmarcVerdict } = receipt;
   const distrusted = distrust({ dkim: dkimVerdict?.status, dmarc: dmarcVerdict?.status }, mail.signed_by);
-  return distrusted ?? (from !== '' && from === customer.email ? undefined : 'not_the_customer');
+  return distrusted ?? (from !== '' && from === replyAddressOf(customer) ? undefined : 'not_the_customer');
 }
 
 /** Whether the conversation's reply addresses have expired. */

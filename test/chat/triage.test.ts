@@ -69,6 +69,43 @@ describe('tags and priority', () => {
     expect((await call('PUT', `/${convId}/priority`, { priority: 'now' })).status).toBe(400);
   });
 
+  it('lists are filtered by the day of the last message', async () => {
+    const began = new Date();
+    const convId = await (await customer()).say('Hello?');
+    const { last_message_at: last } = (await call('GET', `/${convId}`)).body.conversation;
+    const later = new Date(Date.parse(last) + 86_400_000).toISOString();
+    expect(await listed(`from=${began.toISOString()}`)).toEqual([convId]);
+    expect(await listed(`from=${later}`)).toEqual([]);
+    expect(await listed(`until=${began.toISOString()}`)).not.toContain(convId);
+    expect(await listed(`until=${later}`)).toContain(convId);
+    expect((await call('GET', '?from=yesterday')).status).toBe(400);
+  });
+
+  it('each member reads for themselves, never back, and marks a conversation as unread', async () => {
+    const bob = await api.join(org);
+    const convId = await (await customer()).say('Hello?');
+    const readings = async (of: TestUser) => {
+      const { body } = await api.request('GET', `/support/inbox/orgs/${org.orgId}?limit=1`, { token: of.token });
+      const { conv_id, read_position } = body.conversations[0];
+      return [conv_id, read_position];
+    };
+    expect(await readings(bob)).toEqual([convId, null]);
+    const { position } = (await call('GET', `/${convId}`, undefined, bob.token)).body.conversation;
+    expect([await readings(bob), await readings(org.owner)]).toEqual([
+      [convId, position],
+      [convId, null],
+    ]);
+    const read = async (at: number, token = bob.token) =>
+      (await call('PUT', `/${convId}/read`, { position: at }, token)).body.conversation.read_position;
+    // Nobody has read what is not there yet.
+    expect([await read(0), await read(10_000, org.owner.token)]).toEqual([position, expect.any(Number)]);
+    expect((await readings(org.owner))[1]).toBeLessThan(10_000);
+    const unread = await call('DELETE', `/${convId}/read`, undefined, bob.token);
+    expect(unread.body.conversation.read_position).toBe(0);
+    expect((await call('PUT', `/${convId}/read`, { position: 1 }, key)).body.code).toBe('WRONG_CREDENTIAL_KIND');
+    expect((await call('GET', `/${convId}`, undefined, key)).body.conversation.read_position).toBeNull();
+  });
+
   it('another organization’s conversation cannot be tagged, snoozed or noted', async () => {
     const foreign = await api.newOrg();
     const convId = await (await customer(foreign)).say('Hello?');

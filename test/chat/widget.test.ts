@@ -14,6 +14,8 @@ import { chatOn, startChromium, visit, wireTo, type Chat } from '../kit/chromium
 import { sharedDatabase } from '../kit/database.ts';
 import { apiAt, system, until, type Api, type TestOrg } from '../kit/harness.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
+import { accentsOf } from '../../models/rules/chat/accent.ts';
+import { pixel } from '../kit/pixel.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 
 const api = system();
@@ -164,7 +166,7 @@ describe('the widget', () => {
     expect(begun.length).toBeGreaterThan(0);
     for (const part of begun) expect(whole.startsWith(part)).toBe(true);
     expect(await chat.inside("[...root.querySelectorAll('.sources li')].map((item) => item.textContent)")).toEqual([
-      'help.md',
+      'help',
     ]);
     // An unfinished answer is not announced by screen readers.
     expect(await chat.inside("root.querySelector('[role=log]').contains(root.querySelector('.begun'))")).toBe(false);
@@ -263,7 +265,8 @@ describe('the widget', () => {
     const { conv_id: convId } = await inInbox(lindenbank);
     await act(lindenbank, convId, 'reply', { body: 'Good day! See https://bank.example/cards.' });
     await until(async () => (await chat.messages()).at(-1)?.startsWith('agent:'), 'the reply');
-    expect(await chat.inside("root.querySelector('.agent .by').firstChild.textContent")).toBe('Test Person');
+    expect(await chat.inside("root.querySelector('.agent .face').textContent")).toBe('TP');
+    expect(await chat.inside("root.querySelector('.agent .by').textContent")).toContain('Test Person · Support team');
     expect(
       await chat.inside("[...root.querySelectorAll('.agent a')].map((a) => [a.href, a.rel, a.textContent])"),
     ).toEqual([['https://bank.example/cards', 'noopener noreferrer', 'https://bank.example/cards']]);
@@ -488,6 +491,92 @@ describe('the widget', () => {
   });
 });
 
+describe('the look that an organization chose', () => {
+  const configure = async ({ org }: Bank, path: string, body: object) => {
+    const reply = await api.request('PUT', path.replace('{org}', org.orgId), { token: org.owner.token, body });
+    expect(reply.status).toBe(200);
+  };
+  const colourOf = (chat: Chat) =>
+    chat.inside("getComputedStyle(root.querySelector('.root')).getPropertyValue('--accent').trim()");
+
+  it('the widget has its colour, logo, greeting and names, and a question to begin with is asked', async () => {
+    const lindenbank = await bank();
+    const greetings = { en: { greeting: 'Welcome to Lindenbank.', starters: [question] } };
+    await configure(lindenbank, '/support/widget/orgs/{org}', { accent: '#0a5c36', agent_name: 'Linda', greetings });
+    for (const picture of ['logo', 'avatar']) {
+      const form = new FormData();
+      form.append('file', new Blob([pixel]), 'picture.png');
+      const path = `/support/widget/orgs/${lindenbank.org.orgId}/${picture}`;
+      expect((await api.request('PUT', path, { token: lindenbank.org.owner.token, form })).status).toBe(200);
+    }
+    const { page, chat } = await demo(lindenbank.publishable);
+    await chat.open();
+    expect(await colourOf(chat)).toBe('#0a5c36');
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);
+    expect(await colourOf(chat)).toBe(accentsOf('#0a5c36').dark);
+    await until(() => chat.inside("root.querySelector('.bar img').naturalWidth === 1"), 'the logo');
+    expect(await chat.inside("root.querySelector('.greeting').textContent")).toBe('Welcome to Lindenbank.');
+    await (await chat.find('.starters button')).click();
+    await shows(chat, [`customer: ${question}`, answer]);
+    expect(await chat.inside("root.querySelector('.starters').checkVisibility()")).toBe(false);
+    expect(await chat.inside("root.querySelector('.ai .by').textContent")).toContain('Linda · Assistant');
+    await until(() => chat.inside("root.querySelector('.ai .face img').naturalWidth === 1"), 'the agent’s picture');
+    // At the next visit the widget looks so from the beginning.
+    expect(await page.evaluate("Object.keys(localStorage).some((name) => name.endsWith(':look'))")).toBe(true);
+  });
+
+  it('the widget says when the team is back, and is not there outside its hours when it should not be', async () => {
+    const lindenbank = await bank();
+    const never = { timezone: 'Europe/Berlin', week: {}, closed: [], away_message: null };
+    await configure(lindenbank, '/orgs/{org}/hours', { hours: never });
+    const { chat } = await demo(lindenbank.publishable);
+    await chat.open();
+    expect(await chat.inside("root.querySelector('.hours').textContent")).toBe('Nobody is here now');
+    await configure(lindenbank, '/support/widget/orgs/{org}', { outside: 'hide' });
+    await until(async () => {
+      const reply = await fetch(`${api.url}/widget/organizations/${lindenbank.publishable}`);
+      return ((await reply.json()) as { outside: string }).outside === 'hide';
+    }, 'every process to know');
+    const { page, chat: hidden } = await demo(lindenbank.publishable);
+    await until(
+      () => page.evaluate("Object.keys(localStorage).some((name) => name.endsWith(':look'))") as Promise<boolean>,
+      'the widget to know how it looks',
+    );
+    expect(await hidden.inside("root.querySelector('.launcher').checkVisibility()")).toBe(false);
+  });
+
+  it('a visitor who is left to a person gives an address once, by keyboard, and is thanked', async () => {
+    const lindenbank = await bank();
+    // The widget only asks when the organization can write to somebody. No mail is sent here.
+    await db()
+      .collection<{ _id: string }>('integrations')
+      .insertOne({
+        _id: `${lindenbank.org.orgId}:email`,
+        org_id: lindenbank.org.orgId,
+        provider: 'email',
+        sealed: 'a mail server',
+        settings: {},
+      } as { _id: string });
+    const { page, chat } = await demo(lindenbank.publishable);
+    await chat.open();
+    await chat.say('I want to talk to a human, please.');
+    const input = await chat.find('.contact input');
+    await input.type('nobody');
+    await input.press('Enter');
+    await input.type('@customer.example');
+    await page.keyboard.press('Enter');
+    await until(async () => (await chat.notes()).includes('also comes by e-mail'), 'thanks');
+    expect((await inInbox(lindenbank)).customer).toMatchObject({
+      contact_email: 'nobody@customer.example',
+      verified: false,
+    });
+    const again = chatOn(page);
+    await page.reload();
+    await until(async () => (await again.messages()).length > 0, 'the conversation');
+    expect(await again.inside("root.querySelector('.contact').checkVisibility()")).toBe(false);
+  });
+});
+
 describe('messages before the last hundred', () => {
   /** A conversation with `count` messages besides the first two, and the widget opened on it. */
   async function longConversation(count: number) {
@@ -636,7 +725,7 @@ describe('an answer that is streamed slowly', () => {
     expect([await chat.messages(), await sources(chat)]).toEqual([[`customer: ${question}`], []]);
     second!();
     await shows(chat, [`customer: ${question}`, `ai: ${text}`]);
-    expect([await begun(chat), await sources(chat)]).toEqual(['', ['help.md']]);
+    expect([await begun(chat), await sources(chat)]).toEqual(['', ['help']]);
   });
 
   it('an answer that is streamed slowly is shown once and completely even when the API is killed in the middle and restarted', async () => {
@@ -1040,9 +1129,11 @@ describe('GET /widget.js', () => {
     const reply = await fetch(`${api.url}/widget/organizations/${publishable}`);
     expect([reply.headers.get('access-control-allow-origin'), await reply.json()]).toEqual([
       '*',
-      { org_id: org.orgId },
+      expect.objectContaining({ org_id: org.orgId }),
     ]);
-    for (const wrong of [key, `${publishable.slice(0, -1)}x`, 'svc_pk_test_', '%00', org.orgId]) {
+    // A page that mints sessions has no key; its widget knows the organization from the session.
+    expect((await fetch(`${api.url}/widget/organizations/${org.orgId}`)).status).toBe(200);
+    for (const wrong of [key, `${publishable.slice(0, -1)}x`, 'svc_pk_test_', '%00', `${org.orgId}x`]) {
       expect([wrong, (await fetch(`${api.url}/widget/organizations/${wrong}`)).status]).toEqual([wrong, 404]);
     }
   });

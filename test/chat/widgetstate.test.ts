@@ -60,6 +60,10 @@ describe('a request for confirmation in the widget', () => {
     tool_name: 'cancel_order',
     title: 'Cancel order',
     body: 'Order number: A-1',
+    details: [
+      { label: 'Order number', value: 'A-1' },
+      { label: 'Count', value: 2 },
+    ],
     arguments: { orderNumber: 'A-1', count: 2 },
   };
   const asks = ({ entries }: Conversation) => entries.flatMap(({ ask }) => (ask ? [ask.state] : []));
@@ -72,7 +76,11 @@ describe('a request for confirmation in the widget', () => {
   };
 
   it('a request for confirmation describes what the tool does when it has no arguments', () => {
-    const asked = after([...fresh, ...answered, { ...confirm, body: 'Closes the account.', arguments: {} }]);
+    const asked = after([
+      ...fresh,
+      ...answered,
+      { ...confirm, body: 'Closes the account.', details: [], arguments: {} },
+    ]);
     expect(asked.entries.at(-1)!.ask).toMatchObject({ rows: [], does: 'Closes the account.' });
   });
 
@@ -83,7 +91,7 @@ describe('a request for confirmation in the widget', () => {
       title: 'Cancel order',
       rows: [
         ['Order number', 'A-1'],
-        ['Count', '2'],
+        ['Count', 2],
       ],
     });
     expect(countUnread(asked, at(0))).toBe(1);

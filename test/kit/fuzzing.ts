@@ -21,7 +21,7 @@ export type Effort = { phases: string; examples: number; stateful?: number };
 
 /**
  * Routes that refuse values allowed by the schema, for reasons that no schema can state. Such values are: the content
- * of a file; a time in the past; an invalid or private address; a tag without a letter; a customer without any name; a
+ * of a file; a time in the past; an invalid or private address; a tag without a letter; a colour that is hard to read; a customer without any name; a
  * person who is not a member; an unknown time zone or a year long ago; the name of somebody else; a cursor that was
  * never issued; a service that is not connected; a sign-in that nobody started; a link that was never mailed; bytes
  * that are not a form, or a form where JSON is expected; and one's own keys after leaving.
@@ -32,6 +32,8 @@ const rulesBeyondTheSchema = [
   'searchInbox',
   'setTeamTags',
   'setHours',
+  'setWidget',
+  'setWidgetPicture',
   'loginBrowser',
   'logoutBrowser',
   'writeArticle',

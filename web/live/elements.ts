@@ -40,6 +40,7 @@ export const icons = {
   down: ['M6 9l6 6 6-6'],
   send: ['M4 12h14', 'M12 6l6 6-6 6'],
   end: ['M4 12.5l5 5L20 6.5'],
+  spark: ['M12 4l2 6 6 2-6 2-2 6-2-6-6-2 6-2z'],
 } as const;
 
 /** A link to another page if the address is a web address; otherwise its text. */

@@ -14,12 +14,12 @@ export type AskEvents = QuestionEvents & {
 };
 
 /** An element of the log, so that a screen reader announces it when it appears and again when it is decided. */
-export function askElement(ask: Ask, texts: Texts, on: AskEvents): HTMLElement {
+export function askElement(ask: Ask, texts: Texts, locale: string, on: AskEvents): HTMLElement {
   const { pendingId, kind, title, rows, does, question, state } = ask;
   const id = `ask-${pendingId}-${question?.id ?? ''}`;
   const named = rows.flatMap(([name, value]) => [
     make('dt', { dir: 'auto' }, name),
-    make('dd', { dir: 'auto' }, value),
+    make('dd', { dir: 'auto' }, inWords(value, texts, locale)),
   ]);
   const said = make(
     'div',
@@ -42,6 +42,20 @@ export function askElement(ask: Ask, texts: Texts, on: AskEvents): HTMLElement {
   no.addEventListener('click', () => on.decided(ask, false));
   element.append(make('div', { class: 'actions' }, no, yes));
   return element;
+}
+
+/** A day or a moment (ISO 8601). */
+const isoTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/;
+
+/** Booleans, numbers and times in the customer's language. */
+function inWords(value: string | number | boolean, texts: Texts, locale: string): string {
+  if (typeof value === 'boolean') return value ? texts.yes : texts.no;
+  if (typeof value === 'number') return new Intl.NumberFormat(locale, { maximumFractionDigits: 20 }).format(value);
+  if (!isoTime.test(value) || Number.isNaN(Date.parse(value))) return value;
+  // A day is the same day everywhere.
+  return value.length === 10
+    ? new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(value))
+    : new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' }).format(new Date(value));
 }
 
 function sentenceOf({ kind, state }: Ask, texts: Texts): string {

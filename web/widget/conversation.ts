@@ -4,6 +4,7 @@
  */
 import type { Frame } from '../live/frame.ts';
 
+/** `name`: the title of a page or document. */
 export type Source = { name: string; url?: string | undefined };
 /** A passage that may help: its heading, and the question that finds it. */
 export type Offer = { heading: string; question: string; says: string };
@@ -17,8 +18,8 @@ export type Ask = {
   kind: 'confirm' | 'step_up' | 'input';
   tool: string;
   title: string;
-  /** The values that the tool would get, by name. */
-  rows: readonly (readonly [name: string, value: string])[];
+  /** The values that the tool would get, with their names. */
+  rows: readonly (readonly [label: string, value: Detail['value']])[];
   /** What the tool does; used when it gets no values. */
   does?: string;
   /** The tool's own question; only for a question of the kind `input`. */
@@ -26,6 +27,7 @@ export type Ask = {
   state: 'open' | 'sent' | 'failed' | 'agreed' | 'declined' | 'over';
   reply?: Record<string, unknown>;
 };
+type Detail = { label: string; value: string | number | boolean };
 export type Field = {
   name: string;
   label: string;
@@ -72,6 +74,8 @@ export type Conversation = {
   earlier: string | undefined;
   /** The number of entries at the start that were read with that cursor. */
   older: number;
+  /** Whether replies reach the customer by mail, too; undefined until the server has said so. */
+  reachable: boolean | undefined;
 };
 
 export const noConversation: Conversation = {
@@ -82,10 +86,11 @@ export const noConversation: Conversation = {
   entries: [],
   earlier: undefined,
   older: 0,
+  reachable: undefined,
 };
 
 /** Types of frames that are not part of the log. Their `seq` is the number of the log's last frame. */
-const unlogged: ReadonlySet<string> = new Set(['welcome', 'history', 'earlier', 'pong', 'error']);
+const unlogged: ReadonlySet<string> = new Set(['welcome', 'history', 'earlier', 'contact', 'pong', 'error']);
 const statuses: readonly string[] = ['open', 'pending', 'escalated', 'resolved'] satisfies Status[];
 
 /** The conversation after a frame. A repeated frame changes nothing. */
@@ -100,10 +105,14 @@ function receiveUnlogged(before: Conversation, frame: Frame): Conversation {
     case 'welcome': {
       const convId = text(frame['conv_id']);
       const status = statusOf(frame['status'], before.status);
-      if (convId === before.convId) return { ...before, status };
+      const reachable = frame['reachable'] !== false;
+      if (convId === before.convId) return { ...before, status, reachable };
       // The conversation has changed, so only messages that are still to be sent are kept.
-      return { ...noConversation, convId, status, entries: before.entries.filter(({ id }) => id === undefined) };
+      const entries = before.entries.filter(({ id }) => id === undefined);
+      return { ...noConversation, convId, status, reachable, entries };
     }
+    case 'contact':
+      return { ...before, reachable: true };
     case 'history': {
       const found = entriesOf(frame);
       const known = new Set(found.flatMap(({ clientId }) => (clientId === undefined ? [] : [clientId])));
@@ -232,9 +241,8 @@ const plain = (id: string): Entry => ({ id, role: 'system', body: '', sources: [
 
 function askEntry(frame: Frame, kind: Ask['kind']): Entry {
   const pendingId = text(frame['pending_id']);
-  const given = frame['arguments'];
-  const rows = Object.entries(typeof given === 'object' && given !== null ? given : {}).map(
-    ([name, value]) => [titled(name), typeof value === 'string' ? value : JSON.stringify(value)] as const,
+  const rows = (Array.isArray(frame['details']) ? (frame['details'] as Detail[]) : []).map(
+    ({ label, value }) => [label, value] as const,
   );
   const tool = text(frame['tool_name']);
   const ask: Ask = { pendingId, kind, tool, title: text(frame['title']), rows, state: 'open' };
@@ -247,16 +255,6 @@ function askEntry(frame: Frame, kind: Ask['kind']): Entry {
     ...plain(`ask:${pendingId}:${id}`),
     ask: { ...ask, rows: [], question: { id, message: text(frame['message']), fields } },
   };
-}
-
-/** Turns a field's name into a title: `order_number` becomes "Order number". */
-function titled(name: string): string {
-  const words = name
-    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .replace(/[_-]+/g, ' ')
-    .trim()
-    .toLowerCase();
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** Marks messages that the server will not accept. */
@@ -322,7 +320,8 @@ function offersOf(given: unknown): Pick<Entry, 'offers'> {
 
 function sourceOf(source: unknown): Source[] {
   if (typeof source !== 'object' || source === null) return [];
-  const { name, url } = source as Record<string, unknown>;
+  const { title, url } = source as Record<string, unknown>;
+  const name = title ?? (source as Record<string, unknown>)['name'];
   return typeof name === 'string' ? [{ name, ...(typeof url === 'string' ? { url } : {}) }] : [];
 }
 

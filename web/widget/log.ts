@@ -5,11 +5,14 @@
  */
 import { askElement, type AskEvents } from './ask.ts';
 import type { Conversation, Entry, Offer } from './conversation.ts';
-import { link, linked, make } from '../live/elements.ts';
+import { icon, icons, link, linked, make } from '../live/elements.ts';
+import type { Look } from './look.ts';
 import type { Texts } from './texts.ts';
 
 export type Log = {
   element: HTMLElement;
+  /** Shows what the organization wants to be said and seen. */
+  dress(look: Look): void;
   show(conversation: Conversation): void;
   toEnd(): void;
 };
@@ -28,17 +31,18 @@ export type LogEvents = AskEvents & {
 };
 
 export function createLog(texts: Texts, locale: string, on: LogEvents): Log {
-  const time = new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' });
   const list = make('div', { role: 'log', 'aria-live': 'polite', 'aria-label': texts.messages });
   const begun = make('div', { 'aria-hidden': 'true', class: 'begun' });
   const older = make('div', { class: 'older', role: 'group', 'aria-label': texts.earlier, hidden: true });
-  const greeting = make('p', { class: 'greeting' }, texts.greeting);
+  const greeting = make('p', { class: 'greeting', dir: 'auto' }, texts.greeting);
+  const starters = make('div', { class: 'starters' });
   const more = make('button', { type: 'button', class: 'earlier', hidden: true }, texts.earlier);
   const told = make('p', { class: 'vh', role: 'status' });
   const element = make(
     'div',
     { class: 'scroll', role: 'region', tabindex: 0, 'aria-label': texts.conversation },
     greeting,
+    starters,
     more,
     told,
     older,
@@ -47,6 +51,7 @@ export function createLog(texts: Texts, locale: string, on: LogEvents): Log {
   );
   more.addEventListener('click', () => on.earlier());
   let shown: Shown[] = [];
+  let faces: Faces = { agentName: undefined, avatar: undefined };
   /** The position to which the widget has scrolled. Any other position means that the reader has scrolled. */
   let scrolledTo = 0;
   /** Whether the list is scrolled (nearly) to its end. */
@@ -79,12 +84,13 @@ export function createLog(texts: Texts, locale: string, on: LogEvents): Log {
       .map((entry) => {
         const known = standing.get(keyOf(entry));
         if (known && sameLook(known.entry, entry)) return { entry, element: known.element };
-        const fresh = entryElement(entry, texts, time, on);
+        const fresh = entryElement(entry, faces, texts, locale, on);
         // Replaced in place, so that a message that was waiting is not announced again.
         known?.element.replaceWith(fresh);
         return { entry, element: fresh };
       });
     const elements = shown.map((each) => each.element);
+    starters.hidden = entries.length > 0;
     fill(older, elements.slice(0, olderCount));
     fill(list, elements.slice(olderCount));
     showEarlier(earlier !== undefined, olderCount, read);
@@ -114,10 +120,29 @@ export function createLog(texts: Texts, locale: string, on: LogEvents): Log {
       else if (!begun.querySelector('.dots')) begun.replaceChildren(dots(texts));
       return;
     }
-    begun.replaceChildren(...texted.map((entry) => entryElement(entry, texts, time, on)));
+    begun.replaceChildren(...texted.map((entry) => entryElement(entry, faces, texts, locale, on)));
   }
 
-  return { element, show, toEnd };
+  function dress(look: Look): void {
+    greeting.textContent = look.greeting ?? texts.greeting;
+    starters.replaceChildren(
+      ...(look.starters.length === 0
+        ? []
+        : [
+            offerList(
+              look.starters.map((question) => ({ heading: question, question, says: '' })),
+              texts,
+              on,
+            ),
+          ]),
+    );
+    faces = look;
+    // Everything is made again with the new faces.
+    shown = [];
+    for (const part of [older, list, begun]) part.replaceChildren();
+  }
+
+  return { element, dress, show, toEnd };
 }
 
 /** Sets a list's children without moving those already in place. */
@@ -144,17 +169,21 @@ function dots(texts: Texts): HTMLElement {
   return make('div', { class: 'entry ai', title: texts.writing }, beats);
 }
 
-function entryElement(entry: Entry, texts: Texts, time: Intl.DateTimeFormat, on: LogEvents): HTMLElement {
+/** Whom the agent's answers come from. */
+type Faces = Pick<Look, 'agentName' | 'avatar'>;
+
+function entryElement(entry: Entry, faces: Faces, texts: Texts, locale: string, on: LogEvents): HTMLElement {
   const { role, state, sources, timestamp, offers = [], ask, result } = entry;
-  if (ask) return askElement(ask, texts, on);
+  if (ask) return askElement(ask, texts, locale, on);
   if (result) {
     const sentence = result.ok ? texts.done(result.label) : texts.notDone(result.label);
     return make('div', { class: 'entry system' }, make('div', { class: 'body' }, make('p', { dir: 'auto' }, sentence)));
   }
   // The offers are shown as buttons, so only the sentence above the offers is shown as text.
   const body = offers.length > 0 ? entry.body.split('\n')[0]! : entry.body;
-  const by = make('p', { class: 'by' }, nameOf(entry, texts));
+  const by = make('p', { class: 'by' }, ...faceOf(entry, faces), nameOf(entry, faces, texts));
   if (timestamp !== undefined && !Number.isNaN(Date.parse(timestamp))) {
+    const time = new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' });
     by.append(' · ', make('time', { datetime: timestamp }, time.format(new Date(timestamp))));
   }
   // The text's own characters decide its direction. Only a team member's text gets links, because an answer lists its
@@ -168,10 +197,29 @@ function entryElement(entry: Entry, texts: Texts, time: Intl.DateTimeFormat, on:
   return element;
 }
 
-function nameOf({ role, senderName }: Entry, texts: Texts): string {
+/** A team member and the agent say who they are, so that nobody takes one for the other. */
+function nameOf({ role, senderName }: Entry, { agentName }: Faces, texts: Texts): string {
   if (role === 'customer') return texts.you;
-  if (role === 'agent') return senderName ?? texts.team;
-  return role === 'ai' ? texts.assistant : texts.title;
+  if (role === 'agent') return senderName === undefined ? texts.team : `${senderName} · ${texts.team}`;
+  if (role === 'system') return texts.title;
+  return agentName === undefined ? texts.assistant : `${agentName} · ${texts.assistant}`;
+}
+
+/** The agent's picture, or the initials of a member. */
+function faceOf({ role, senderName }: Entry, { avatar }: Faces): HTMLElement[] {
+  if (role !== 'ai' && role !== 'agent') return [];
+  const initials = (senderName ?? '').split(/\s+/).map((word) => Array.from(word)[0] ?? '');
+  const own = role === 'ai' ? icon(icons.spark) : [initials[0], initials.slice(1).at(-1)].join('').toUpperCase();
+  const face = make('span', { class: 'face', 'aria-hidden': 'true' }, own);
+  if (role === 'ai' && avatar !== undefined) face.replaceChildren(picture(avatar, () => face.replaceChildren(own)));
+  return [face];
+}
+
+/** A picture that shows nothing but itself. `missing`: the host page's policy does not allow it, or it is gone. */
+export function picture(src: string, missing: () => void): HTMLElement {
+  const image = make('img', { src, alt: '' });
+  image.addEventListener('error', missing);
+  return image;
 }
 
 function offerList(offers: readonly Offer[], texts: Texts, on: LogEvents): HTMLElement {

@@ -6,6 +6,8 @@ import { openLink, Unreachable, type Link, type LinkState } from '../live/connec
 import type { Frame } from '../live/frame.ts';
 import { answerAsk, fail, failAsk, isRefusal, lastHeard, noConversation, receive, say } from './conversation.ts';
 import type { Conversation } from './conversation.ts';
+import type { ContactState } from './contact.ts';
+import { readLook } from './look.ts';
 import { readOptions, readToken, type Identity } from './options.ts';
 import { createStore, randomId, type Store } from '../live/store.ts';
 import { createView } from './view.ts';
@@ -62,6 +64,10 @@ export function start(
   let proof: { pendingId: string; reply: Record<string, unknown> } | undefined;
   /** The id of this page's visitor, once connected. */
   let visitorId: string | undefined;
+  /** Undefined until the server has said how the widget looks, now or at an earlier visit. */
+  let look = undefined as ReturnType<typeof readLook> | undefined;
+  /** The e-mail address that the customer has given, until the server has kept it. */
+  let contact: { email: string; state: 'sent' | 'refused' } | undefined;
   provideVisitorId(store, options.key ?? '');
 
   const view = createView(options, {
@@ -112,6 +118,12 @@ export function start(
       conversation = failAsk(conversation, pendingId);
       show();
     },
+    contacted(email) {
+      if (email === undefined) store.set(`${scope}:no-email`, 'yes');
+      contact = email === undefined ? undefined : { email, state: 'sent' };
+      sendContact();
+      show();
+    },
   });
 
   const isAsked = (pendingId: string): boolean => conversation.entries.some(({ ask }) => ask?.pendingId === pendingId);
@@ -129,7 +141,38 @@ export function start(
     const readUpTo = store.get(`${scope}:read`) ?? '';
     const heard = lastHeard(conversation);
     if (seen() && heard > readUpTo) store.set(`${scope}:read`, heard);
-    view.show({ conversation, link: linkState, readUpTo, rated });
+    // A customer who has written finds the conversation at any hour.
+    const offered = look !== undefined && (!look.hidden || store.get(`${scope}:wrote`) !== undefined);
+    view.show({ conversation, link: linkState, readUpTo, rated, contact: contactState(), offered });
+  }
+
+  function contactState(): ContactState {
+    const { reachable, status } = conversation;
+    if (contact?.state === 'sent' && reachable) return 'kept';
+    if (contact) return contact.state;
+    const due = look?.askEmail === 'first' || (look?.askEmail === 'on_escalation' && status === 'escalated');
+    return due && reachable === false && store.get(`${scope}:no-email`) === undefined ? 'asked' : 'no';
+  }
+
+  function sendContact(): void {
+    if (contact?.state === 'sent') link?.send({ type: 'contact', email: contact.email });
+  }
+
+  /** Looks as the server said at an earlier visit, until it says so anew. */
+  function dress(given: unknown): void {
+    look = readLook(given, options.locale, base);
+    view.dress(look);
+    show();
+  }
+
+  async function findLook(): Promise<void> {
+    const place = options.key ?? readToken(options.identity.sessionToken ?? '')?.org ?? '';
+    const kept = store.get(`${place}:look`);
+    if (kept !== undefined) dress(parsed(kept));
+    // Without it, the widget looks as it does by default.
+    const fresh = await fetchPlace(base, place).then(JSON.stringify, () => kept ?? '{}');
+    if (fresh !== kept) dress(parsed(fresh));
+    store.set(`${place}:look`, fresh);
   }
 
   function connect(): void {
@@ -200,8 +243,12 @@ export function start(
       }
       if (context) link?.send({ type: 'context_update', context });
       given = new Set();
+      sendContact();
       sendWaiting();
       askEarlier();
+    }
+    if (contact?.state === 'sent' && frame['code'] === 'VALIDATION' && !isRefusal(frame)) {
+      contact = { ...contact, state: 'refused' };
     }
     // No frame acknowledges the rating of a conversation that was already resolved.
     if (frame.type === 'status' || frame.type === 'agent_reply') ending = undefined;
@@ -248,6 +295,7 @@ export function start(
     linkState = 'connecting';
     rated = false;
     ending = undefined;
+    contact = undefined;
     wanted = undefined;
     given = new Set();
     if (view.isOpen || store.get(`${scope}:wrote`)) connect();
@@ -264,6 +312,7 @@ export function start(
   if (visit.get('open') && !window.matchMedia('(max-width: 480px)').matches) view.open(false);
   else if (store.get(`${scope}:wrote`)) connect();
   show();
+  void findLook();
 
   return {
     open: () => view.open(true),
@@ -313,6 +362,14 @@ function unsentIn(store: Store, scope: string): (Unsent & { clientId: string })[
   return found.sort((one, other) => one.at - other.at);
 }
 
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The visitor's id is random, because anyone who knows it can act as this visitor. */
 function provideVisitorId(store: Store, key: string): string {
   const name = `${key}:visitor-id`;
@@ -329,7 +386,7 @@ async function findAddress(
   query: Record<string, string | undefined>,
 ): Promise<string> {
   const token = query['sessionToken'];
-  const orgId = token === undefined ? await findOrganization(base, key ?? '') : readToken(token)?.org;
+  const orgId = token === undefined ? (await fetchPlace(base, key ?? '')).org_id : readToken(token)?.org;
   if (orgId === undefined) throw new Unreachable();
   const url = new URL(`v1/support/chat/ws/${encodeURIComponent(orgId)}`, base);
   url.protocol = url.protocol === 'http:' ? 'ws:' : 'wss:';
@@ -337,9 +394,16 @@ async function findAddress(
   return url.href;
 }
 
-async function findOrganization(base: string, key: string): Promise<string> {
-  const reply = await fetch(`${base}widget/organizations/${encodeURIComponent(key)}`, { credentials: 'omit' });
+/** How long a server may take to say where it is, in ms. */
+const placeWithinMs = 10_000;
+
+/** The organization of a key or with an id, and how its widget looks. */
+async function fetchPlace(base: string, place: string): Promise<{ org_id: string }> {
+  const reply = await fetch(`${base}widget/organizations/${encodeURIComponent(place)}`, {
+    credentials: 'omit',
+    signal: AbortSignal.timeout(placeWithinMs),
+  });
   if (reply.status === 404) throw new Unreachable();
   if (!reply.ok) throw new Error(`The server answered ${reply.status}.`);
-  return ((await reply.json()) as { org_id: string }).org_id;
+  return (await reply.json()) as { org_id: string };
 }

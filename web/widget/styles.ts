@@ -94,7 +94,11 @@ svg { display: block; inline-size: 1.5em; block-size: 1.5em; fill: none; stroke:
 .root[data-position='right'] .launcher, .root[data-position='right'] .panel { right: 20px; left: auto; }
 
 .bar { display: flex; align-items: center; gap: 4px; padding: 8px; padding-inline-start: 16px; background: var(--accent); color: var(--on-accent); }
-h2 { flex: 1; min-inline-size: 0; margin: 0; font-size: 1.05em; font-weight: 650; overflow-wrap: anywhere; }
+.bar img { block-size: 2em; inline-size: auto; max-inline-size: 6em; border-radius: 6px; object-fit: contain; }
+.head { flex: 1; min-inline-size: 0; }
+.hours { margin: 0; font-size: 0.8em; }
+.hours:empty { display: none; }
+h2 { margin: 0; font-size: 1.05em; font-weight: 650; overflow-wrap: anywhere; }
 .bar button { min-inline-size: 2.75em; min-block-size: 2.75em; padding: 0 0.5em; display: grid; place-items: center; border-radius: 8px; }
 .bar button:hover { background: rgb(128 128 128 / 30%); }
 .bar :focus-visible { outline-color: var(--on-accent); outline-offset: -3px; }
@@ -109,7 +113,15 @@ h2 { flex: 1; min-inline-size: 0; margin: 0; font-size: 1.05em; font-weight: 650
 .entry { display: flex; flex-direction: column; align-items: flex-start; margin-block-end: 14px; }
 .entry.customer { align-items: flex-end; }
 .entry > * { max-inline-size: 88%; }
-.by { margin: 0 4px 3px; font-size: 0.8em; color: var(--quiet); }
+.by { display: flex; align-items: center; gap: 5px; margin: 0 4px 3px; font-size: 0.8em; color: var(--quiet); }
+.face {
+  flex: none; display: grid; place-items: center; overflow: hidden; inline-size: 2em; block-size: 2em; border-radius: 50%;
+  background: var(--raised); color: var(--text); font-size: 0.85em; font-weight: 700;
+}
+.face svg { inline-size: 1.3em; block-size: 1.3em; }
+.face img { inline-size: 100%; block-size: 100%; object-fit: cover; }
+.agent .face { background: var(--accent); color: var(--on-accent); }
+.agent .body { border-inline-start: 3px solid var(--accent); }
 .body {
   padding: 8px 12px; border-radius: 14px; border-end-start-radius: 4px; background: var(--raised);
   white-space: pre-wrap; overflow-wrap: anywhere;
@@ -127,6 +139,7 @@ h2 { flex: 1; min-inline-size: 0; margin: 0; font-size: 1.05em; font-weight: 650
 .sources ul { margin: 2px 0 0; padding-inline-start: 1.3em; }
 .sources li { overflow-wrap: anywhere; }
 .sources a { color: var(--accent); text-underline-offset: 2px; }
+.starters { margin-block-end: 14px; }
 .offers { display: flex; flex-direction: column; align-items: stretch; gap: 6px; margin: 6px 0 0; padding: 0; list-style: none; }
 .offers button {
   inline-size: 100%; min-block-size: 2.75em; padding: 0.4em 0.9em; border: 1px solid var(--edge); border-radius: 12px;
@@ -172,6 +185,11 @@ textarea:focus-visible { outline-offset: 0; }
 .secondary { min-block-size: 2.75em; padding: 0 0.75em; border-radius: 12px; text-decoration: underline; text-underline-offset: 2px; }
 fieldset { margin: 0 0 10px; padding: 0; border: 0; min-inline-size: 0; }
 legend { padding: 0; margin-block-end: 8px; font-weight: 600; }
+.contact { display: grid; gap: 6px; font-size: 0.92em; }
+.contact p { margin: 0; }
+.contact .wrong { color: var(--danger); }
+.contact .wrong:empty { display: none; }
+.contact input { min-block-size: 2.75em; padding: 0 0.75em; border: 1px solid var(--edge); border-radius: 12px; background: var(--ground); color: var(--text); }
 .scale { display: flex; gap: 6px; }
 .scale label { flex: 1; position: relative; display: grid; place-items: center; min-block-size: 2.75em; border: 1px solid var(--edge); border-radius: 10px; cursor: pointer; }
 .scale input { position: absolute; inset: 0; margin: 0; inline-size: 100%; block-size: 100%; opacity: 0; cursor: pointer; }

@@ -54,6 +54,17 @@ const en = {
   rateSend: 'Send and end',
   rateBack: 'Back',
   thanks: 'Thank you for your rating.',
+  here: 'We are here',
+  backAt: (when: string) => `Back ${when}`,
+  away: 'Nobody is here now',
+  yes: 'Yes',
+  no: 'No',
+  askEmail: 'Where may we write to you when you have left this page?',
+  email: 'E-mail address',
+  emailSave: 'Save',
+  emailLater: 'Not now',
+  emailWrong: 'This is no e-mail address that we can write to.',
+  emailKept: 'Thank you. If you leave, the answer also comes by e-mail.',
 };
 export type Texts = typeof en;
 
@@ -112,6 +123,17 @@ const de: Texts = {
   rateSend: 'Senden und beenden',
   rateBack: 'Zurück',
   thanks: 'Vielen Dank für Ihre Bewertung.',
+  here: 'Wir sind da',
+  backAt: (when) => `Wieder da: ${when}`,
+  away: 'Gerade ist niemand da',
+  yes: 'Ja',
+  no: 'Nein',
+  askEmail: 'Wohin dürfen wir Ihnen schreiben, wenn Sie diese Seite verlassen haben?',
+  email: 'E-Mail-Adresse',
+  emailSave: 'Speichern',
+  emailLater: 'Jetzt nicht',
+  emailWrong: 'An diese E-Mail-Adresse können wir nicht schreiben.',
+  emailKept: 'Danke. Wenn Sie gehen, kommt die Antwort auch per E-Mail.',
 };
 
 const fr: Texts = {
@@ -169,6 +191,17 @@ const fr: Texts = {
   rateSend: 'Envoyer et terminer',
   rateBack: 'Retour',
   thanks: 'Merci pour votre évaluation.',
+  here: 'Nous sommes là',
+  backAt: (when) => `De retour ${when}`,
+  away: 'Personne n’est là pour le moment',
+  yes: 'Oui',
+  no: 'Non',
+  askEmail: 'Où pouvons-nous vous écrire quand vous aurez quitté cette page ?',
+  email: 'Adresse e-mail',
+  emailSave: 'Enregistrer',
+  emailLater: 'Pas maintenant',
+  emailWrong: 'Nous ne pouvons pas écrire à cette adresse e-mail.',
+  emailKept: 'Merci. Si vous partez, la réponse vous parviendra aussi par e-mail.',
 };
 
 const es: Texts = {
@@ -225,6 +258,17 @@ const es: Texts = {
   rateSend: 'Enviar y terminar',
   rateBack: 'Volver',
   thanks: 'Gracias por su valoración.',
+  here: 'Estamos aquí',
+  backAt: (when) => `De vuelta: ${when}`,
+  away: 'Ahora no hay nadie',
+  yes: 'Sí',
+  no: 'No',
+  askEmail: '¿Dónde podemos escribirle cuando haya dejado esta página?',
+  email: 'Correo electrónico',
+  emailSave: 'Guardar',
+  emailLater: 'Ahora no',
+  emailWrong: 'No podemos escribir a esta dirección de correo.',
+  emailKept: 'Gracias. Si se marcha, la respuesta le llegará también por correo.',
 };
 
 const ar: Texts = {
@@ -281,6 +325,17 @@ const ar: Texts = {
   rateSend: 'إرسال وإنهاء',
   rateBack: 'رجوع',
   thanks: 'شكرًا على تقييمك.',
+  here: 'نحن هنا',
+  backAt: (when) => `نعود ${when}`,
+  away: 'لا يوجد أحد الآن',
+  yes: 'نعم',
+  no: 'لا',
+  askEmail: 'إلى أين يمكننا أن نكتب إليك بعد مغادرتك هذه الصفحة؟',
+  email: 'البريد الإلكتروني',
+  emailSave: 'حفظ',
+  emailLater: 'ليس الآن',
+  emailWrong: 'لا يمكننا الكتابة إلى هذا العنوان.',
+  emailKept: 'شكرًا. إذا غادرت، فسيصلك الجواب بالبريد الإلكتروني أيضًا.',
 };
 
 export const texts = { en, de, fr, es, ar } as const;

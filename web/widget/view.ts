@@ -5,13 +5,23 @@
 import { countUnread, type Ask, type Conversation } from './conversation.ts';
 import type { LinkState } from '../live/connection.ts';
 import { icon, icons, make } from '../live/elements.ts';
-import { createLog } from './log.ts';
+import { createContact, type ContactState } from './contact.ts';
+import { createLog, picture } from './log.ts';
+import { accentCss, type Look } from './look.ts';
 import type { Options } from './options.ts';
 import { createRating } from './rating.ts';
 import { coversScreen, css } from './styles.ts';
 import { texts, type Texts } from './texts.ts';
 
-export type Shown = { conversation: Conversation; link: LinkState; readUpTo: string; rated: boolean };
+export type Shown = {
+  conversation: Conversation;
+  link: LinkState;
+  readUpTo: string;
+  rated: boolean;
+  contact: ContactState;
+  /** Whether the launcher is there; an open panel stays. */
+  offered: boolean;
+};
 export type ViewEvents = {
   opened(): void;
   closed(): void;
@@ -24,12 +34,16 @@ export type ViewEvents = {
   /** The customer answers a tool's question, declines or cancels it. */
   replied(ask: Ask, action: 'accept' | 'decline' | 'cancel', content?: Record<string, unknown>): void;
   prove(ask: Ask): void;
+  /** The customer gives an e-mail address, or does not want to. */
+  contacted(email: string | undefined): void;
 };
 export type View = {
   readonly isOpen: boolean;
   /** Opens the panel. `focus`: true when the customer opened it, false when the page did. */
   open(focus: boolean): void;
   close(): void;
+  /** Shows what the organization wants to be seen. */
+  dress(look: Look): void;
   show(shown: Shown): void;
   remove(): void;
 };
@@ -56,7 +70,15 @@ export function createView(options: Options, on: ViewEvents): View {
     prove: (ask) => on.prove(ask),
   });
   const rating = createRating(words, { send: rate, back: () => showForm('compose') });
+  const contact = createContact(words, {
+    given: (email) => on.contacted(email),
+    later() {
+      on.contacted(undefined);
+      input.focus();
+    },
+  });
   parts.bar.after(log.element);
+  compose.before(contact.element);
   compose.after(rating.element);
   const covers = window.matchMedia(coversScreen);
 
@@ -139,7 +161,19 @@ export function createView(options: Options, on: ViewEvents): View {
     },
     open,
     close,
+    dress(look) {
+      parts.accent.replaceSync(look.accent ? accentCss(look.accent) : '');
+      for (const standing of parts.bar.querySelectorAll('img')) standing.remove();
+      if (look.logo !== undefined) {
+        const logo = picture(look.logo, () => logo.remove());
+        parts.bar.prepend(logo);
+      }
+      parts.hours.textContent = hoursSentence(look, options.locale, words);
+      log.dress(look);
+    },
     show(shown) {
+      contact.show(shown.contact);
+      launcher.hidden = !shown.offered && !isOpen();
       log.show(shown.conversation);
       setText(link, linkSentence(shown.link, words));
       setText(person, personSentence(shown, words));
@@ -178,6 +212,15 @@ function linkSentence(state: LinkState, words: Texts): string {
   return state === 'ended' ? words.ended : state === 'refused' ? words.unavailable : '';
 }
 
+/** Whether the team is there, or when it is back, in the customer's own time. */
+function hoursSentence({ open, back }: Look, locale: string, words: Texts): string {
+  if (open === undefined) return '';
+  if (open) return words.here;
+  if (back === undefined) return words.away;
+  const time = new Intl.DateTimeFormat(locale, { weekday: 'long', hour: 'numeric', minute: '2-digit' });
+  return words.backAt(time.format(back));
+}
+
 function personSentence(shown: Shown, words: Texts): string {
   if (shown.conversation.status === 'escalated') return words.escalated;
   if (!isResolved(shown)) return '';
@@ -200,7 +243,8 @@ function build(options: Options, words: Texts) {
   const root = host.attachShadow({ mode: 'open' });
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(css);
-  root.adoptedStyleSheets = [sheet];
+  const accent = new CSSStyleSheet();
+  root.adoptedStyleSheets = [sheet, accent];
 
   const endButton = make(
     'button',
@@ -222,8 +266,9 @@ function build(options: Options, words: Texts) {
   const sendButton = make('button', { class: 'primary', 'aria-label': words.send }, icon(icons.send, 'turn'));
   const label = make('label', { class: 'vh', for: 'input' }, words.message);
   const compose = make('form', { class: 'compose' }, label, input, sendButton);
+  const hours = make('p', { class: 'hours' });
   // A `div`, because a `header` element would be announced as the page's banner.
-  const bar = make('div', { class: 'bar' }, title, endButton, closeButton);
+  const bar = make('div', { class: 'bar' }, make('div', { class: 'head' }, title, hours), endButton, closeButton);
   const panel = make(
     'section',
     { class: 'panel', id: 'panel', role: 'dialog', 'aria-labelledby': 'title', hidden: true },
@@ -242,6 +287,7 @@ function build(options: Options, words: Texts) {
       'aria-haspopup': 'dialog',
       'aria-expanded': 'false',
       'aria-controls': 'panel',
+      hidden: true,
     },
     icon(icons.chat, 'when-closed'),
     icon(icons.close, 'when-open'),
@@ -261,5 +307,21 @@ function build(options: Options, words: Texts) {
       launcher,
     ),
   );
-  return { host, root, panel, bar, launcher, badge, input, sendButton, endButton, closeButton, link, person, compose };
+  return {
+    host,
+    root,
+    accent,
+    panel,
+    bar,
+    hours,
+    launcher,
+    badge,
+    input,
+    sendButton,
+    endButton,
+    closeButton,
+    link,
+    person,
+    compose,
+  };
 }

@@ -9,7 +9,8 @@ import { moveCall, questionIdOf, readQuestions, ToolCallModel, type ToolCall } f
 import { noticesWork } from '../../../models/rules/chat/work.ts';
 import { languageOf } from '../../../models/rules/language/language.ts';
 import { ownSentences } from '../../../models/rules/language/escalation.ts';
-import { agreementText, waitMs, type Awaited } from '../../../models/rules/mcp/call.ts';
+import { agreementText, detailsOf } from '../../../models/rules/mcp/agreement.ts';
+import { waitMs, type Awaited } from '../../../models/rules/mcp/call.ts';
 import { maxRounds, openQuestion, questionsOf, type AskedBack } from '../../../models/rules/mcp/question.ts';
 import { titleOf, type ApprovedTool } from '../../../models/rules/mcp/tool.ts';
 
@@ -23,12 +24,13 @@ export async function askToAgree(deps: CallDeps, call: ToolCall, awaited: Awaite
 }
 
 /** Asks for approval or for input. Idempotent: a repeated call shows nothing twice. */
-export async function ask(deps: CallDeps, call: ToolCall, { description }: ApprovedTool): Promise<void> {
+export async function ask(deps: CallDeps, call: ToolCall, { description, input_schema }: ApprovedTool): Promise<void> {
   const { _id: pending_id, tool_name, awaited } = call;
   if (awaited === 'input') return askBack(deps, call);
   const given = JSON.parse(call.arguments) as Record<string, unknown>;
-  const body = agreementText(description, given);
-  const what = { pending_id, tool_name, title: titleOf(tool_name), body, arguments: given };
+  const details = detailsOf(input_schema, given);
+  const body = agreementText(description, details);
+  const what = { pending_id, tool_name, title: titleOf(tool_name), body, details, arguments: given };
   await record(deps, call, 'approval', `asked_${awaited}`);
   if (awaited === 'customer') {
     await writerFor(deps, call).append({ type: 'confirm', key: `confirm:${pending_id}`, body: what });

@@ -4,6 +4,7 @@ import { cursor, id, orgParams, pageQuery, timestamp } from '../../base/contract
 import { mode } from '../../access/contract/mode.ts';
 import { confidencesOfAnswers, offer } from '../../knowledge/contract/knowledge.ts';
 import { fieldKinds, questionActions } from '../../../models/rules/mcp/question.ts';
+import { maxEmailLength } from '../../../models/rules/access/email.ts';
 import { conversationStatuses, maxBodyLength, messageRoles } from '../../../models/rules/chat/conversation.ts';
 
 export { orgParams, pageQuery };
@@ -42,6 +43,7 @@ const clientFrames = {
   }),
   context_update: z.strictObject({ type: z.literal('context_update'), context: z.record(z.string(), z.unknown()) }),
   earlier: z.strictObject({ type: z.literal('earlier'), cursor: z.string().min(1).max(200) }),
+  contact: z.strictObject({ type: z.literal('contact'), email: z.string().max(maxEmailLength) }),
   ping: z.strictObject({ type: z.literal('ping') }),
 } as const;
 export const clientFrame = z.discriminatedUnion('type', [
@@ -53,6 +55,7 @@ export const clientFrame = z.discriminatedUnion('type', [
   clientFrames.input_response,
   clientFrames.context_update,
   clientFrames.earlier,
+  clientFrames.contact,
   clientFrames.ping,
 ]);
 export type ClientFrame = z.infer<typeof clientFrame>;
@@ -63,7 +66,8 @@ const source = z.object({
   type: z.enum(['document', 'website']),
   id,
   name: z.string(),
-  url: z.string().optional(),
+  title: z.string().optional().meta({ description: 'Of a document: what customers see instead of its file name.' }),
+  url: z.string().optional().meta({ description: 'Where it can be read.' }),
   score: z.number(),
 });
 const confidence = z.enum(confidencesOfAnswers).meta({
@@ -94,7 +98,10 @@ const frame = <T extends string, S extends z.core.$ZodLooseShape>(type: T, shape
 const status = z.enum(conversationStatuses);
 const agreementBody = z
   .string()
-  .meta({ description: 'The arguments, a line each; where there are none, what the tool does.' });
+  .meta({ description: 'The values in words, a line each; where there are none, what the tool does.' });
+const agreementDetails = z
+  .array(z.strictObject({ label: z.string(), value: z.union([z.string(), z.number(), z.boolean()]) }))
+  .meta({ description: 'The values with the names that the tool’s schema gives them.' });
 const toolArguments = z.record(z.string(), z.unknown()).meta({ description: 'What is sent if it is agreed to.' });
 
 const questionField = z.strictObject({
@@ -108,9 +115,15 @@ const questionField = z.strictObject({
 });
 
 export const serverFrame = z.discriminatedUnion('type', [
-  frame('welcome', { conv_id: id, status, mode }),
+  frame('welcome', {
+    conv_id: id,
+    status,
+    mode,
+    reachable: z.boolean().meta({ description: 'Whether there is an address to which replies can be mailed.' }),
+  }),
   frame('history', { messages: z.array(message), cursor }),
   frame('earlier', { before: z.string(), messages: z.array(message), cursor }),
+  frame('contact', { email: z.string().meta({ description: 'It is kept: replies are mailed to it.' }) }),
   frame('ack', { client_message_id: z.string().optional(), message_id: id, body: z.string(), timestamp }),
   frame('typing', {}),
   frame('reply_start', { message_id: id }),
@@ -134,6 +147,7 @@ export const serverFrame = z.discriminatedUnion('type', [
     tool_name: z.string(),
     title: z.string(),
     body: agreementBody,
+    details: agreementDetails,
     arguments: toolArguments,
   }),
   frame('step_up', {
@@ -141,6 +155,7 @@ export const serverFrame = z.discriminatedUnion('type', [
     tool_name: z.string(),
     title: z.string(),
     body: agreementBody,
+    details: agreementDetails,
     arguments: toolArguments,
     expires_at: timestamp,
   }),

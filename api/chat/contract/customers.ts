@@ -30,6 +30,7 @@ export const exportReply = z.object({
     mode,
     external_id: z.string().optional(),
     email: z.string().optional(),
+    contact_email: z.string().optional(),
     name: z.string().optional(),
     visitor_id: z.string().optional(),
     verified: z.boolean(),

@@ -28,6 +28,7 @@ const reasons = Object.keys(escalationReasons) as [EscalationReason, ...Escalati
 const tag = line(maxTagLength);
 const priority = z.enum(priorities);
 
+const moment = z.iso.datetime({ offset: true });
 export const inboxQuery = pageQuery.extend({
   status: status.optional(),
   assigned_to: id.optional().meta({
@@ -37,6 +38,8 @@ export const inboxQuery = pageQuery.extend({
   priority: priority.optional(),
   customer_id: id.optional(),
   unread: z.literal('true').optional().meta({ description: 'Only those with messages that no member has seen.' }),
+  from: moment.optional().meta({ description: 'Only those with a message from then on.' }),
+  until: moment.optional().meta({ description: 'Only those whose last message is older than this.' }),
   snoozed: z.enum(['true', 'false']).optional(),
   sort: z.enum(inboxSorts).optional().meta({
     description: '`newest` activity first unless told; `waiting`: only those who wait for a person, the longest first.',
@@ -70,11 +73,20 @@ export const conversation = z
       customer_id: id,
       name: z.string().optional(),
       email: z.string().optional(),
+      contact_email: z
+        .string()
+        .optional()
+        .meta({ description: 'Where the customer wants replies, as they said in the chat. It proves nothing.' }),
       verified: z.boolean().meta({ description: 'Whether a backend or a signature has vouched for who it is.' }),
     }),
     preview: z.string().meta({ description: 'How the customer’s last message begins, on one line.' }),
     last_message_at: timestamp.nullable(),
     unread: z.number().int().meta({ description: 'Customer messages since a member looked.' }),
+    position: z.number().int().meta({ description: 'Of the newest message.' }),
+    read_position: z.number().int().nullable().meta({
+      description:
+        'Of the newest message that the member who asks has seen; 0 where they marked it as unread. Null when they have never opened it, and for a key.',
+    }),
     assigned_to: id.nullable().meta({ description: 'A member’s user id.' }),
     ticket: ticket.nullable().meta({ description: 'Null until a person was called.' }),
     csat: z.number().int().min(1).max(5).nullable().meta({ description: 'What the customer gave at the end.' }),
@@ -99,6 +111,10 @@ export const note = z
     at: timestamp,
   })
   .meta({ id: 'Note' });
+
+export const readBody = z.strictObject({
+  position: z.number().int().min(0).meta({ description: 'The `position` that the conversation had when it was read.' }),
+});
 
 export const inboxReply = z.object({
   conversations: z.array(conversation),

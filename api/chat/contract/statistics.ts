@@ -17,6 +17,10 @@ const spread = z.object({
   median: z.number().nullable(),
   p90: z.number().nullable().meta({ description: 'Nine of ten are at most this.' }),
 });
+const waits = {
+  first_response_seconds: spread.meta({ description: 'From the first call for a person to the first reply of one.' }),
+  resolution_seconds: spread.meta({ description: 'From the begin to the end, of those that are resolved.' }),
+};
 const numbers = z.object({
   conversations: count.meta({ description: 'That began in this time and have a message.' }),
   escalated: count.meta({ description: 'For which a person was called.' }),
@@ -25,8 +29,11 @@ const numbers = z.object({
   }),
   resolved: count.meta({ description: 'That are resolved now.' }),
   reopened: count.meta({ description: 'That went on after they were resolved.' }),
-  first_response_seconds: spread.meta({ description: 'From the first call for a person to the first reply of one.' }),
-  resolution_seconds: spread.meta({ description: 'From the begin to the end, of those that are resolved.' }),
+  ...waits,
+  within_hours: z
+    .object(waits)
+    .nullable()
+    .meta({ description: 'The same, of which only the team’s hours count. Null for a team without hours.' }),
   csat: z.object({ count, average: z.number().nullable() }),
 });
 export const statisticsReply = z.object({

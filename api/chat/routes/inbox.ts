@@ -6,30 +6,27 @@ import {
   actShown,
   assign,
   conversationOf,
+  readerOf,
   replyTo,
-  viewConversation,
   viewConversations,
   viewEvent,
   viewMessage,
   viewNote,
+  viewOne,
 } from '../inbox.ts';
 import { suggestReply } from '../suggest.ts';
 import { route, withStatus } from '../../http/route.ts';
 import { type Conversation } from '../../../models/chat/conversation.ts';
 import { noticesSeen } from '../../../models/chat/notices.ts';
 import { tellStaff } from '../../../models/live/staff.ts';
-import { markRead } from '../../../models/chat/unread.ts';
-import { findCustomer } from '../../../models/chat/customer.ts';
+import { markRead, readUpTo } from '../../../models/chat/unread.ts';
 import { countInbox, listInbox, type InboxPlace } from '../../../models/chat/inbox.ts';
 import { listMessages, type Message } from '../../../models/chat/message.ts';
 import type { InboxSort } from '../../../models/rules/chat/conversation.ts';
+import { defined } from '../../../models/rules/base/defined.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 
 const prefix = '/support/inbox/orgs/{orgId}';
-
-export const viewOne = async (conversation: Conversation) => ({
-  conversation: viewConversation(conversation, await findCustomer(conversation.org_id, conversation.customer_id)),
-});
 
 /** The user that `assigned_to` filters by. @throws Problem VALIDATION when a key asks for `me`. */
 function assignee(asked: string | undefined, { kind, actor }: TenantPrincipal): string | null | undefined {
@@ -72,6 +69,8 @@ export const inboxRoutes = [
         priority,
         customerId,
         unread: query.unread === 'true',
+        since: query.from === undefined ? undefined : new Date(query.from),
+        until: query.until === undefined ? undefined : new Date(query.until),
         snoozed: query.snoozed === undefined ? undefined : query.snoozed === 'true',
       };
       const limit = query.limit ?? defaultLimit;
@@ -81,7 +80,7 @@ export const inboxRoutes = [
         countInbox(orgId, filter, sort),
       ]);
       const { entries, cursor } = placedListPage(found, limit, placeOf(sort));
-      return { conversations: await viewConversations(orgId, entries), ...totals, cursor };
+      return { conversations: await viewConversations(orgId, entries, readerOf(principal)), ...totals, cursor };
     },
   }),
   route({
@@ -102,14 +101,18 @@ export const inboxRoutes = [
         await markRead(orgId, convId);
         await tellStaff(orgId, { type: 'changed', body: { conv_id: convId } }, ctx.clock());
       }
-      if (looks) await noticesSeen(orgId, convId, principal.actor);
+      let read = conversation;
+      if (looks) {
+        await noticesSeen(orgId, convId, principal.actor);
+        read = (await readUpTo(orgId, convId, principal.actor, conversation.position)) ?? conversation;
+      }
       const found = await listMessages(orgId, convId, {
         limit: limit + 1,
         before: before === undefined ? undefined : Number(before),
       });
       const { entries, cursor } = placedListPage(found.toReversed(), limit, positionOf);
       return {
-        ...(await viewOne(conversation)),
+        ...(await viewOne({ ...conversation, ...defined({ read_by: read.read_by }) }, principal)),
         messages: entries.toReversed().map(viewMessage),
         cursor,
         context: { session: conversation.session_context?.context ?? {}, page: conversation.refinement ?? {} },
@@ -167,7 +170,7 @@ export const inboxRoutes = [
     reply: contract.actReply,
     limit: 'writes',
     async handle({ params: { convId }, body, principal }, ctx) {
-      return viewOne(await assign(ctx, principal, convId, body.user_id));
+      return viewOne(await assign(ctx, principal, convId, body.user_id), principal);
     },
   }),
   route({
@@ -182,7 +185,7 @@ export const inboxRoutes = [
     limit: 'writes',
     errors: ['CONFLICT'],
     async handle({ params: { convId }, principal }, ctx) {
-      return viewOne(await actShown(ctx, principal, convId, 'resolve'));
+      return viewOne(await actShown(ctx, principal, convId, 'resolve'), principal);
     },
   }),
   route({
@@ -198,7 +201,7 @@ export const inboxRoutes = [
     errors: ['CONFLICT'],
     async handle({ params: { convId }, body, principal }, ctx) {
       const note = body.reason === undefined ? {} : { note: body.reason.trim() };
-      return viewOne(await actShown(ctx, principal, convId, 'escalate', { reason: 'member', ...note }));
+      return viewOne(await actShown(ctx, principal, convId, 'escalate', { reason: 'member', ...note }), principal);
     },
   }),
   route({
@@ -213,7 +216,7 @@ export const inboxRoutes = [
     limit: 'writes',
     errors: ['CONFLICT'],
     async handle({ params: { convId }, principal }, ctx) {
-      return viewOne(await actShown(ctx, principal, convId, 'reopen'));
+      return viewOne(await actShown(ctx, principal, convId, 'reopen'), principal);
     },
   }),
 ];

@@ -2,7 +2,9 @@
 import { key } from '../../access/auth.ts';
 import * as contract from '../contract/statistics.ts';
 import { route } from '../../http/route.ts';
+import { findOrganization } from '../../../models/access/organization.ts';
 import { listCounted } from '../../../models/chat/statistics.ts';
+import { openTime } from '../../../models/rules/access/hours.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 import { grouped, summarize } from '../../../models/rules/chat/statistics.ts';
 
@@ -37,11 +39,13 @@ export const statisticsRoutes = [
         const message = `More than ${maxCounted} conversations began in this time; ask for less of it.`;
         throw new Problem('VALIDATION', { details: [{ path: ['query', 'from'], message }] });
       }
+      const hours = (await findOrganization(orgId))?.hours;
+      const within = hours && openTime(hours, from.getTime(), now.getTime());
       return {
         from: from.toISOString(),
         until: until.toISOString(),
-        total: summarize(counted, now.getTime()),
-        groups: query.by === undefined ? [] : grouped(counted, query.by, now.getTime()),
+        total: summarize(counted, now.getTime(), within),
+        groups: query.by === undefined ? [] : grouped(counted, query.by, now.getTime(), within),
       };
     },
   }),

@@ -1,16 +1,16 @@
 /** Routes by which a team sorts its conversations: tags, priority, snooze and notes. Customers see none of it. */
-import { viewOne } from './inbox.ts';
 import { key, type TenantPrincipal } from '../../access/auth.ts';
 import type { Context } from '../../context.ts';
 import * as contract from '../contract/inbox.ts';
 import { route } from '../../http/route.ts';
-import { conversationOf, viewNote } from '../inbox.ts';
+import { conversationOf, viewNote, viewOne } from '../inbox.ts';
 import { startSaved } from '../../../workflows/start.ts';
 import { findOrganization } from '../../../models/access/organization.ts';
 import { newId } from '../../../models/base/ids.ts';
 import { intentFor } from '../../../models/base/pending.ts';
 import { ConversationModel, type Conversation } from '../../../models/chat/conversation.ts';
 import { addNote, removeNote, setPriority, setTags, snooze, unsnooze, type Ref } from '../../../models/chat/triage.ts';
+import { forgetReading, readUpTo } from '../../../models/chat/unread.ts';
 import { tellStaff } from '../../../models/live/staff.ts';
 import { hasRole } from '../../../models/rules/access/roles.ts';
 import { defined } from '../../../models/rules/base/defined.ts';
@@ -34,10 +34,10 @@ async function shown(
   return changed;
 }
 
-/** @throws Problem WRONG_CREDENTIAL_KIND for a key: notes are from a person. */
-function writer({ kind, actor }: TenantPrincipal): string {
+/** @throws Problem WRONG_CREDENTIAL_KIND for a key: a person reads, and writes notes. */
+function person({ kind, actor }: TenantPrincipal): string {
   if (kind === 'member') return actor;
-  throw new Problem('WRONG_CREDENTIAL_KIND', { message: 'Notes are from members; log in as one.' });
+  throw new Problem('WRONG_CREDENTIAL_KIND', { message: 'Members do this; log in as one.' });
 }
 
 /** The members to tell, besides the author. @throws Problem VALIDATION when one is no member. */
@@ -61,7 +61,10 @@ export const triageRoutes = [
     reply: contract.actReply,
     limit: 'writes',
     async handle({ params, body, principal }, ctx) {
-      return viewOne(await shown(ctx, principal, params, (ref, now) => setTags(ref, tidyTags(body.tags), now)));
+      return viewOne(
+        await shown(ctx, principal, params, (ref, now) => setTags(ref, tidyTags(body.tags), now)),
+        principal,
+      );
     },
   }),
   route({
@@ -75,7 +78,7 @@ export const triageRoutes = [
     reply: contract.actReply,
     limit: 'writes',
     async handle({ params, body: { priority }, principal }, ctx) {
-      return viewOne(await shown(ctx, principal, params, (ref, now) => setPriority(ref, priority, now)));
+      return viewOne(await shown(ctx, principal, params, (ref, now) => setPriority(ref, priority, now)), principal);
     },
   }),
   route({
@@ -94,7 +97,7 @@ export const triageRoutes = [
       const intent = intentFor(noticesWork(params.orgId, { convId: params.convId }), now);
       const changed = await shown(ctx, principal, params, (ref) => snooze(ref, snoozed(), now, intent));
       await startSaved(ctx, ConversationModel, changed, [intent]);
-      return viewOne(changed);
+      return viewOne(changed, principal);
     },
   }),
   route({
@@ -107,7 +110,38 @@ export const triageRoutes = [
     reply: contract.actReply,
     limit: 'writes',
     async handle({ params, principal }, ctx) {
-      return viewOne(await shown(ctx, principal, params, unsnooze));
+      return viewOne(await shown(ctx, principal, params, unsnooze), principal);
+    },
+  }),
+  route({
+    name: 'markConversationRead',
+    method: 'PUT',
+    path: `${path}/read`,
+    summary: 'Note how far one has read oneself; it never goes back. What nobody has seen is another matter: `unread`.',
+    auth: key('support:read'),
+    params: contract.conversationParams,
+    body: contract.readBody,
+    reply: contract.actReply,
+    limit: 'writes',
+    async handle({ params: { orgId, convId }, body, principal }) {
+      const { position } = await conversationOf(principal, convId);
+      const read = await readUpTo(orgId, convId, person(principal), Math.min(position, body.position));
+      return viewOne(read ?? (await conversationOf(principal, convId)), principal);
+    },
+  }),
+  route({
+    name: 'markConversationUnread',
+    method: 'DELETE',
+    path: `${path}/read`,
+    summary: 'Mark a conversation as unread for oneself.',
+    auth: key('support:read'),
+    params: contract.conversationParams,
+    reply: contract.actReply,
+    limit: 'writes',
+    async handle({ params: { orgId, convId }, principal }) {
+      await conversationOf(principal, convId);
+      const unread = await forgetReading(orgId, convId, person(principal));
+      return viewOne(unread ?? (await conversationOf(principal, convId)), principal);
     },
   }),
   route({
@@ -125,7 +159,7 @@ export const triageRoutes = [
     async handle({ params, body, principal }, ctx) {
       await conversationOf(principal, params.convId);
       const now = ctx.clock();
-      const author = writer(principal);
+      const author = person(principal);
       const mentions = await mentioned(params.orgId, author, body.mentions ?? []);
       const note = { note_id: newId('note'), author, body: body.body.trim(), mentions, at: now };
       const intent = intentFor(noticesWork(params.orgId, { convId: params.convId }), now);
@@ -145,12 +179,12 @@ export const triageRoutes = [
     limit: 'writes',
     async handle({ params, principal }, ctx) {
       const { notes = [] } = await conversationOf(principal, params.convId);
-      const remover = writer(principal);
+      const remover = person(principal);
       const note = notes.find(({ note_id }) => note_id === params.noteId);
       if (!note) throw new Problem('NOT_FOUND', { message: 'There is no such note.' });
       if (note.author !== remover && !hasRole(principal.role!, 'admin'))
         throw new Problem('MISSING_ROLE', { message: 'Only its author, an admin or an owner removes a note.' });
-      return viewOne(await shown(ctx, principal, params, (ref, now) => removeNote(ref, note.note_id, now)));
+      return viewOne(await shown(ctx, principal, params, (ref, now) => removeNote(ref, note.note_id, now)), principal);
     },
   }),
 ];

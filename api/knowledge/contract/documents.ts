@@ -22,6 +22,11 @@ export const document = z
     org_id: id,
     mode,
     filename: z.string(),
+    title: z
+      .string()
+      .optional()
+      .meta({ description: 'What customers see; otherwise the file name without extension.' }),
+    public_url: z.string().optional().meta({ description: 'Where customers can read it; answers link to it.' }),
     mime_type: z.string(),
     file_size: z.number().int().meta({ description: 'Bytes.' }),
     sha256: z.string(),
@@ -57,6 +62,14 @@ export const documentList = z.object({
 export const documentListQuery = pageQuery;
 export const segmentsBody = z.strictObject({ segments });
 export const authorityBody = z.strictObject({ authority });
+export const sourceBody = z.strictObject({
+  title: line(200).nullable().meta({ description: 'Null: the file name without its extension.' }),
+  public_url: z
+    .url({ protocol: /^https?$/ })
+    .max(2_000)
+    .nullable()
+    .meta({ description: 'Where customers can read it. Null: nowhere.' }),
+});
 export const removedReply = z.object({ doc_id: id, deleted: z.literal(true) });
 const text = z.string().max(maxTextLength).regex(/\S/, 'must have something on it').meta({ description: 'Markdown.' });
 const name = line(200).meta({ description: 'A title, or a file name that ends in .md or .txt.' });

@@ -9,6 +9,7 @@ import { embeddedAt } from '../source.ts';
 import { storeUpload } from '../upload.ts';
 import { sniffFile } from '../../../clients/files/files.ts';
 import {
+  citeDocument,
   countDocuments,
   DocumentModel,
   findDocument,
@@ -151,6 +152,23 @@ export const documentRoutes = [
     limit: 'writes',
     async handle({ params: { orgId, docId }, body, principal: { modes } }, ctx) {
       return retag(ctx, orgId, modes, docId, { authority: body.authority });
+    },
+  }),
+  route({
+    name: 'setDocumentSource',
+    method: 'PATCH',
+    path: '/orgs/{orgId}/documents/{docId}/source',
+    summary: 'Set how customers see a document below an answer: its title, and a link to where it can be read.',
+    auth: key('support:write'),
+    params: contract.documentParams,
+    body: contract.sourceBody,
+    reply: contract.documentReply,
+    limit: 'writes',
+    async handle({ params: { orgId, docId }, body, principal: { modes } }, ctx) {
+      const given = { title: body.title?.trim() ?? null, public_url: body.public_url };
+      const document = await citeDocument(orgId, modes, docId, given, ctx.clock());
+      if (!document) throw missing();
+      return { document: view(document, ctx) };
     },
   }),
   route({

@@ -100,3 +100,48 @@ export function nextOpening(hours: Hours, at: Date): Date | undefined {
   }
   return undefined;
 }
+
+/** The spans of open time that begin on the local dates from one moment to another, as moments, in order. */
+function openings(hours: Hours, from: number, until: number): [begin: number, end: number][] {
+  const found: [number, number][] = [];
+  const last = localOf(hours.timezone, until).date;
+  let date = localOf(hours.timezone, from - dayMs).date;
+  while (date <= last) {
+    const noon = Date.parse(`${date}T12:00:00Z`);
+    const weekday = weekdays[(new Date(noon).getUTCDay() + 6) % 7]!;
+    for (const span of spansOn(hours, { date, weekday }))
+      found.push([momentOf(hours.timezone, date, span.from), momentOf(hours.timezone, date, span.until)]);
+    date = new Date(noon + dayMs).toISOString().slice(0, 10);
+  }
+  let closed = 0;
+  return found
+    .toSorted(([one], [other]) => one - other)
+    .map(([begin, end]) => {
+      // Spans may overlap.
+      const free = Math.max(begin, closed);
+      closed = Math.max(closed, end);
+      return [free, closed];
+    });
+}
+
+/**
+ * Measures how much of the time between two moments is open, in ms, for moments between `from` and `until`.
+ */
+export function openTime(hours: Hours, from: number, until: number): (begin: number, end: number) => number {
+  const spans = openings(hours, from, until);
+  /** The open time before each span, and after all of them. */
+  const sums = [0];
+  for (const [begin, end] of spans) sums.push(sums.at(-1)! + end - begin);
+  /** The open time before a moment. */
+  const before = (at: number): number => {
+    let [low, high] = [0, spans.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (spans[middle]![0] <= at) low = middle + 1;
+      else high = middle;
+    }
+    const begun = spans[low - 1];
+    return begun ? sums[low]! - Math.max(0, begun[1] - Math.max(at, begun[0])) : 0;
+  };
+  return (begin, end) => before(end) - before(begin);
+}

@@ -80,6 +80,7 @@ export const holdings = {
   tool_rates: 'none',
   tool_servers: 'none',
   users: 'none',
+  widgets: 'none',
 } as const satisfies Readonly<Record<string, Holding>>;
 
 export type Collection = keyof typeof holdings;

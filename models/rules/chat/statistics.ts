@@ -24,17 +24,21 @@ export type StatisticsBy = (typeof statisticsBy)[number];
 
 /** In seconds; null when there is nothing to measure. */
 export type Spread = { median: number | null; p90: number | null };
-export type Statistics = {
+type Waits = {
+  /** From the call for a person to the first reply. */
+  first_response_seconds: Spread;
+  /** From the begin to the end. */
+  resolution_seconds: Spread;
+};
+export type Statistics = Waits & {
   conversations: number;
   escalated: number;
   /** Answered from documents without a person, and resolved or quiet for a day. */
   deflected: number;
   resolved: number;
   reopened: number;
-  /** From the call for a person to the first reply. */
-  first_response_seconds: Spread;
-  /** From the begin to the end. */
-  resolution_seconds: Spread;
+  /** The same times, of which only the team's hours count; null for a team without hours. */
+  within_hours: Waits | null;
   csat: { count: number; average: number | null };
 };
 
@@ -51,7 +55,22 @@ function spread(values: readonly number[]): Spread {
   return { median: quantile(seconds, 0.5), p90: quantile(seconds, 0.9) };
 }
 
-export function summarize(counted: readonly Counted[], now: number): Statistics {
+/** How much of the time between two moments counts, in ms. */
+export type Measure = (begin: number, end: number) => number;
+
+const waitsOf = (counted: readonly Counted[], measure: Measure): Waits => ({
+  first_response_seconds: spread(
+    counted.flatMap(({ called, replied }) =>
+      called === undefined || replied === undefined || replied < called ? [] : [measure(called, replied)],
+    ),
+  ),
+  resolution_seconds: spread(
+    counted.flatMap(({ created, resolved }) => (resolved === undefined ? [] : [measure(created, resolved)])),
+  ),
+});
+
+/** `within`: counts the time within the team's hours, if it has any. */
+export function summarize(counted: readonly Counted[], now: number, within?: Measure): Statistics {
   const rated = counted.flatMap(({ csat }) => csat ?? []);
   const isDone = ({ resolved, active }: Counted) => resolved !== undefined || now - active >= quietMs;
   const count = (fits: (one: Counted) => boolean): number => counted.filter(fits).length;
@@ -61,14 +80,8 @@ export function summarize(counted: readonly Counted[], now: number): Statistics 
     deflected: count((one) => one.answered && one.called === undefined && isDone(one)),
     resolved: count(({ resolved }) => resolved !== undefined),
     reopened: count(({ reopened }) => reopened > 0),
-    first_response_seconds: spread(
-      counted.flatMap(({ called, replied }) =>
-        called === undefined || replied === undefined || replied < called ? [] : [replied - called],
-      ),
-    ),
-    resolution_seconds: spread(
-      counted.flatMap(({ created, resolved }) => (resolved === undefined ? [] : [resolved - created])),
-    ),
+    ...waitsOf(counted, (begin, end) => end - begin),
+    within_hours: within ? waitsOf(counted, within) : null,
     csat: {
       count: rated.length,
       average: rated.length === 0 ? null : rated.reduce((sum, one) => sum + one, 0) / rated.length,
@@ -87,6 +100,7 @@ export function grouped(
   counted: readonly Counted[],
   by: StatisticsBy,
   now: number,
+  within?: Measure,
 ): ({ group: string } & Statistics)[] {
   const groups = new Map<string, Counted[]>();
   for (const one of counted)
@@ -97,5 +111,5 @@ export function grouped(
     }
   return [...groups]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([group, those]) => ({ group, ...summarize(those, now) }));
+    .map(([group, those]) => ({ group, ...summarize(those, now, within) }));
 }

@@ -69,7 +69,9 @@ export type Passage = {
   type: SourceType;
   /** The name of the source, for citations. */
   name: string;
-  /** The URL of the source; only web pages have one. */
+  /** What customers see instead of a document's name. */
+  title?: string;
+  /** Where the source can be read. */
   url?: string;
   heading: string;
   text: string;

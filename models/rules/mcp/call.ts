@@ -2,10 +2,8 @@
  * The state machine of one tool call, from the agent's request to its outcome. An approval holds for one call only: for
  * exactly its arguments, once, and before it expires.
  */
-import { sentences } from '../language/sentences.ts';
 import type { Verdict } from './policy.ts';
-import { harmlessText } from './result.ts';
-import { titleOf, type Outcome } from './tool.ts';
+import type { Outcome } from './tool.ts';
 
 /**
  * `new`: nothing is decided yet. `waiting`: an approval or an answer is awaited. `agreed`: the call is approved and may
@@ -84,18 +82,3 @@ export const refusedOutcome: Readonly<Record<Awaited, Outcome>> = {
 
 /** Whether the arguments about to be sent are the approved ones; both are SHA-256 hashes. */
 export const isAgreedTo = (agreed: string | undefined, argumentsNow: string): boolean => agreed === argumentsNow;
-
-const maxSentence = 300;
-
-/**
- * The text that a person approves: each argument on a line. For a call without arguments, it is the first sentence of
- * the tool's description, which a member has approved.
- */
-export function agreementText(description: string, given: Readonly<Record<string, unknown>>): string {
-  const lines = Object.entries(given).map(
-    ([name, value]) => `${titleOf(name)}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
-  );
-  if (lines.length > 0) return lines.join('\n');
-  const [first = ''] = sentences(description.slice(0, 4 * maxSentence));
-  return harmlessText(first, maxSentence);
-}

@@ -25,6 +25,7 @@ import { ConversationModel } from '../../../models/chat/conversation.ts';
 import { MessageModel } from '../../../models/chat/message.ts';
 import { PresenceModel } from '../../../models/live/presence.ts';
 import { DeliveryModel, type Delivery } from '../../../models/events/delivery.ts';
+import { objectionToken, objectToMails } from '../../../models/events/outsidemail.ts';
 import { InboundModel, type Inbound } from '../../../models/events/inbound.ts';
 import { mailReasons, type MailReason } from '../../../models/rules/events/mailin.ts';
 import { readMailbox } from '../../../models/rules/access/mailbox.ts';
@@ -305,6 +306,41 @@ describe('a member’s reply to a customer who has left', () => {
       expect(await deliveriesOf(convId)).toEqual([]);
     }
     await socket.close();
+  });
+
+  it('a customer without an address gets replies at the one they gave in the chat, unless its owner wants no mail', async () => {
+    const [mine, objecting] = [`${randomUUID()}@customer.example`, `${randomUUID()}@customer.example`];
+    await objectToMails(box, objectionToken(box, org.orgId, objecting), 'organization', new Date());
+    const nameless = async (address: string) => {
+      const session = await api.newSession(org, { key, body: { customer: { externalCustomerId: randomUUID() } } });
+      const { body } = await api.request('POST', `/support/chat/messages/${org.orgId}`, {
+        token: session.token,
+        body: { body: 'I want to talk to a person, please.' },
+      });
+      const socket = await connected(session);
+      const told = (type: string) => Promise.resolve(socket.frames.some((frame) => frame.type === type));
+      expect(socket.frames.find(({ type }) => type === 'welcome')).toMatchObject({ reachable: false });
+      socket.send({ type: 'contact', email: 'no address' });
+      await until(() => told('error'), 'the wrong address to be refused');
+      socket.send({ type: 'contact', email: ` ${address.toUpperCase()} ` });
+      await until(() => told('contact'), 'the address to be kept');
+      await socket.close();
+      await until(
+        async () => (await PresenceModel.findById(session.customerId).lean())?.processes.length === 0,
+        'it to be known that the customer has left',
+      );
+      await reply(body.conv_id, 'Hello, Anna here.');
+      await aMinuteLater(body.conv_id);
+      return { ...session, convId: body.conv_id as string };
+    };
+    const one = await nameless(mine);
+    expect((await sentMail(one.convId)).to.address).toBe(mine);
+    const { body } = await api.request('GET', `/support/inbox/orgs/${org.orgId}/${one.convId}`, {
+      token: org.owner.token,
+    });
+    expect(body.conversation.customer).toMatchObject({ contact_email: mine });
+    expect(body.conversation.customer).not.toHaveProperty('email');
+    expect(await deliveriesOf((await nameless(objecting)).convId)).toEqual([]);
   });
 
   it('in test mode a reply is not mailed, and the suppressed mail can be seen', async () => {

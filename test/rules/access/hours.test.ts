@@ -1,6 +1,6 @@
 /** The hours of a team, beside a slow count minute by minute. */
 import { describe, expect, it } from '@jest/globals';
-import { isOpen, nextOpening, type Hours } from '../../../models/rules/access/hours.ts';
+import { isOpen, nextOpening, openTime, type Hours } from '../../../models/rules/access/hours.ts';
 
 const office: Hours = {
   timezone: 'Europe/Berlin',
@@ -64,5 +64,28 @@ describe('the hours of a team', () => {
         new Date(slow),
       ]);
     }
+  });
+});
+
+describe('openTime', () => {
+  it.each([
+    ['Europe/Berlin', '2026-03-27T20:00:00Z'],
+    ['America/New_York', '2026-11-01T00:00:00Z'],
+    ['Asia/Kathmandu', '2026-06-01T00:00:00Z'],
+  ])('in %s from %s it is a count minute by minute', (timezone, from) => {
+    const spans = [
+      { from: '09:00', until: '12:00' },
+      { from: '11:30', until: '13:15' },
+      { from: '22:00', until: '24:00' },
+    ];
+    const hours: Hours = { timezone, week: { sat: spans, sun: spans, mon: spans }, closed: [], away_message: null };
+    const [begin, end] = [Date.parse(from), Date.parse(from) + 4 * 86_400_000];
+    const measure = openTime(hours, begin, end);
+    let counted = 0;
+    for (let at = begin; at < end; at += 60_000) {
+      if ((at - begin) % 7_020_000 === 0) expect([new Date(at), measure(begin, at)]).toEqual([new Date(at), counted]);
+      if (isOpen(hours, new Date(at))) counted += 60_000;
+    }
+    expect(counted).toBeGreaterThan(0);
   });
 });

@@ -22,6 +22,7 @@ describe('summarize', () => {
       reopened: 0,
       first_response_seconds: { median: null, p90: null },
       resolution_seconds: { median: null, p90: null },
+      within_hours: null,
       csat: { count: 0, average: null },
     });
   });
@@ -45,6 +46,15 @@ describe('summarize', () => {
     expect(first_response_seconds).toEqual({ median: 50, p90: 90 });
     expect(resolution_seconds).toEqual({ median: 100, p90: 180 });
     expect([escalated, resolved]).toEqual([12, 10]);
+  });
+
+  it('within the team’s hours, only open time counts', () => {
+    const counted = [one({ called: now - day, replied: now, resolved: now })];
+    const half = (begin: number, end: number) => (end - begin) / 2;
+    expect(summarize(counted, now, half).within_hours).toEqual({
+      first_response_seconds: { median: 43_200, p90: 43_200 },
+      resolution_seconds: { median: 86_400, p90: 86_400 },
+    });
   });
 
   it('ratings are averaged, and a conversation that was taken up twice again counts once', () => {

@@ -85,6 +85,8 @@ export type Document = {
   org_id: string;
   mode: 'test' | 'live';
   filename: string;
+  title?: string;
+  public_url?: string;
   mime_type: string;
   file_size: number;
   sha256: string;
@@ -243,10 +245,12 @@ export type InboxConversation = {
   org_id: string;
   mode: 'test' | 'live';
   status: 'open' | 'pending' | 'escalated' | 'resolved';
-  customer: { customer_id: string; name?: string; email?: string; verified: boolean };
+  customer: { customer_id: string; name?: string; email?: string; contact_email?: string; verified: boolean };
   preview: string;
   last_message_at: string | null;
   unread: number;
+  position: number;
+  read_position: number | null;
   assigned_to: string | null;
   ticket: Ticket | null;
   csat: number | null;
@@ -274,7 +278,7 @@ export type InboxMessage = {
   body: string;
   timestamp: string;
   client_message_id?: string;
-  sources?: { type: 'document' | 'website'; id: string; name: string; url?: string; score: number }[];
+  sources?: { type: 'document' | 'website'; id: string; name: string; title?: string; url?: string; score: number }[];
   has_context?: boolean;
   confidence?: 'high' | 'low';
   offers?: Offer[];
@@ -996,6 +1000,13 @@ export const setDocumentAuthority: Operation<
   { document: Document; mode?: 'test' | 'live'; warning?: Warning }
 > = ['PATCH', '/orgs/{orgId}/documents/{docId}/authority'];
 
+export const setDocumentSource: Operation<
+  { orgId: string; docId: string },
+  { mode?: 'test' | 'live'; environment?: 'test' | 'live' },
+  { title: string | null; public_url: string | null },
+  { document: Document; mode?: 'test' | 'live'; warning?: Warning }
+> = ['PATCH', '/orgs/{orgId}/documents/{docId}/source'];
+
 export const reprocessDocument: Operation<
   { orgId: string; docId: string },
   { mode?: 'test' | 'live'; environment?: 'test' | 'live' },
@@ -1104,7 +1115,7 @@ export const queryKnowledge: Operation<
   },
   {
     answer: string;
-    sources: { type: 'document' | 'website'; id: string; name: string; url?: string; score: number }[];
+    sources: { type: 'document' | 'website'; id: string; name: string; title?: string; url?: string; score: number }[];
     has_context: boolean;
     confidence?: 'high' | 'low';
     offers?: Offer[];
@@ -1413,6 +1424,106 @@ export const updateSupportConfig: Operation<
   }
 > = ['PUT', '/support/config/orgs/{orgId}'];
 
+export const getWidget: Operation<
+  { orgId: string },
+  Record<string, never>,
+  undefined,
+  {
+    org_id: string;
+    accent: string | null;
+    agent_name: string | null;
+    greetings: {
+      en?: { greeting?: string; starters?: string[] };
+      de?: { greeting?: string; starters?: string[] };
+      fr?: { greeting?: string; starters?: string[] };
+      es?: { greeting?: string; starters?: string[] };
+      ar?: { greeting?: string; starters?: string[] };
+    };
+    ask_email: 'never' | 'on_escalation' | 'first';
+    outside: 'show' | 'hide';
+    logo_url: string | null;
+    avatar_url: string | null;
+  }
+> = ['GET', '/support/widget/orgs/{orgId}', true];
+
+export const setWidget: Operation<
+  { orgId: string },
+  Record<string, never>,
+  {
+    accent?: string | null;
+    agent_name?: string | null;
+    greetings?: {
+      en?: { greeting?: string; starters?: string[] };
+      de?: { greeting?: string; starters?: string[] };
+      fr?: { greeting?: string; starters?: string[] };
+      es?: { greeting?: string; starters?: string[] };
+      ar?: { greeting?: string; starters?: string[] };
+    };
+    ask_email?: 'never' | 'on_escalation' | 'first';
+    outside?: 'show' | 'hide';
+  },
+  {
+    org_id: string;
+    accent: string | null;
+    agent_name: string | null;
+    greetings: {
+      en?: { greeting?: string; starters?: string[] };
+      de?: { greeting?: string; starters?: string[] };
+      fr?: { greeting?: string; starters?: string[] };
+      es?: { greeting?: string; starters?: string[] };
+      ar?: { greeting?: string; starters?: string[] };
+    };
+    ask_email: 'never' | 'on_escalation' | 'first';
+    outside: 'show' | 'hide';
+    logo_url: string | null;
+    avatar_url: string | null;
+  }
+> = ['PUT', '/support/widget/orgs/{orgId}', true];
+
+export const setWidgetPicture: Operation<
+  { orgId: string; picture: string },
+  Record<string, never>,
+  FormData,
+  {
+    org_id: string;
+    accent: string | null;
+    agent_name: string | null;
+    greetings: {
+      en?: { greeting?: string; starters?: string[] };
+      de?: { greeting?: string; starters?: string[] };
+      fr?: { greeting?: string; starters?: string[] };
+      es?: { greeting?: string; starters?: string[] };
+      ar?: { greeting?: string; starters?: string[] };
+    };
+    ask_email: 'never' | 'on_escalation' | 'first';
+    outside: 'show' | 'hide';
+    logo_url: string | null;
+    avatar_url: string | null;
+  }
+> = ['PUT', '/support/widget/orgs/{orgId}/{picture}', true];
+
+export const removeWidgetPicture: Operation<
+  { orgId: string; picture: string },
+  Record<string, never>,
+  undefined,
+  {
+    org_id: string;
+    accent: string | null;
+    agent_name: string | null;
+    greetings: {
+      en?: { greeting?: string; starters?: string[] };
+      de?: { greeting?: string; starters?: string[] };
+      fr?: { greeting?: string; starters?: string[] };
+      es?: { greeting?: string; starters?: string[] };
+      ar?: { greeting?: string; starters?: string[] };
+    };
+    ask_email: 'never' | 'on_escalation' | 'first';
+    outside: 'show' | 'hide';
+    logo_url: string | null;
+    avatar_url: string | null;
+  }
+> = ['DELETE', '/support/widget/orgs/{orgId}/{picture}', true];
+
 export const revokeSession: Operation<
   { orgId: string; sessionId: string },
   Record<string, never>,
@@ -1445,6 +1556,8 @@ export const listInbox: Operation<
     priority?: 'low' | 'medium' | 'high' | 'urgent';
     customer_id?: string;
     unread?: 'true';
+    from?: string;
+    until?: string;
     snoozed?: 'true' | 'false';
     sort?: 'newest' | 'waiting';
     mode?: 'test' | 'live';
@@ -1497,7 +1610,14 @@ export const suggestReply: Operation<
   {
     suggestion: {
       body: string;
-      sources: { type: 'document' | 'website'; id: string; name: string; url?: string; score: number }[];
+      sources: {
+        type: 'document' | 'website';
+        id: string;
+        name: string;
+        title?: string;
+        url?: string;
+        score: number;
+      }[];
       confidence: 'high' | 'low';
       record: Record<string, unknown>;
       based_on: string;
@@ -1562,6 +1682,20 @@ export const unsnoozeConversation: Operation<
   undefined,
   { conversation: InboxConversation; mode?: 'test' | 'live'; warning?: Warning }
 > = ['DELETE', '/support/inbox/orgs/{orgId}/{convId}/snooze'];
+
+export const markConversationRead: Operation<
+  { orgId: string; convId: string },
+  { mode?: 'test' | 'live'; environment?: 'test' | 'live' },
+  { position: number },
+  { conversation: InboxConversation; mode?: 'test' | 'live'; warning?: Warning }
+> = ['PUT', '/support/inbox/orgs/{orgId}/{convId}/read'];
+
+export const markConversationUnread: Operation<
+  { orgId: string; convId: string },
+  { mode?: 'test' | 'live'; environment?: 'test' | 'live' },
+  undefined,
+  { conversation: InboxConversation; mode?: 'test' | 'live'; warning?: Warning }
+> = ['DELETE', '/support/inbox/orgs/{orgId}/{convId}/read'];
 
 export const addNote: Operation<
   { orgId: string; convId: string },
@@ -1660,6 +1794,10 @@ export const getStatistics: Operation<
       reopened: number;
       first_response_seconds: { median: number | null; p90: number | null };
       resolution_seconds: { median: number | null; p90: number | null };
+      within_hours: {
+        first_response_seconds: { median: number | null; p90: number | null };
+        resolution_seconds: { median: number | null; p90: number | null };
+      } | null;
       csat: { count: number; average: number | null };
     };
     groups: {
@@ -1671,6 +1809,10 @@ export const getStatistics: Operation<
       reopened: number;
       first_response_seconds: { median: number | null; p90: number | null };
       resolution_seconds: { median: number | null; p90: number | null };
+      within_hours: {
+        first_response_seconds: { median: number | null; p90: number | null };
+        resolution_seconds: { median: number | null; p90: number | null };
+      } | null;
       csat: { count: number; average: number | null };
     }[];
     mode?: 'test' | 'live';
@@ -1752,6 +1894,7 @@ export const exportCustomer: Operation<
       mode: 'test' | 'live';
       external_id?: string;
       email?: string;
+      contact_email?: string;
       name?: string;
       visitor_id?: string;
       verified: boolean;
@@ -1781,10 +1924,12 @@ export const exportCustomer: Operation<
       org_id: string;
       mode: 'test' | 'live';
       status: 'open' | 'pending' | 'escalated' | 'resolved';
-      customer: { customer_id: string; name?: string; email?: string; verified: boolean };
+      customer: { customer_id: string; name?: string; email?: string; contact_email?: string; verified: boolean };
       preview: string;
       last_message_at: string | null;
       unread: number;
+      position: number;
+      read_position: number | null;
       assigned_to: string | null;
       ticket: Ticket | null;
       csat: number | null;
@@ -1812,7 +1957,14 @@ export const exportCustomer: Operation<
       body: string;
       timestamp: string;
       client_message_id?: string;
-      sources?: { type: 'document' | 'website'; id: string; name: string; url?: string; score: number }[];
+      sources?: {
+        type: 'document' | 'website';
+        id: string;
+        name: string;
+        title?: string;
+        url?: string;
+        score: number;
+      }[];
       has_context?: boolean;
       confidence?: 'high' | 'low';
       offers?: Offer[];

@@ -6,6 +6,7 @@ import {
   assignConversation,
   escalateConversation,
   getConversation,
+  markConversationUnread,
   removeNote,
   reopenConversation,
   replyToConversation,
@@ -21,6 +22,7 @@ import {
 } from '../api/operations.ts';
 import { entryOf, put, suppose } from './inbox.ts';
 import { link, onFrame, tell } from './live.ts';
+import { address, go } from './route.ts';
 import { mode, orgId, user } from './session.ts';
 import { attempt } from './toast.ts';
 import { randomId } from '../../live/store.ts';
@@ -193,6 +195,12 @@ export const setPriority = (priority: InboxConversation['priority']) =>
 export const snooze = (until: string) =>
   act(snoozeConversation, { until }, { snoozed: { until: until === 'reply' ? null : until, by: user.value!.userId } });
 export const wake = () => act(unsnoozeConversation, undefined, { snoozed: null });
+
+/** Leaves the conversation, which opening it again would mark as read. */
+export async function markUnread(): Promise<void> {
+  if (await act(markConversationUnread, undefined, { read_position: 0 }))
+    go({ screen: 'inbox', filters: address.value.filters });
+}
 
 export const writeNote = (body: string, mentions: string[]): Promise<boolean> =>
   attempt(async () => {

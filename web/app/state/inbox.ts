@@ -72,12 +72,13 @@ export async function readView(): Promise<void> {
   await readMore();
 }
 
-/** Reads the next page of the present view, if there is one. */
+/** Reads the next page of the present view, if there is one; a page that was known already is passed over. */
 export async function readMore(): Promise<void> {
   const wanted = JSON.stringify(view.value);
   const standing = next.value?.view === wanted ? next.value : undefined;
   if (standing?.busy || standing?.cursor === null) return;
   next.value = { view: wanted, cursor: standing?.cursor ?? '', count: standing?.count ?? 0, busy: true };
+  const known = shown.value.length;
   await attempt(async () => {
     const { params, query } = here();
     const page = { limit: pageSize, cursor: standing?.cursor ?? undefined };
@@ -86,7 +87,9 @@ export async function readMore(): Promise<void> {
     if (JSON.stringify(view.value) === wanted)
       next.value = { view: wanted, cursor: read.cursor, count: read.count, busy: false };
   });
-  if (next.value?.view === wanted && next.value.busy) next.value = { ...next.value, busy: false };
+  if (next.value?.view !== wanted) return;
+  if (next.value.busy) next.value = { ...next.value, busy: false };
+  else if (shown.value.length === known) await readMore();
 }
 
 /** Reads who waits, for the count in the title, whatever the present view is. */

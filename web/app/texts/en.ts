@@ -107,6 +107,8 @@ export const en = {
   resolve: 'Resolve',
   reopen: 'Reopen',
   escalate: 'Take over',
+  newToMe: 'new to me',
+  markUnread: 'Unread for me',
   snooze: 'Snooze',
   wake: 'End the snooze',
   snoozes: {
@@ -226,6 +228,10 @@ export const en = {
     >,
     byWords: 'by words only so far',
     segments: 'Segments',
+    sourceTitle: 'Title that customers see',
+    sourceTitleHint: 'Empty: the file name without its ending.',
+    publicUrl: 'Address where customers can read it',
+    publicUrlHint: 'Empty: nowhere. Otherwise answers link to it.',
     segmentsHint: 'Separated by commas; none: for everybody.',
     authority: 'Priority',
     authorities: { primary: 'Primary', normal: 'Normal', background: 'Background' } as Record<string, string>,
@@ -301,6 +307,7 @@ export const en = {
       tags: 'Tags',
       hours: 'Hours',
       chat: 'Chat on your page',
+      widget: 'Look of the chat',
       integrations: 'Integrations',
       keys: 'Keys',
       live: 'Going live',
@@ -363,6 +370,29 @@ export const en = {
     origins: 'Origins of pages that may embed the chat, one a line',
     originsHint: 'Such as https://www.example.com. In live mode, no other page may.',
     strict: 'Customers of a segment see documents of that segment only',
+    // Widget.
+    accent: 'Colour',
+    accentHint: 'Text in it must be readable on a light ground.',
+    agentName: 'Name of the agent',
+    agentNameHint: 'Empty: “Assistant”.',
+    greetingLanguage: 'Greeting and questions in',
+    greeting: 'Greeting; empty: the chat’s own',
+    starters: 'Questions to begin with, one a line',
+    startersHint: 'At most four.',
+    askEmail: 'Ask visitors for an e-mail address',
+    askEmailHint: 'Replies are mailed to it when they have left. It needs a mail server.',
+    askEmails: { never: 'Never', on_escalation: 'When a person is called', first: 'From the beginning' } as Record<
+      string,
+      string
+    >,
+    outside: 'Outside your hours',
+    outsides: { show: 'The chat is there and says when you are back', hide: 'The chat is not there' } as Record<
+      string,
+      string
+    >,
+    pictures: { logo: 'Logo', avatar: 'Picture of the agent' },
+    pictureHint: 'PNG, JPEG or WebP, at most 100 KB.',
+    preview: 'The chat as it is saved',
     // Integrations.
     providers: {
       slack: 'Slack',

@@ -7,7 +7,7 @@ import { Field, textOf } from '../../parts/field.tsx';
 import { useKeys } from '../../parts/keys.ts';
 import { moment } from '../../rules/times.ts';
 import { snoozeTimes } from '../../rules/writing.ts';
-import { assign, escalate, reopen, setPriority, setTags, snooze, wake } from '../../state/conversation.ts';
+import { assign, escalate, markUnread, reopen, setPriority, setTags, snooze, wake } from '../../state/conversation.ts';
 import { people } from '../../state/people.ts';
 import { user } from '../../state/session.ts';
 import { teamTags } from '../../state/tags.ts';
@@ -67,6 +67,9 @@ export function Acts({ one, resolveAndNext }: { one: InboxConversation; resolveA
           {t.snooze}
         </button>
       )}
+      <button type="button" onClick={() => void markUnread()}>
+        {t.markUnread}
+      </button>
       <button type="button" onClick={ask('tags')}>
         {t.tags}
       </button>

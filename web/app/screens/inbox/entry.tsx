@@ -3,6 +3,7 @@ import type { InboxConversation } from '../../api/operations.ts';
 import { Link } from '../../parts/link.tsx';
 import { moment, span } from '../../rules/times.ts';
 import { nameOf, viewers } from '../../state/people.ts';
+import { user } from '../../state/session.ts';
 import { colourOf } from '../../state/tags.ts';
 import { address, follow } from '../../state/route.ts';
 import { locale, texts } from '../../texts/texts.ts';
@@ -25,7 +26,22 @@ export function around(convId: string): string {
 export function Entry({ one, current }: { one: InboxConversation; current: boolean }) {
   const t = texts.value;
   const now = new Date();
-  const { conv_id, customer, preview, unread, waiting_since, status, priority, tags, assigned_to } = one;
+  const {
+    conv_id,
+    customer,
+    preview,
+    unread,
+    position,
+    read_position,
+    waiting_since,
+    status,
+    priority,
+    tags,
+    assigned_to,
+  } = one;
+  /** What a member never looked at concerns them only when it is theirs. */
+  const isMine = read_position !== null || assigned_to === user.value?.userId;
+  const isNew = unread === 0 && isMine && position > (read_position ?? 0);
   return (
     <Link
       class={unread > 0 ? 'entry unread' : 'entry'}
@@ -51,6 +67,7 @@ export function Entry({ one, current }: { one: InboxConversation; current: boole
           </span>
         ))}
         {assigned_to && <small>{nameOf(assigned_to)}</small>}
+        {isNew && <small class="new">{t.newToMe}</small>}
         {unread > 0 && (
           <span class="count" aria-label={t.unread(unread)}>
             {unread}

@@ -85,7 +85,7 @@ function Message({ message }: { message: InboxMessage }) {
       <p class="said">{body}</p>
       {sources.length > 0 && (
         <p class="sources">
-          {t.sources}: {sources.map(({ name }) => name).join(', ')}
+          {t.sources}: {sources.map(({ name, title }) => title ?? name).join(', ')}
         </p>
       )}
       {record && (

@@ -8,12 +8,13 @@ import { texts } from '../../texts/texts.ts';
 type Given = {
   name: string;
   tagged: Tagged;
+  cited?: boolean;
   tag: (tags: Tagged) => Promise<void>;
   remove: () => Promise<unknown>;
   again: () => Promise<void>;
 };
 
-export function Changes({ name, tagged, tag, remove, again }: Given) {
+export function Changes({ name, tagged, cited = false, tag, remove, again }: Given) {
   const t = texts.value.knowledge;
   const open = useSignal<'tags' | 'removal' | undefined>(undefined);
   const closed = () => (open.value = undefined);
@@ -35,6 +36,7 @@ export function Changes({ name, tagged, tag, remove, again }: Given) {
         <Tags
           title={name}
           tagged={tagged}
+          cited={cited}
           save={async (tags) => {
             await tag(tags);
             await again();

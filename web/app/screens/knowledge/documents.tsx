@@ -7,6 +7,7 @@ import {
   reprocessDocument,
   setDocumentAuthority,
   setDocumentSegments,
+  setDocumentSource,
   uploadDocument,
   type Document,
 } from '../../api/operations.ts';
@@ -35,9 +36,10 @@ export function Documents() {
   });
   const busy = data?.entries.some(({ status }) => status === 'uploaded' || status === 'processing') ?? false;
   useEvery(1_500, busy, again);
-  const tag = async ({ doc_id }: Document, { segments, authority }: Tagged) => {
+  const tag = async ({ doc_id }: Document, { segments, authority, title, public_url }: Tagged) => {
     await call(setDocumentSegments, { ...at(doc_id), body: { segments } });
     await call(setDocumentAuthority, { ...at(doc_id), body: { authority } });
+    await call(setDocumentSource, { ...at(doc_id), body: { title: title || null, public_url: public_url || null } });
   };
   const reprocess = async ({ doc_id }: Document) => {
     await attempt(() => call(reprocessDocument, { ...at(doc_id), body: {} }));
@@ -94,6 +96,7 @@ export function Documents() {
                     <Changes
                       name={one.filename}
                       tagged={one}
+                      cited
                       tag={(tags) => tag(one, tags)}
                       remove={() => call(deleteDocument, at(one.doc_id))}
                       again={again}

@@ -1,12 +1,19 @@
-/** Whom a document or page answers, and with which priority. */
+/** Whom a document or page answers, with which priority, and how customers see a document as a source. */
 import type { Document } from '../../api/operations.ts';
 import { Form } from '../frame/form.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, textOf } from '../../parts/field.tsx';
 import { texts } from '../../texts/texts.ts';
 
-export type Tagged = Pick<Document, 'segments' | 'authority'>;
-type Given = { title: string; tagged: Tagged; save: (tags: Tagged) => Promise<void>; closed: () => void };
+export type Tagged = Pick<Document, 'segments' | 'authority' | 'title' | 'public_url'>;
+type Given = {
+  title: string;
+  tagged: Tagged;
+  /** Whether it is a document; a page has a title and an address of its own. */
+  cited: boolean;
+  save: (tags: Tagged) => Promise<void>;
+  closed: () => void;
+};
 
 export const segmentsOf = (text: string): string[] =>
   text
@@ -14,12 +21,14 @@ export const segmentsOf = (text: string): string[] =>
     .map((segment) => segment.trim())
     .filter(Boolean);
 
-export function Tags({ title, tagged, save, closed }: Given) {
+export function Tags({ title, tagged, cited, save, closed }: Given) {
   const t = texts.value.knowledge;
   const send = async (form: HTMLFormElement) => {
     await save({
       segments: segmentsOf(textOf(form, 'segments')),
       authority: textOf(form, 'authority') as Tagged['authority'],
+      title: textOf(form, 'title').trim(),
+      public_url: textOf(form, 'public_url').trim(),
     });
     closed();
   };
@@ -49,6 +58,16 @@ export function Tags({ title, tagged, save, closed }: Given) {
                 ))}
               </select>
             </Field>
+            {cited && (
+              <>
+                <Field label={t.sourceTitle} hint={t.sourceTitleHint} error={wrong('title')}>
+                  <input name="title" type="text" maxLength={200} defaultValue={tagged.title ?? ''} />
+                </Field>
+                <Field label={t.publicUrl} hint={t.publicUrlHint} error={wrong('public_url')}>
+                  <input name="public_url" type="url" maxLength={2000} defaultValue={tagged.public_url ?? ''} />
+                </Field>
+              </>
+            )}
           </>
         )}
       </Form>

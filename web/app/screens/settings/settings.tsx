@@ -8,6 +8,7 @@ import { Members } from './members.tsx';
 import { Notices } from './notices.tsx';
 import { Replies } from './replies.tsx';
 import { TeamTags } from './tags.tsx';
+import { WidgetLook } from './widget.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { address, follow } from '../../state/route.ts';
 import { texts } from '../../texts/texts.ts';
@@ -19,6 +20,7 @@ const tabs = {
   tags: TeamTags,
   hours: TeamHours,
   chat: Chat,
+  widget: WidgetLook,
   integrations: Integrations,
   keys: Keys,
   live: GoingLive,

@@ -1,0 +1,66 @@
+/** Zod schemas of how an organization's widget looks and what it says. */
+import { z } from 'zod';
+import { id, line, orgParams } from '../../base/contract/common.ts';
+import { accentPattern } from '../../../models/rules/chat/accent.ts';
+import {
+  asksForEmail,
+  maxAgentName,
+  maxGreeting,
+  maxStarter,
+  maxStarters,
+  outsideHours,
+  pictures,
+  widgetLanguages,
+  type WidgetLanguage,
+} from '../../../models/rules/chat/look.ts';
+
+export { orgParams };
+export const pictureParams = orgParams.extend({
+  picture: id.meta({ description: pictures.map((name) => `\`${name}\``).join(' or ') }),
+});
+
+const greeting = z.strictObject({
+  greeting: z.string().trim().min(1).max(maxGreeting).optional().meta({ description: 'Instead of the widget’s own.' }),
+  starters: z
+    .array(line(maxStarter))
+    .max(maxStarters)
+    .optional()
+    .meta({ description: 'Questions that a customer can choose before writing one.' }),
+});
+
+const settings = {
+  accent: z
+    .string()
+    .regex(accentPattern, 'must be a colour such as #1d57a8, in lower case')
+    .nullable()
+    .meta({ description: 'In the light theme; the dark one gets a lighter one of the same hue. Null: the default.' }),
+  agent_name: line(maxAgentName).nullable().meta({ description: 'What the agent is called. Null: “Assistant”.' }),
+  greetings: z
+    .strictObject(
+      Object.fromEntries(widgetLanguages.map((language) => [language, greeting.optional()])) as Record<
+        WidgetLanguage,
+        z.ZodOptional<typeof greeting>
+      >,
+    )
+    .meta({ description: 'By the widget’s language.' }),
+  ask_email: z.enum(asksForEmail).meta({
+    description:
+      'When visitors without an address are asked for one, to which replies are mailed. It proves nothing and unlocks nothing.',
+  }),
+  outside: z.enum(outsideHours).meta({ description: 'Whether the widget is shown outside the team’s hours.' }),
+};
+
+export const widgetBody = z.strictObject({
+  accent: settings.accent.optional(),
+  agent_name: settings.agent_name.optional(),
+  greetings: settings.greetings.optional(),
+  ask_email: settings.ask_email.optional(),
+  outside: settings.outside.optional(),
+});
+export const pictureForm = z.strictObject({});
+export const widgetReply = z.object({
+  org_id: id,
+  ...settings,
+  logo_url: z.string().nullable(),
+  avatar_url: z.string().nullable(),
+});

@@ -1,0 +1,37 @@
+/** What a widget is told about its organization before anybody is known: its look, its words, its hours. All is public. */
+import type { Context } from '../context.ts';
+import { findOrganization } from '../../models/access/organization.ts';
+import { hasMailServer } from '../../models/integrations/integration.ts';
+import { recentWidget, type Widget } from '../../models/chat/widget.ts';
+import { isOpen, nextOpening } from '../../models/rules/access/hours.ts';
+import { accentsOf } from '../../models/rules/chat/accent.ts';
+
+/** The address of a picture, relative to the server's; it changes with the picture. */
+export const pictureUrl = (orgId: string, picture: Widget['logo']): string | null =>
+  picture ? `/widget/pictures/${orgId}/${picture.sha256}` : null;
+
+/** Undefined when there is no such organization. */
+export async function lookOf({ config, clock }: Pick<Context, 'config' | 'clock'>, orgId: string) {
+  const [org, widget, ownServer] = await Promise.all([
+    findOrganization(orgId),
+    recentWidget(orgId),
+    hasMailServer(orgId),
+  ]);
+  if (!org) return undefined;
+  const now = clock();
+  const open = !org.hours || isOpen(org.hours, now);
+  return {
+    org_id: orgId,
+    accent: widget.accent && accentsOf(widget.accent),
+    agent_name: widget.agent_name,
+    greetings: widget.greetings,
+    // Without a mail server, nobody could be written to.
+    ask_email: ownServer || config.mail.server ? widget.ask_email : 'never',
+    outside: widget.outside,
+    // Null: the team has no hours.
+    open: org.hours ? open : null,
+    next_opening: open ? null : (nextOpening(org.hours!, now)?.toISOString() ?? null),
+    logo_url: pictureUrl(orgId, widget.logo),
+    avatar_url: pictureUrl(orgId, widget.avatar),
+  };
+}

@@ -1,0 +1,33 @@
+/** How an organization's widget looks and what it says. Pure. */
+
+/** The languages that the widget speaks. */
+export const widgetLanguages = ['en', 'de', 'fr', 'es', 'ar'] as const;
+export type WidgetLanguage = (typeof widgetLanguages)[number];
+
+/** When the widget asks a visitor for an address to which replies can be mailed. */
+export const asksForEmail = ['never', 'on_escalation', 'first'] as const;
+/** What the widget does outside the team's hours: it is there and says when the team is back, or it is not there. */
+export const outsideHours = ['show', 'hide'] as const;
+
+export const pictures = ['logo', 'avatar'] as const;
+export type Picture = (typeof pictures)[number];
+/** In bytes. */
+export const maxPictureBytes = 100_000;
+
+export const maxAgentName = 60;
+export const maxGreeting = 500;
+export const maxStarters = 4;
+export const maxStarter = 120;
+
+export type Greeting = { greeting?: string | undefined; starters?: string[] | undefined };
+
+/** The beginnings of the picture formats that every browser shows and that hold no script, from their specifications. */
+const formats: readonly { type: string; bytes: readonly number[]; at?: number }[] = [
+  { type: 'image/png', bytes: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] },
+  { type: 'image/jpeg', bytes: [0xff, 0xd8, 0xff] },
+  { type: 'image/webp', bytes: [0x57, 0x45, 0x42, 0x50], at: 8 },
+];
+
+/** The media type of a picture by its bytes; undefined for anything else. */
+export const pictureType = (content: Uint8Array): string | undefined =>
+  formats.find(({ bytes, at = 0 }) => bytes.every((byte, index) => content[at + index] === byte))?.type;

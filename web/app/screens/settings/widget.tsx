@@ -1,0 +1,149 @@
+/** How the chat on the organization's pages looks and what it says. Beside it stands the chat as it was saved. */
+import { useSignal } from '@preact/signals';
+import { call } from '../../api/call.ts';
+import {
+  getWidget,
+  listPublishableKeys,
+  removeWidgetPicture,
+  setWidget,
+  setWidgetPicture,
+} from '../../api/operations.ts';
+import { Form } from '../frame/form.tsx';
+import { useLoaded } from '../frame/loaded.ts';
+import { Field, textOf } from '../../parts/field.tsx';
+import { isAdmin, mode, orgId } from '../../state/session.ts';
+import { attempt } from '../../state/toast.ts';
+import { locale, texts } from '../../texts/texts.ts';
+
+/** The languages of the widget. */
+const languages = ['en', 'de', 'fr', 'es', 'ar'] as const;
+/** The widget's own colour. */
+const plainAccent = '#1d57a8';
+const pictures = ['logo', 'avatar'] as const;
+type Picture = (typeof pictures)[number];
+
+export function WidgetLook() {
+  const t = texts.value.settings;
+  const params = { orgId: orgId.value };
+  const language = useSignal<(typeof languages)[number]>(languages.find((one) => locale.value.startsWith(one)) ?? 'en');
+  /** Grows with each change, so that the preview is loaded anew. */
+  const version = useSignal(0);
+  const { data, error, again } = useLoaded(async () => {
+    const [widget, keys] = await Promise.all([call(getWidget, { params }), call(listPublishableKeys, { params })]);
+    return { widget, key: keys[mode.value].key };
+  });
+  if (!data) return <p class={error && 'error'}>{error || texts.value.loading}</p>;
+  const { widget, key } = data;
+  const changed = async () => {
+    // The browser keeps what the widget asks for a minute.
+    await fetch(`/widget/organizations/${key}`, { cache: 'reload' });
+    await again();
+    version.value += 1;
+  };
+  const send = async (form: HTMLFormElement) => {
+    const accent = textOf(form, 'accent');
+    const greeting = textOf(form, 'greeting').trim();
+    const starters = textOf(form, 'starters')
+      .split('\n')
+      .map((line) => line.trim())
+      .filter(Boolean);
+    const { [language.value]: _, ...others } = widget.greetings;
+    const said = { ...(greeting && { greeting }), ...(starters.length > 0 && { starters }) };
+    const body = {
+      accent: accent === plainAccent ? null : accent,
+      agent_name: textOf(form, 'agent_name').trim() || null,
+      greetings: { ...others, ...(Object.keys(said).length > 0 && { [language.value]: said }) },
+      ask_email: textOf(form, 'ask_email') as typeof widget.ask_email,
+      outside: textOf(form, 'outside') as typeof widget.outside,
+    };
+    await call(setWidget, { params, body });
+    await changed();
+  };
+  const put = (picture: Picture, file: File | undefined) =>
+    attempt(async () => {
+      const at = { params: { ...params, picture } };
+      const body = new FormData();
+      if (file) body.set('file', file);
+      if (file) await call(setWidgetPicture, { ...at, body });
+      else await call(removeWidgetPicture, at);
+      await changed();
+    }, texts.value.saved);
+  const said = widget.greetings[language.value];
+  const choice = (name: 'ask_email' | 'outside', options: Record<string, string>) => (
+    <select name={name}>
+      {Object.entries(options).map(([id, words]) => (
+        <option key={id} value={id} selected={id === widget[name]}>
+          {words}
+        </option>
+      ))}
+    </select>
+  );
+  return (
+    <div class="twin">
+      {isAdmin.value ? (
+        <div>
+          <Form
+            key={`${language.value} ${version.value}`}
+            send={send}
+            action={texts.value.save}
+            done={texts.value.saved}
+          >
+            {(wrong) => (
+              <>
+                <Field label={t.accent} hint={t.accentHint} error={wrong('accent')}>
+                  <input name="accent" type="color" defaultValue={widget.accent ?? plainAccent} />
+                </Field>
+                <Field label={t.agentName} hint={t.agentNameHint} error={wrong('agent_name')}>
+                  <input name="agent_name" type="text" maxLength={60} defaultValue={widget.agent_name ?? ''} />
+                </Field>
+                <Field label={t.greetingLanguage}>
+                  <select onChange={({ currentTarget }) => (language.value = currentTarget.value as 'en')}>
+                    {languages.map((one) => (
+                      <option key={one} value={one} selected={one === language.value}>
+                        {new Intl.DisplayNames(locale.value, { type: 'language' }).of(one)}
+                      </option>
+                    ))}
+                  </select>
+                </Field>
+                <Field label={t.greeting} error={wrong('greetings')}>
+                  <textarea name="greeting" rows={2} maxLength={500} defaultValue={said?.greeting ?? ''} />
+                </Field>
+                <Field label={t.starters} hint={t.startersHint}>
+                  <textarea name="starters" rows={4} defaultValue={said?.starters?.join('\n') ?? ''} />
+                </Field>
+                <Field label={t.askEmail} hint={t.askEmailHint}>
+                  {choice('ask_email', t.askEmails)}
+                </Field>
+                <Field label={t.outside}>{choice('outside', t.outsides)}</Field>
+              </>
+            )}
+          </Form>
+          {pictures.map((picture) => (
+            <p key={picture} class="line">
+              <Field label={t.pictures[picture]} hint={t.pictureHint}>
+                <input
+                  type="file"
+                  accept="image/png,image/jpeg,image/webp"
+                  onChange={({ currentTarget }) => void put(picture, currentTarget.files?.[0])}
+                />
+              </Field>
+              {widget[`${picture}_url`] && (
+                <button type="button" onClick={() => void put(picture, undefined)}>
+                  {texts.value.remove}
+                  <span class="hidden"> {t.pictures[picture]}</span>
+                </button>
+              )}
+            </p>
+          ))}
+        </div>
+      ) : (
+        <p>{t.onlyAdmins}</p>
+      )}
+      <iframe
+        key={version.value}
+        title={t.preview}
+        src={`/demo?key=${key}&locale=${language.value}&version=${version.value}`}
+      />
+    </div>
+  );
+}

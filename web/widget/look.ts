@@ -1,0 +1,60 @@
+/**
+ * How an organization wants its widget to look, and its hours: what the server tells before anybody is known. A missing
+ * or invalid part gets its default.
+ */
+import type { Locale } from './texts.ts';
+
+export type Look = {
+  /** Colours `#rrggbb`. */
+  accent: { light: string; dark: string } | undefined;
+  agentName: string | undefined;
+  greeting: string | undefined;
+  /** Questions that can be chosen before anything was written. */
+  starters: readonly string[];
+  askEmail: 'never' | 'on_escalation' | 'first';
+  /** Whether the launcher is not there, because nobody is. */
+  hidden: boolean;
+  /** Undefined when the team has no hours. */
+  open: boolean | undefined;
+  /** When the team is back; only while it is away. */
+  back: Date | undefined;
+  /** Addresses of pictures. */
+  logo: string | undefined;
+  avatar: string | undefined;
+};
+
+type Given = Readonly<Record<string, unknown>>;
+const recordOf = (value: unknown): Given => (typeof value === 'object' && value !== null ? (value as Given) : {});
+const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+const colour = (value: unknown): string | undefined => /^#[0-9a-f]{6}$/.exec(String(value))?.[0];
+
+/** `base`: the server's URL with a trailing `/`. */
+export function readLook(given: unknown, locale: Locale, base: string): Look {
+  const look = recordOf(given);
+  const accent = recordOf(look['accent']);
+  const [light, dark] = [colour(accent['light']), colour(accent['dark'])];
+  const { greeting, starters } = recordOf(recordOf(look['greetings'])[locale]);
+  const open = typeof look['open'] === 'boolean' ? look['open'] : undefined;
+  const back = text(look['next_opening']);
+  const url = (path: unknown): string | undefined =>
+    text(path) === undefined ? undefined : new URL(String(path).replace(/^\//, ''), base).href;
+  return {
+    accent: light && dark ? { light, dark } : undefined,
+    agentName: text(look['agent_name']),
+    greeting: text(greeting),
+    starters: Array.isArray(starters) ? starters.filter((starter) => text(starter) !== undefined) : [],
+    askEmail: look['ask_email'] === 'on_escalation' || look['ask_email'] === 'first' ? look['ask_email'] : 'never',
+    hidden: look['outside'] === 'hide' && open === false,
+    open,
+    back: back === undefined ? undefined : new Date(back),
+    logo: url(look['logo_url']),
+    avatar: url(look['avatar_url']),
+  };
+}
+
+/** The colours of the accent as a style sheet. */
+export const accentCss = ({ light, dark }: NonNullable<Look['accent']>): string => `
+.root { --accent: ${light}; }
+.root[data-theme='dark'] { --accent: ${dark}; }
+@media (prefers-color-scheme: dark) { .root[data-theme='auto'] { --accent: ${dark}; } }
+`;
