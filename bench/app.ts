@@ -16,7 +16,7 @@ import { outboxOf } from '../test/kit/receiver.ts';
 const small = process.argv.includes('small');
 const conversations = small ? 500 : 10_000;
 const rounds = small ? 10 : 100;
-const keys = 60;
+const keys = 200;
 
 export async function run(): Promise<void> {
   await weigh();

@@ -14,6 +14,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   notices: () => import('./notices.ts'),
   app: () => import('./app.ts'),
   search: () => import('./search.ts'),
+  members: () => import('./members.ts'),
   inbound: () => import('./inbound.ts'),
   embedding: () => import('./embedding.ts'),
   answers: () => import('./answers.ts'),

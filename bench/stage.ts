@@ -34,6 +34,7 @@ export const unlimited = {
     'test_conversations_per_month=100000',
     'sign_in_per_minute=1000000',
     'accounts_per_hour=1000000',
+    'invitations_per_hour=1000000',
     'writes_per_minute=10000000',
     'queries_per_minute=10000000',
     'sessions_per_minute=10000000',

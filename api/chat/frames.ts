@@ -10,11 +10,15 @@ import type { Context } from '../context.ts';
 import type { ClientFrame } from './contract/chat.ts';
 import type { Limiter } from '../http/limits.ts';
 import { setContactEmail } from '../../models/chat/customer.ts';
-import { refineConversation } from '../../models/chat/conversation.ts';
+import { findConversation, refineConversation } from '../../models/chat/conversation.ts';
+import { tellStaff } from '../../models/live/staff.ts';
 import { readEmail } from '../../models/rules/access/email.ts';
 import { contextProblem } from '../../models/rules/access/session.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { defined } from '../../models/rules/base/defined.ts';
+
+/** How often members are told that a customer types, in ms; a page sends it as often. */
+const typingEveryMs = 3_000;
 
 type FrameOf<T extends ClientFrame['type']> = Extract<ClientFrame, { type: T }>;
 
@@ -34,6 +38,17 @@ export function createFrameTaker(ctx: Context, limit: Limiter) {
     const { duplicate, ack, ackSeq } = await acceptMessage(ctx, customer, conversation!, said, socket.seq);
     // A socket that has passed the `ack` in the log gets it again; any other socket gets it from the log.
     if (duplicate && socket.seq >= ackSeq) socket.tell('ack', ack);
+  }
+
+  /** Shows the typing to members where a person is in charge, at intervals. */
+  async function tellTyping(client: ChatClient): Promise<void> {
+    const { _id: conv_id, org_id: orgId } = client.conversation!;
+    const now = ctx.clock();
+    if (now.getTime() - (client.typedAt ?? 0) < typingEveryMs) return;
+    client.typedAt = now.getTime();
+    const status = (await findConversation(orgId, conv_id))?.status;
+    if (status === 'escalated' || status === 'pending')
+      await tellStaff(orgId, { type: 'typing', body: { conv_id } }, now);
   }
 
   /** Handles one frame. @throws Problem, which is sent to the socket. */
@@ -80,8 +95,7 @@ export function createFrameTaker(ctx: Context, limit: Limiter) {
         socket.tell('pong');
         return;
       case 'typing':
-        // Members have no socket that could show it.
-        return;
+        return tellTyping(client);
     }
   };
 }

@@ -13,7 +13,7 @@ import { networkOf } from '../http/address.ts';
 import { createLimiter } from '../http/limits.ts';
 import type { SocketMetrics } from '../http/metrics.ts';
 import { createPresence } from '../live/presence.ts';
-import type { StreamKind, StreamSocket } from '../live/stream.ts';
+import { madeFrame, type MadeFrame, type StreamKind, type StreamSocket } from '../live/stream.ts';
 import { hereOf } from '../../models/access/here.ts';
 import { notificationsOf } from '../../models/access/notification.ts';
 import {
@@ -38,8 +38,8 @@ export const liveTicket = { purpose: 'live' };
 
 /** The most sockets (tabs) of one member. Counted per process. */
 const socketsPerMember = 20;
-/** Changes are gathered this long, in ms, so that a busy conversation costs one read. */
-const gatherMs = 100;
+/** Changes are gathered this long, in ms, so that a busy conversation costs one read, and each page one write. */
+const gatherMs = 150;
 /** A socket that missed more conversations than this lists the inbox again. */
 const maxResumed = 200;
 /** Clocks of processes may differ by this much, in ms. */
@@ -50,6 +50,9 @@ const doingMs = 60_000;
 const socketMs = 3_600_000;
 /** Frames of customers' logs after which the entry in the inbox is the same. */
 const unchanging: ReadonlySet<string> = new Set(['typing', 'reply_start', 'reply_chunk', 'notice']);
+
+/** A piece of an answer in a customer's log. */
+type Piece = { message_id: string; body?: string };
 
 /** `epoch`: that of the login with which the address was asked for. */
 export type Ticket = { orgId: string; userId: string; epoch: number };
@@ -64,17 +67,29 @@ type Staff = Ticket & {
   views: Set<string>;
 };
 
+/** A frame for those whom it is for. */
+type Told = (staff: Staff) => MadeFrame | undefined;
+/** What the members of an organization are shown next: ids of what is read then, and frames. */
+type Gathered = { conversations: Set<string>; members: Set<string>; notices: Set<string>; told: Told[] };
+
+function toldTo(type: string, body: object, to: (staff: Staff) => boolean = () => true): Told {
+  const made = madeFrame(type, body);
+  return (staff) => (to(staff) ? made : undefined);
+}
+
 export function createStaffStreams(ctx: Context, metrics: SocketMetrics): StreamKind<Staff, StaffClientFrame> {
   const { clock, log } = ctx;
   const limit = createLimiter(ctx.config);
   const staffOf = new Map<string, Set<Staff>>();
-  /** The conversations that changed since the last reading, by organization. */
-  const changed = new Map<string, Set<string>>();
+  /** What members are shown next, by organization. */
+  const gathered = new Map<string, Gathered>();
   let gathering: NodeJS.Timeout | undefined;
   /** The time of the last frame that this process heard; at first, of its start. */
   let heardAt = clock();
   /** What members of organizations with a socket here do, by conversation and user. */
   const viewed = new Map<string, { orgId: string; conv_id: string; user_id: string; doing: Doing; until: number }>();
+  /** Answers that are being written in conversations that a page here shows. */
+  const begun = new Map<string, { message_id: string; body: string }>();
   const presence = createPresence(ctx, (seen) => {
     for (const person of seen)
       background(tellStaff(person.orgId, { type: 'member', body: { user_id: userOfPresence(person) } }, clock()));
@@ -84,53 +99,78 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
     void work.catch((error: unknown) => log.warn({ err: error }, 'members were not shown a change'));
   const stamp = (): string => clock().toISOString();
 
-  function tell(orgId: string, type: string, body: Record<string, unknown>, to: (staff: Staff) => boolean): void {
-    for (const staff of staffOf.get(orgId) ?? []) if (to(staff)) staff.socket!.tell(type, body);
+  /** What leaves next. Frames leave together, since each write to the network costs more than its frame. */
+  function next(orgId: string): Gathered {
+    const standing = gathered.get(orgId);
+    if (standing) return standing;
+    const fresh = {
+      conversations: new Set<string>(),
+      members: new Set<string>(),
+      notices: new Set<string>(),
+      told: [],
+    };
+    gathered.set(orgId, fresh);
+    gathering ??= setTimeout(leave, gatherMs).unref();
+    return fresh;
   }
-  const everyone = () => true;
-
-  function noteChanged(orgId: string, convId: string): void {
-    const ids = changed.get(orgId) ?? new Set();
-    changed.set(orgId, ids.add(convId));
-    gathering ??= setTimeout(() => {
-      gathering = undefined;
-      const gathered = [...changed];
-      changed.clear();
-      for (const [of, its] of gathered) background(showChanged(of, [...its]));
-    }, gatherMs).unref();
+  function leave(): void {
+    gathering = undefined;
+    const leaving = [...gathered];
+    gathered.clear();
+    for (const [orgId, what] of leaving) background(show(orgId, what));
+  }
+  async function show(orgId: string, { conversations, members, notices, told }: Gathered): Promise<void> {
+    const read = await Promise.all([
+      changedConversations(orgId, [...conversations]),
+      changedMembers(orgId, members),
+      ...[...notices].map((key) => newNotifications(orgId, key)),
+    ]);
+    const all = [...told, ...read.flat()];
+    for (const staff of staffOf.get(orgId) ?? []) staff.socket!.pass(all.flatMap((frame) => frame(staff) ?? []));
   }
 
-  async function showChanged(orgId: string, convIds: readonly string[]): Promise<void> {
+  function tell(orgId: string, type: string, body: object, to: (staff: Staff) => boolean): void {
+    next(orgId).told.push(toldTo(type, body, to));
+  }
+
+  async function changedConversations(orgId: string, convIds: readonly string[]): Promise<Told[]> {
+    if (convIds.length === 0) return [];
     const at = stamp();
     const found = await listInboxOf(orgId, modes, { ids: convIds });
     const known = new Map(found.map((conversation) => [conversation._id, conversation]));
-    for (const entry of await entriesOf(orgId, found))
-      for (const { modes: of, userId, socket } of staffOf.get(orgId) ?? [])
-        if (of.includes(entry.mode)) {
-          const read_position = readPosition(known.get(entry.conv_id)!, userId);
-          socket!.tell('conversation', { at, conversation: { ...entry, read_position } });
-        }
-    for (const conv_id of convIds) if (!known.has(conv_id)) tell(orgId, 'removed', { conv_id }, everyone);
+    const shown = (await entriesOf(orgId, found)).map((entry): Told => {
+      // Few members have opened it, so most sockets get the same frame.
+      const plain = madeFrame('conversation', { at, conversation: entry });
+      return ({ modes: of, userId }) => {
+        if (!of.includes(entry.mode)) return undefined;
+        const read_position = readPosition(known.get(entry.conv_id)!, userId);
+        if (read_position === null) return plain;
+        return madeFrame('conversation', { at, conversation: { ...entry, read_position } });
+      };
+    });
+    const removed = convIds.filter((conv_id) => !known.has(conv_id));
+    return [...shown, ...removed.map((conv_id) => toldTo('removed', { conv_id }))];
   }
 
-  async function showTold(orgId: string, key: string): Promise<void> {
+  async function newNotifications(orgId: string, key: string): Promise<Told[]> {
     const userIds = [...new Set([...(staffOf.get(orgId) ?? [])].map(({ userId }) => userId))];
-    for (const notification of await notificationsOf(orgId, userIds, key))
-      tell(
-        orgId,
-        'notification',
-        { notification: shownNotification.parse(viewNotification(notification)) },
-        ({ userId }) => {
-          return userId === notification.user_id;
-        },
-      );
+    const found = await notificationsOf(orgId, userIds, key);
+    const byUser = new Map(
+      found.map((one) => [
+        one.user_id,
+        madeFrame('notification', { notification: shownNotification.parse(viewNotification(one)) }),
+      ]),
+    );
+    return [({ userId }) => byUser.get(userId)];
   }
 
-  async function showMember(orgId: string, user_id: string): Promise<void> {
-    const org = await findOrganization(orgId);
-    if (!org?.members.some((one) => one.user_id === user_id)) return;
-    const state = (await hereOf(org, clock())).includes(user_id) ? 'here' : 'away';
-    tell(orgId, 'member', { user_id, state }, everyone);
+  async function changedMembers(orgId: string, userIds: ReadonlySet<string>): Promise<Told[]> {
+    const org = userIds.size > 0 ? await findOrganization(orgId) : null;
+    if (!org) return [];
+    const here = await hereOf(org, clock());
+    return org.members
+      .filter(({ user_id }) => userIds.has(user_id))
+      .map(({ user_id }) => toldTo('member', { user_id, state: here.includes(user_id) ? 'here' : 'away' }));
   }
 
   function showViewing(orgId: string, viewing: { conv_id: string; user_id: string; doing: Doing }): void {
@@ -140,11 +180,27 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
     tell(orgId, 'viewing', viewing, ({ userId }) => userId !== viewing.user_id);
   }
 
+  /** Shows what happens in a conversation to the pages on which it is open. */
+  const showLookers = (orgId: string, type: 'typing' | 'answer', body: { conv_id: string }): void =>
+    tell(orgId, type, body, ({ views }) => views.has(body.conv_id));
+
+  /** Shows an answer while it is written. */
+  function hearAnswer(orgId: string, conv_id: string, type: string, { message_id, body = '' }: Piece): void {
+    if (![...(staffOf.get(orgId) ?? [])].some(({ views }) => views.has(conv_id))) return void begun.delete(conv_id);
+    const before = type === 'reply_chunk' && begun.get(conv_id);
+    // Who came in the middle of an answer sees it when it is complete.
+    if (type === 'reply_chunk' && (!before || before.message_id !== message_id)) return;
+    const answer = { message_id, body: before ? before.body + body : '' };
+    begun.set(conv_id, answer);
+    showLookers(orgId, 'answer', { conv_id, ...answer });
+  }
+
   function hearStaff(orgId: string, { type, body }: StaffFrame): void {
-    if (type === 'changed') noteChanged(orgId, body.conv_id);
+    if (type === 'changed') next(orgId).conversations.add(body.conv_id);
     else if (type === 'viewing') showViewing(orgId, body);
-    else if (type === 'told') background(showTold(orgId, body.key));
-    else background(showMember(orgId, body.user_id));
+    else if (type === 'typing') showLookers(orgId, 'typing', body);
+    else if (type === 'told') next(orgId).notices.add(body.key);
+    else next(orgId).members.add(body.user_id);
   }
 
   const personOf = ({ orgId, userId }: Staff) => ({ orgId, personId: memberPresence(orgId, userId) });
@@ -248,7 +304,9 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
       heardAt = at;
       if (!staffOf.has(orgId)) return;
       if (isStaffStream(stream)) hearStaff(orgId, { type, body } as StaffFrame);
-      else if (isIdOf('conversation', stream) && !unchanging.has(type)) noteChanged(orgId, stream);
+      else if (!isIdOf('conversation', stream)) return;
+      else if (!unchanging.has(type)) next(orgId).conversations.add(stream);
+      else if (type === 'reply_start' || type === 'reply_chunk') hearAnswer(orgId, stream, type, body as Piece);
     },
     missed() {
       for (const those of staffOf.values()) for (const client of those) background(resume(client, heardAt));

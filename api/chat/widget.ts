@@ -21,6 +21,7 @@ import { cached } from '../../models/base/cached.ts';
 import { wellFormed } from '../../models/access/key.ts';
 import { findPublishableKey } from '../../models/access/publishablekey.ts';
 import { findWidgetPicture } from '../../models/chat/widget.ts';
+import { isIdOf } from '../../models/base/ids.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { splitToken } from '../../models/rules/access/keys.ts';
 
@@ -60,7 +61,7 @@ export function mountWidget(router: Router, ctx: Context): void {
     const place = koa['params'].place as string;
     const known = splitToken(place)?.kind === 'publishable' && wellFormed(place);
     const orgId = known ? (await organizationOf.read(place))?.org_id : place;
-    const found = orgId === undefined ? undefined : await lookOf(ctx, orgId);
+    const found = orgId && isIdOf('organization', orgId) ? await lookOf(ctx, orgId) : undefined;
     if (!found) throw new Problem('NOT_FOUND', { message: 'This publishable key does not exist or was replaced.' });
     koa.set('cache-control', 'public, max-age=60');
     koa.body = found;

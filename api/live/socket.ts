@@ -4,7 +4,7 @@
  */
 import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
-import type { StreamKind, StreamSocket } from './stream.ts';
+import type { MadeFrame, StreamKind, StreamSocket } from './stream.ts';
 import type { Follower } from './tail.ts';
 import type { SocketMetrics } from '../http/metrics.ts';
 import type { Frame } from '../../models/live/frame.ts';
@@ -72,6 +72,12 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
     this.write(type, JSON.stringify({ type, seq: this.seq, ...body }));
   }
 
+  pass(made: readonly MadeFrame[]): void {
+    this.raw?.cork();
+    for (const { type, text } of made) this.write(type, text);
+    this.raw?.uncork();
+  }
+
   deliver(frame: Frame): void {
     const { type, seq, body } = frame;
     if (this.kind?.shows?.(this.client!, frame) === false) return;
@@ -132,7 +138,7 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
     }
   }
 
-  private write(type: string, text: string): void {
+  private write(type: string, text: string | Buffer): void {
     if (this.readyState !== WebSocket.OPEN) return;
     if (this.bufferedAmount > maxBufferedBytes) {
       // A close frame would wait behind the unread data, so the connection is cut; the client reconnects and resumes.
@@ -140,6 +146,6 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
       return;
     }
     this.metrics?.sent.inc({ type });
-    this.send(text);
+    this.send(text, { binary: false });
   }
 }

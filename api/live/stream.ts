@@ -28,9 +28,18 @@ export type StreamSocket = {
   readonly network: string;
   /** Sends a frame that is not in the log; it carries the sequence number of the last logged frame. */
   tell(type: string, body?: Record<string, unknown>): void;
+  /** Sends frames that many sockets get, whose text was made once, with one write to the network. */
+  pass(made: readonly MadeFrame[]): void;
   /** Sends the error and closes the connection. */
   refuse(problem: Problem): void;
 };
+
+/** A frame as bytes, for sockets of a stream without a log, whose frames have no number of their own. */
+export type MadeFrame = { type: string; text: Buffer };
+export const madeFrame = (type: string, body: object): MadeFrame => ({
+  type,
+  text: Buffer.from(JSON.stringify({ type, seq: 0, ...body })),
+});
 
 /** `C`: the data that the slice keeps with each socket. `F`: the frames that a client may send. */
 export type StreamKind<C, F extends { type: string } = { type: string }> = {

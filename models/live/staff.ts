@@ -9,6 +9,7 @@ import type { Doing } from '../rules/live/staff.ts';
 export type StaffFrame =
   | { type: 'changed'; body: { conv_id: string } }
   | { type: 'viewing'; body: { conv_id: string; user_id: string; doing: Doing } }
+  | { type: 'typing'; body: { conv_id: string } }
   | { type: 'told'; body: { key: string } }
   | { type: 'member'; body: { user_id: string } };
 
@@ -19,7 +20,9 @@ export const isStaffStream = (stream: string): boolean => stream.startsWith(pref
 
 /** Says to the sockets of an organization's members that something changed. */
 export async function tellStaff(orgId: string, frame: StaffFrame, now: Date): Promise<void> {
-  const about = { changed: 'conv_id', viewing: 'conv_id', told: 'key', member: 'user_id' }[frame.type];
+  const about = { changed: 'conv_id', viewing: 'conv_id', typing: 'conv_id', told: 'key', member: 'user_id' }[
+    frame.type
+  ];
   const stream = staffStream((frame.body as Record<string, string>)[about]!);
   const log = { orgId, stream, keptUntil: () => ({}) };
   await frameWriter(log, () => now).append({ ...frame, transient: true });

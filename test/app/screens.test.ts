@@ -3,10 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'puppeteer';
 import { openApp, type AppPage } from '../kit/apppage.ts';
 import { startChromium } from '../kit/chromium.ts';
-import { system, type TestOrg } from '../kit/harness.ts';
+import { sharedDatabase } from '../kit/database.ts';
+import { system, until, type TestOrg } from '../kit/harness.ts';
 import { buildApp } from '../../api/http/apppage.ts';
 
 const api = system();
+const db = sharedDatabase();
 let browser: Browser;
 let app: AppPage;
 let org: TestOrg;
@@ -47,6 +49,7 @@ describe('the page /app', () => {
     ['settings/hours', 'Open now.'],
     ['inbox?box=all&q=card', 'card'],
     ['settings/chat', 'data-key'],
+    ['settings/widget', 'Name of the agent'],
     ['settings/integrations', 'Not connected'],
     ['settings/keys', 'test key'],
     ['settings/live', 'not live yet'],
@@ -70,6 +73,34 @@ describe('the page /app', () => {
     await app.shows(inbox);
     await app.shows(choose);
     await app.page.removeScriptToEvaluateOnNewDocument(identifier);
+  });
+
+  it('a long list is read to its end, also when it is read anew in the middle', async () => {
+    const stored = db().collection<{ _id: string; ordinal: number }>('conversations');
+    const standing = (await stored.findOne({ _id: convId }))!;
+    const { ticket: _, pending: __, ...plain } = standing as typeof standing & Record<string, unknown>;
+    const copies = 250;
+    await stored.insertMany(
+      Array.from({ length: copies }, (_copy, at) => ({
+        ...plain,
+        _id: `${convId.slice(0, -3)}${String(at).padStart(3, '0')}`,
+        ordinal: at + 1_000,
+        last_message_at: new Date(Date.now() - at * 1_000),
+      })),
+    );
+    const listed = () =>
+      app.page.evaluate(`(() => {
+        const rows = document.querySelector('.rows');
+        if (rows) rows.scrollTop = rows.scrollHeight;
+        return Number(document.querySelector('.rows li')?.getAttribute('aria-setsize'));
+      })()`) as Promise<number>;
+    await app.open('/app/inbox?box=all');
+    await until(async () => (await listed()) >= 200, 'two pages');
+    for (const box of ['Resolved', 'All'])
+      await app.page.evaluate(
+        `[...document.querySelectorAll('.boxes a')].find((link) => link.textContent.startsWith('${box}')).click()`,
+      );
+    await until(async () => (await listed()) > copies, 'the whole list');
   });
 
   it('its scripts and styles fit the budget: the first load 120 KB, all of it 130 KB, compressed', async () => {

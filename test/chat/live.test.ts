@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { sharedDatabase } from '../kit/database.ts';
 import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
 import { removeDataDir, startProcess, systemEnv } from '../kit/processes.ts';
+import { ChatClient, mint } from '../kit/socket.ts';
 import { address, StaffClient } from '../kit/staffsocket.ts';
 
 const api = system();
@@ -76,6 +77,38 @@ describe('the socket of a member', () => {
     await other.close();
     await doing('gone');
     expect(other.all('viewing')).toEqual([]);
+  });
+
+  it('a member who looks at a conversation sees the answer while it is written, and that the customer types', async () => {
+    const org = await api.newOrg();
+    const bob = await api.join(org);
+    const key = (await api.newKey(org)).token;
+    const content = 'The gannet card costs 12 EUR a year.';
+    const { body } = await api.upload(org.orgId, key, { name: 'gannets.md', content });
+    expect((await api.processed(org.orgId, key, body.document.doc_id)).status).toBe('indexed');
+    const { token } = await mint(api, org);
+    const socket = await new ChatClient(org.orgId, { sessionToken: token }).connect(api.url);
+    const convId = await until(async () => socket.convId, 'the conversation');
+    const [ada, other] = [await opened(org, org.owner), await opened(org, bob)];
+    ada.send({ type: 'viewing', conv_id: convId, doing: 'reading' });
+    await other.frame('viewing');
+    socket.say('How much is the gannet card?');
+    const { message_id } = await ada.frame('answer', ({ body: text }) => text.includes('12 EUR'));
+    await ada.frame('conversation', about(convId));
+    const pieces = ada.all('answer').map(({ body: text }) => text);
+    for (const [at, piece] of pieces.slice(1).entries()) expect(piece.startsWith(pieces[at]!)).toBe(true);
+    const { messages } = (await inbox(org, convId, org.owner)).body;
+    expect(messages.map(({ id }: { id: string }) => id)).toContain(message_id);
+    // While the agent is in charge, nobody waits for what the customer types.
+    socket.send({ type: 'typing' });
+    socket.say('I want to talk to a human');
+    await ada.frame('conversation', (one) => about(convId)(one) && one.conversation.status === 'escalated');
+    expect(ada.all('typing')).toEqual([]);
+    const typed = setInterval(() => socket.send({ type: 'typing' }), 500);
+    await ada.frame('typing', ({ conv_id }) => conv_id === convId);
+    clearInterval(typed);
+    expect([other.all('answer'), other.all('typing')]).toEqual([[], []]);
+    await socket.close();
   });
 
   it('a member sees who is here and who says to be away', async () => {

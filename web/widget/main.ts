@@ -7,7 +7,7 @@ import type { Frame } from '../live/frame.ts';
 import { answerAsk, fail, failAsk, isRefusal, lastHeard, noConversation, receive, say } from './conversation.ts';
 import type { Conversation } from './conversation.ts';
 import type { ContactState } from './contact.ts';
-import { readLook } from './look.ts';
+import { readLook, type Look } from './look.ts';
 import { readOptions, readToken, type Identity } from './options.ts';
 import { createStore, randomId, type Store } from '../live/store.ts';
 import { createView } from './view.ts';
@@ -27,6 +27,9 @@ export type Widget = {
    */
   stepUp(pendingId: string, token: string): void;
 };
+
+/** How often the server is told that the customer types, in ms. */
+const typingEveryMs = 3_000;
 
 /** An unacknowledged message as it is stored: its conversation and its text. */
 type Unsent = { convId: string | undefined; body: string; at: number };
@@ -65,7 +68,9 @@ export function start(
   /** The id of this page's visitor, once connected. */
   let visitorId: string | undefined;
   /** Undefined until the server has said how the widget looks, now or at an earlier visit. */
-  let look = undefined as ReturnType<typeof readLook> | undefined;
+  let look: Look | undefined;
+  /** When the server was last told that the customer types, in ms. */
+  let typedAt = 0;
   /** The e-mail address that the customer has given, until the server has kept it. */
   let contact: { email: string; state: 'sent' | 'refused' } | undefined;
   provideVisitorId(store, options.key ?? '');
@@ -99,6 +104,13 @@ export function start(
       rated = stars !== undefined;
       sendWaiting();
       show();
+    },
+    typed() {
+      // Only people look on.
+      const { status } = conversation;
+      if ((status !== 'escalated' && status !== 'pending') || Date.now() - typedAt < typingEveryMs) return;
+      typedAt = Date.now();
+      link?.send({ type: 'typing' });
     },
     earlier() {
       wanted = conversation.earlier;

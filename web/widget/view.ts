@@ -27,6 +27,7 @@ export type ViewEvents = {
   closed(): void;
   said(body: string): void;
   ended(stars: number | undefined): void;
+  typed(): void;
   /** The customer requests earlier messages. */
   earlier(): void;
   /** The customer approves the proposed action or rejects it. */
@@ -131,6 +132,7 @@ export function createView(options: Options, on: ViewEvents): View {
     input.dir = input.value === '' ? options.dir : 'auto';
   };
   input.addEventListener('input', direct);
+  input.addEventListener('input', () => input.value !== '' && on.typed());
   launcher.addEventListener('click', () => (isOpen() ? close() : open(true)));
   parts.closeButton.addEventListener('click', close);
   endButton.addEventListener('click', () => showForm('rating'));

@@ -41,6 +41,12 @@ export const staffFrame = z.discriminatedUnion('type', [
   frame('conversation', { at, conversation }),
   frame('removed', { conv_id: id }),
   frame('viewing', viewing),
+  frame('typing', { conv_id: id }),
+  frame('answer', {
+    conv_id: id,
+    message_id: id,
+    body: z.string().meta({ description: 'As far as it is written. The message follows with `conversation`.' }),
+  }),
   frame('notification', { notification }),
   frame('member', { user_id: id, state }),
   frame('error', { code: z.string(), message: z.string(), retry_after: z.number().int().optional() }),

@@ -41,6 +41,13 @@ export const events = computed(() => opened.value?.events ?? []);
 export const context = computed(() => opened.value?.context);
 export const older = computed(() => opened.value?.cursor ?? null);
 export const missing = signal(false);
+const written = signal<{ message_id: string; body: string } | undefined>(undefined);
+/** What the agent has written of an answer that is not complete yet. */
+export const answering = computed(() =>
+  messages.value.some(({ id }) => id === written.value?.message_id) ? undefined : written.value?.body,
+);
+/** Whether the customer types. */
+export const typing = signal(false);
 export const outgoing = signal<readonly Waiting[]>([]);
 
 /** What a member has typed and not sent, by conversation. It stays while the page is open. */
@@ -60,6 +67,8 @@ export async function open(convId: string): Promise<void> {
   leave();
   openId.value = convId;
   opened.value = undefined;
+  written.value = undefined;
+  typing.value = false;
   missing.value = false;
   if (convId === '') return;
   tell({ type: 'viewing', conv_id: convId, doing: draft.value ? 'writing' : 'reading' });
@@ -216,3 +225,21 @@ export const dropNote = (noteId: string): Promise<boolean> =>
 
 /** The agent's draft; null when the documents answer nothing. */
 export const suggest = () => call(suggestReply, { ...at(), body: {} }).then(({ suggestion }) => suggestion);
+
+/** Who writes says it again within this time, in ms. The agent may stop without an answer. */
+const writingMs = { customer: 5_000, agent: 20_000 };
+const timers: Partial<Record<keyof typeof writingMs, ReturnType<typeof setTimeout>>> = {};
+function until(who: keyof typeof writingMs, ended: () => void): void {
+  clearTimeout(timers[who]);
+  timers[who] = setTimeout(ended, writingMs[who]);
+}
+onFrame('answer', ({ conv_id, ...answer }) => {
+  if (conv_id !== openId.value) return;
+  written.value = answer;
+  until('agent', () => (written.value = undefined));
+});
+onFrame('typing', ({ conv_id }) => {
+  if (conv_id !== openId.value) return;
+  typing.value = true;
+  until('customer', () => (typing.value = false));
+});

@@ -13,6 +13,8 @@ export type Frames = {
   removed: { conv_id: string };
   reload: object;
   viewing: Viewing;
+  typing: { conv_id: string };
+  answer: { conv_id: string; message_id: string; body: string };
   member: Pick<Person, 'user_id' | 'state'>;
   notification: { notification: Notice };
 };

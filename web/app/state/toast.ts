@@ -21,9 +21,11 @@ export function said(error: unknown): string {
   if (!(error instanceof CallError)) return String(error);
   if (error.status === 0) return texts.value.unreachable;
   if (error.status === 429) return texts.value.slowDown(error.retryAfter);
+  // The message mostly has the details in it.
+  const others = error.details.filter(({ message }) => !error.message.includes(message));
   return [
     error.message,
-    ...error.details.map(({ path = [], message }) => `${path.slice(1).join('.')} ${message}`.trim()),
+    ...others.map(({ path = [], message }) => `${path.slice(1).join('.')} ${message}`.trim()),
   ].join(' ');
 }
 

@@ -100,6 +100,8 @@ export const de: Texts = {
   resolve: 'Lösen',
   reopen: 'Wieder öffnen',
   escalate: 'Übernehmen',
+  agentWrites: 'Der Assistent schreibt …',
+  customerTypes: 'Der Kunde tippt …',
   newToMe: 'neu für mich',
   markUnread: 'Für mich ungelesen',
   snooze: 'Zurückstellen',

@@ -107,6 +107,8 @@ export const en = {
   resolve: 'Resolve',
   reopen: 'Reopen',
   escalate: 'Take over',
+  agentWrites: 'The agent is writing …',
+  customerTypes: 'The customer is typing …',
   newToMe: 'new to me',
   markUnread: 'Unread for me',
   snooze: 'Snooze',

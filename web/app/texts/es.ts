@@ -100,6 +100,8 @@ export const es: Texts = {
   resolve: 'Resolver',
   reopen: 'Reabrir',
   escalate: 'Hacerse cargo',
+  agentWrites: 'El asistente escribe …',
+  customerTypes: 'El cliente escribe …',
   newToMe: 'nuevo para mí',
   markUnread: 'No leído para mí',
   snooze: 'Aplazar',

@@ -100,6 +100,8 @@ export const fr: Texts = {
   resolve: 'Résoudre',
   reopen: 'Rouvrir',
   escalate: 'Prendre le relais',
+  agentWrites: 'L’assistant écrit …',
+  customerTypes: 'Le client écrit …',
   newToMe: 'nouveau pour moi',
   markUnread: 'Non lu pour moi',
   snooze: 'Mettre en veille',

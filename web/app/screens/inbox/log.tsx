@@ -4,6 +4,7 @@ import { Why } from './why.tsx';
 import type { InboxMessage, Note } from '../../api/operations.ts';
 import { moment } from '../../rules/times.ts';
 import {
+  answering,
   dropNote,
   dropReply,
   messages,
@@ -13,6 +14,7 @@ import {
   outgoing,
   readOlder,
   takeBack,
+  typing,
 } from '../../state/conversation.ts';
 import { nameOf } from '../../state/people.ts';
 import { isAdmin, user } from '../../state/session.ts';
@@ -67,6 +69,19 @@ export function Log() {
             </article>
           </li>
         ))}
+      {answering.value !== undefined && (
+        <li>
+          <article class="message ai outgoing">
+            <p class="said">{answering.value}</p>
+            <footer>{t.agentWrites}</footer>
+          </article>
+        </li>
+      )}
+      {typing.value && (
+        <li>
+          <small>{t.customerTypes}</small>
+        </li>
+      )}
     </ol>
   );
 }

@@ -22,6 +22,16 @@ const plainAccent = '#1d57a8';
 const pictures = ['logo', 'avatar'] as const;
 type Picture = (typeof pictures)[number];
 
+/** The page in the preview, once its chat is loaded. */
+type Previewed = Window & { SupportWidget?: { open: () => Promise<void> } };
+
+/** Opens the chat in the preview. Who is typing here keeps the focus. */
+async function showChat(page: Previewed | null): Promise<void> {
+  const focused = document.activeElement;
+  await page?.SupportWidget?.open();
+  if (focused instanceof HTMLElement) focused.focus();
+}
+
 export function WidgetLook() {
   const t = texts.value.settings;
   const params = { orgId: orgId.value };
@@ -142,6 +152,7 @@ export function WidgetLook() {
       <iframe
         key={version.value}
         title={t.preview}
+        onLoad={({ currentTarget }) => void showChat(currentTarget.contentWindow)}
         src={`/demo?key=${key}&locale=${language.value}&version=${version.value}`}
       />
     </div>
