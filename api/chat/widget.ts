@@ -61,7 +61,7 @@ export function mountWidget(router: Router, ctx: Context): void {
     const place = koa['params'].place as string;
     const known = splitToken(place)?.kind === 'publishable' && wellFormed(place);
     const orgId = known ? (await organizationOf.read(place))?.org_id : place;
-    const found = orgId && isIdOf('organization', orgId) ? await lookOf(ctx, orgId) : undefined;
+    const found = orgId && isIdOf('org', orgId) ? await lookOf(ctx, orgId) : undefined;
     if (!found) throw new Problem('NOT_FOUND', { message: 'This publishable key does not exist or was replaced.' });
     koa.set('cache-control', 'public, max-age=60');
     koa.body = found;

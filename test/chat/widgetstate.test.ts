@@ -17,6 +17,7 @@ import {
 import type { Frame } from '../../web/live/frame.ts';
 import { readOptions, readToken } from '../../web/widget/options.ts';
 import { createStore, randomId } from '../../web/live/store.ts';
+import { contrast } from '../../models/rules/chat/accent.ts';
 import { colors, pairs } from '../../web/widget/styles.ts';
 import { localeOf, texts } from '../../web/widget/texts.ts';
 
@@ -438,24 +439,6 @@ describe('the widget’s storage', () => {
 });
 
 describe('the widget’s colours', () => {
-  /** Relative luminance and contrast ratio of WCAG 2.2. */
-  function luminance(hex: string): number {
-    const [red, green, blue] = [1, 3, 5].map((from) => {
-      const part = parseInt(hex.slice(from, from + 2), 16) / 255;
-      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-    }) as [number, number, number];
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-  }
-  function contrast(one: string, other: string): number {
-    const [light, dark] = [luminance(one), luminance(other)].sort((a, b) => b - a) as [number, number];
-    return (light + 0.05) / (dark + 0.05);
-  }
-
-  it('the widget’s colours are compared by a correct contrast formula: black on white is 21:1', () => {
-    expect(contrast('#000000', '#ffffff')).toBeCloseTo(21);
-    expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2);
-  });
-
   it.each(['light', 'dark'] as const)('the widget’s colours have the required contrast (%s)', (theme) => {
     const weak = pairs.filter(
       ([front, behind, least]) => contrast(colors[theme][front], colors[theme][behind]) < least,
