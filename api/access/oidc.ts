@@ -4,6 +4,7 @@
  * belongs to it.
  */
 import * as client from 'openid-client';
+import { inSpan } from '../../clients/base/tracing.ts';
 import { bindBrowser, type BrowserCookie } from './browser.ts';
 import type { Context } from '../context.ts';
 import { perConfig } from '../http/perconfig.ts';
@@ -116,6 +117,12 @@ export async function finishSignIn(
   };
 }
 
+/** A request to a provider is a span of the sign-in's trace; the provider gets no header of it. */
+const traced: client.CustomFetch = (url, options) => {
+  const attributes = { 'server.address': new URL(url).hostname, 'http.request.method': options.method };
+  return inSpan(options.method, { kind: 'client', attributes }, () => fetch(url, options as RequestInit));
+};
+
 const metadata = perConfig((config: Config) => {
   const known = new Map<string, { readAt: number; configuration: Promise<client.Configuration> }>();
   return (provider: string): Promise<client.Configuration> => {
@@ -128,6 +135,7 @@ const metadata = perConfig((config: Config) => {
     const configuration = client.discovery(url, client_id, client_secret, undefined, {
       execute,
       timeout: timeoutSeconds,
+      [client.customFetch]: traced,
     });
     known.set(provider, { readAt: performance.now(), configuration });
     configuration.catch(() => known.delete(provider));

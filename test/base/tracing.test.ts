@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { apiAt, until, type Api } from '../kit/harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+import { startIdentityProvider } from '../kit/oidc-server.ts';
 import { linearTeam, startLinearService, type Service } from '../kit/services.ts';
 import { outboxOf, startReceiver, type Receiver } from '../kit/receiver.ts';
 
@@ -130,6 +131,19 @@ it('a request to another service is a span of the trace, of which the service ge
   expect(linear.sent.map(({ headers }) => headers)).toEqual([
     expect.not.objectContaining({ traceparent: expect.anything() }),
   ]);
+});
+
+it('a request to an identity provider is a span of the trace of the sign-in', async () => {
+  const provider = await startIdentityProvider(['http://127.0.0.1:3000/v1/auth/oidc/main/callback']);
+  const { issuer, clientId: client_id, clientSecret: client_secret } = provider;
+  const OIDC_PROVIDERS = JSON.stringify({ main: { issuer, client_id, client_secret } });
+  const other = await startProcess('api/server.ts', { ...env, OIDC_PROVIDERS });
+  const { traceId, traceparent } = newTrace();
+  const begun = await fetch(`${other.url}/v1/auth/oidc/main/start`, { headers: { traceparent }, redirect: 'manual' });
+  await Promise.all([other.stop(), provider.close()]);
+  expect(begun.status).toBe(302);
+  const wanted = ['support-platform-api: GET /v1/auth/oidc/:provider/start', 'support-platform-api: GET'];
+  await until(async () => wanted.every((name) => namesOf(traceId).includes(name)), 'the spans to be exported');
 });
 
 it('without a trace of the caller one is made, and one that is malformed is not taken over', async () => {

@@ -113,7 +113,7 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
   it('a new customer is greeted with a new conversation and an empty history', async () => {
     const client = await newClient();
     expect(client.all('welcome')).toEqual([
-      { type: 'welcome', seq: 0, conv_id: client.convId, status: 'open', mode: 'test' },
+      { type: 'welcome', seq: 0, conv_id: client.convId, status: 'open', mode: 'test', reachable: false },
     ]);
     expect(client.all('history')).toEqual([{ type: 'history', seq: 0, messages: [], cursor: null }]);
   });

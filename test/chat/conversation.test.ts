@@ -158,7 +158,7 @@ describe('a customer’s message', () => {
     expect(answer).toMatchObject({ role: 'ai', answers: id, has_context: true });
     expect(answer.body).toContain('12 EUR');
     expect(answer.sources).toEqual([
-      { type: 'document', id: expect.stringMatching(/^doc_/), name: 'a.md', score: expect.any(Number) },
+      { type: 'document', id: expect.stringMatching(/^doc_/), name: 'a.md', title: 'a', score: expect.any(Number) },
     ]);
     expect(answer.record).toMatchObject({
       searched: 'What does the gannet card cost?',
@@ -465,7 +465,8 @@ describe('the greeting of a socket that connects', () => {
       const told: [string, Record<string, unknown>][] = [];
       const socket = { seq: 0, tell: (type: string, body: Record<string, unknown>) => told.push([type, body]) };
       expect(await greet(socket as unknown as ChatSocket, chosen, resumeFrom)).toBe(true);
-      expect([socket.seq, told[0]]).toEqual([then, ['welcome', { conv_id: chosen._id, status, mode: 'test' }]]);
+      const welcome = { conv_id: chosen._id, status, mode: 'test', reachable: false };
+      expect([socket.seq, told[0]]).toEqual([then, ['welcome', welcome]]);
     }
   });
 

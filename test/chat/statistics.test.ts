@@ -24,6 +24,8 @@ const numbers = async (org: TestOrg, query = '') => {
 it('the numbers tell how many asked, what the agent answered alone, and how long customers waited for people', async () => {
   const org = await api.newOrg();
   const key = (await api.newKey(org)).token;
+  const hours = { timezone: 'Europe/Berlin', week: {}, closed: [], away_message: null };
+  await api.request('PUT', `/orgs/${org.orgId}/hours`, { token: org.owner.token, body: { hours } });
   const content = 'The gannet card costs 12 EUR a year.';
   const { body } = await api.upload(org.orgId, key, { name: 'gannets.md', content });
   expect((await api.processed(org.orgId, key, body.document.doc_id)).status).toBe('indexed');
@@ -46,6 +48,8 @@ it('the numbers tell how many asked, what the agent answered alone, and how long
   for (const text of ['Here I am.', 'What is it about?']) await inbox(org, 'POST', `${called}/reply`, { body: text });
   for (const act of ['resolve', 'reopen', 'resolve']) await inbox(org, 'POST', `${called}/${act}`, {});
 
+  // Long ago there were no hours and no conversations.
+  expect((await numbers(org, '?until=0020-02-29T00:00:00Z')).total).toMatchObject({ conversations: 0 });
   const found = await numbers(org, '?by=tag');
   expect(found.total).toMatchObject({
     conversations: 2,
@@ -55,6 +59,7 @@ it('the numbers tell how many asked, what the agent answered alone, and how long
     reopened: 1,
     first_response_seconds: { median: expect.any(Number), p90: expect.any(Number) },
     resolution_seconds: { median: expect.any(Number), p90: expect.any(Number) },
+    within_hours: { first_response_seconds: { median: 0, p90: 0 }, resolution_seconds: { median: 0, p90: 0 } },
     csat: { count: 0, average: null },
   });
   expect(found.groups).toMatchObject([{ group: 'cards', conversations: 1, escalated: 1 }]);

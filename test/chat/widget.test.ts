@@ -1133,7 +1133,8 @@ describe('GET /widget.js', () => {
     ]);
     // A page that mints sessions has no key; its widget knows the organization from the session.
     expect((await fetch(`${api.url}/widget/organizations/${org.orgId}`)).status).toBe(200);
-    for (const wrong of [key, `${publishable.slice(0, -1)}x`, 'svc_pk_test_', '%00', `${org.orgId}x`]) {
+    const other = `${publishable.slice(0, -1)}${publishable.endsWith('x') ? 'y' : 'x'}`;
+    for (const wrong of [key, other, 'svc_pk_test_', '%00', `${org.orgId}x`]) {
       expect([wrong, (await fetch(`${api.url}/widget/organizations/${wrong}`)).status]).toEqual([wrong, 404]);
     }
   });

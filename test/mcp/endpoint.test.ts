@@ -144,7 +144,7 @@ describe('the tools of /v1/mcp', () => {
 describe('POST /v1/mcp', () => {
   it.each([
     ['no credential', 401, () => ''],
-    ['a key that does not exist', 401, () => `Bearer ${key.slice(0, -1)}x`],
+    ['a key that does not exist', 401, () => `Bearer ${key.slice(0, -1)}${key.endsWith('x') ? 'y' : 'x'}`],
     ['a dashboard login', 401, () => `Bearer ${org.owner.token}`],
     [
       'a key without support:read',

@@ -40,7 +40,9 @@ export const statisticsRoutes = [
         throw new Problem('VALIDATION', { details: [{ path: ['query', 'from'], message }] });
       }
       const hours = (await findOrganization(orgId))?.hours;
-      const within = hours && openTime(hours, from.getTime(), now.getTime());
+      // Not from `from` on, which may lie many centuries back.
+      const first = counted.reduce((earliest, { created }) => Math.min(earliest, created), now.getTime());
+      const within = hours && openTime(hours, first, now.getTime());
       return {
         from: from.toISOString(),
         until: until.toISOString(),
