@@ -12,6 +12,8 @@ const placeForm = /^\d{4}-\d\d-\d\dT[\d:.]+Z [a-z]+_[0-9A-Z]{26}(?::conv_[0-9A-Z
 /** Further hits of the very moment at which a page ended are passed over. */
 const sameMoment = 50;
 
+const minuteMs = 60_000;
+
 export const searchRoutes = [
   route({
     name: 'searchInbox',
@@ -28,7 +30,8 @@ export const searchRoutes = [
       const words = searchWords(query.q);
       const after = afterPlace(query.cursor, placeForm);
       const from = new Date(query.from ?? 0);
-      const last = new Date(query.until ?? ctx.clock());
+      // What is stored while it is searched counts, too, by the clock of any process.
+      const last = query.until === undefined ? new Date(ctx.clock().getTime() + minuteMs) : new Date(query.until);
       const until = after === undefined ? last : new Date(Math.min(last.getTime(), Date.parse(after.split(' ')[0]!)));
       const found = await searchInbox({ orgId, modes, words, from, until }, limit + 1 + sameMoment);
       const ordered = found

@@ -3,7 +3,7 @@
  * (WCAG 2.1.4). The place that was shown last hears a key first.
  */
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { createStore } from '../../live/store.ts';
 
 /** By key, such as `j`, `Escape` or `Control+k`. A function that returns false leaves the key to others. */
@@ -21,7 +21,8 @@ const heard: Keys[] = [];
 let before = '';
 
 export function useKeys(keys: Keys): void {
-  useEffect(() => {
+  // With what is shown, not after it: a key counts as soon as its list is seen.
+  useLayoutEffect(() => {
     heard.unshift(keys);
     return () => void heard.splice(heard.indexOf(keys), 1);
   });
