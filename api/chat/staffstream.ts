@@ -305,8 +305,11 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
       if (!staffOf.has(orgId)) return;
       if (isStaffStream(stream)) hearStaff(orgId, { type, body } as StaffFrame);
       else if (!isIdOf('conversation', stream)) return;
-      else if (!unchanging.has(type)) next(orgId).conversations.add(stream);
-      else if (type === 'reply_start' || type === 'reply_chunk') hearAnswer(orgId, stream, type, body as Piece);
+      else if (!unchanging.has(type)) {
+        // An answer ends with a change, or was given up.
+        begun.delete(stream);
+        next(orgId).conversations.add(stream);
+      } else if (type === 'reply_start' || type === 'reply_chunk') hearAnswer(orgId, stream, type, body as Piece);
     },
     missed() {
       for (const those of staffOf.values()) for (const client of those) background(resume(client, heardAt));

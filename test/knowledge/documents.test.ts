@@ -281,6 +281,32 @@ describe('PATCH /orgs/{orgId}/documents/{docId}/authority', () => {
   });
 });
 
+describe('PATCH /orgs/{orgId}/documents/{docId}/source', () => {
+  it('an answer shows the title and the link at once, and without them the file’s name in words', async () => {
+    const { orgId, token } = await fresh();
+    const { body } = await api.upload(orgId, token, text('The puffin card costs 7 EUR.', 'price-list_2026.md'));
+    const id = body.document.doc_id;
+    await api.processed(orgId, token, id);
+    const set = (given: object) =>
+      api.request('PATCH', `/orgs/${orgId}/documents/${id}/source`, { token, body: given });
+    const source = async () => (await ask(orgId, token, 'How much is the puffin card?')).body.sources[0];
+    expect(await source()).toMatchObject({ name: 'price-list_2026.md', title: 'price list 2026' });
+    expect(await source()).not.toHaveProperty('url');
+    const cited = { title: 'Prices', public_url: 'https://www.bank.example/prices' };
+    expect((await set(cited)).body.document).toMatchObject(cited);
+    expect(await source()).toMatchObject({ title: 'Prices', url: cited.public_url });
+    expect((await set({ title: null, public_url: null })).status).toBe(200);
+    expect(await source()).toMatchObject({ title: 'price list 2026' });
+    expect(await source()).not.toHaveProperty('url');
+    for (const wrong of ['javascript:alert(1)', 'ftp://bank.example/', 'prices'])
+      expect((await set({ title: null, public_url: wrong })).status).toBe(400);
+    expect((await set({ title: 'No link named' })).status).toBe(400);
+    const stranger = await fresh();
+    const path = `/orgs/${stranger.orgId}/documents/${id}/source`;
+    expect((await api.request('PATCH', path, { token: stranger.token, body: cited })).status).toBe(404);
+  });
+});
+
 describe('DELETE /orgs/{orgId}/documents/{docId}', () => {
   it('deleting a document removes the document from answers before it returns, and a second delete is 404', async () => {
     const { orgId, token } = await fresh();

@@ -320,8 +320,8 @@ function offersOf(given: unknown): Pick<Entry, 'offers'> {
 
 function sourceOf(source: unknown): Source[] {
   if (typeof source !== 'object' || source === null) return [];
-  const { title, url } = source as Record<string, unknown>;
-  const name = title ?? (source as Record<string, unknown>)['name'];
+  const { name: given, title, url } = source as Record<string, unknown>;
+  const name = title ?? given;
   return typeof name === 'string' ? [{ name, ...(typeof url === 'string' ? { url } : {}) }] : [];
 }
 

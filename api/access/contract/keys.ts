@@ -3,12 +3,10 @@
  * rotate contain a secret key's token.
  */
 import { z } from 'zod';
-import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, moment, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from './mode.ts';
 import { keyStatuses, scopes as allScopes } from '../../../models/rules/access/keys.ts';
 
-/** A time as callers send it, with any offset from UTC. */
-const moment = z.iso.datetime({ offset: true });
 const scopes = z.array(z.enum(allScopes)).min(1).max(20);
 const maxOverlapSeconds = 7 * 86_400;
 

@@ -4,6 +4,8 @@ import { isTimeZone } from '../../../models/rules/base/timezone.ts';
 
 /** ISO 8601, UTC, milliseconds. */
 export const timestamp = z.iso.datetime({ precision: 3 });
+/** ISO 8601 as callers write it, with any offset. */
+export const moment = z.iso.datetime({ offset: true });
 export const id = z.string().min(1).max(100);
 export const orgParams = z.object({ orgId: id });
 

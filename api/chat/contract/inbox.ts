@@ -3,7 +3,7 @@
  */
 import { z } from 'zod';
 import { message } from './chat.ts';
-import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, moment, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
 import { priorities } from '../../../models/rules/base/priority.ts';
 import {
@@ -28,7 +28,6 @@ const reasons = Object.keys(escalationReasons) as [EscalationReason, ...Escalati
 const tag = line(maxTagLength);
 const priority = z.enum(priorities);
 
-const moment = z.iso.datetime({ offset: true });
 export const inboxQuery = pageQuery.extend({
   status: status.optional(),
   assigned_to: id.optional().meta({
@@ -195,7 +194,7 @@ export const tagsBody = z.strictObject({ tags: z.array(tag).max(maxTags).meta({ 
 export const priorityBody = z.strictObject({ priority: priority.nullable() });
 export const snoozeBody = z.strictObject({
   until: z
-    .union([z.literal('reply'), z.iso.datetime({ offset: true })])
+    .union([z.literal('reply'), moment])
     .meta({ description: 'A time, or `reply`. What the customer writes ends it in any case.' }),
 });
 export const noteBody = z.strictObject({

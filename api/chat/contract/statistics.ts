@@ -1,11 +1,10 @@
 /** Zod schemas of the requests and replies about a team's numbers. */
 import { z } from 'zod';
-import { orgParams, timestamp } from '../../base/contract/common.ts';
+import { moment, orgParams, timestamp } from '../../base/contract/common.ts';
 import { statisticsBy } from '../../../models/rules/chat/statistics.ts';
 
 export { orgParams };
 
-const moment = z.iso.datetime({ offset: true });
 export const statisticsQuery = z.object({
   from: moment.optional().meta({ description: 'Conversations that began from then on; 30 days before `until`.' }),
   until: moment.optional().meta({ description: 'And before then; now unless told.' }),

@@ -50,13 +50,7 @@ const settings = {
   outside: z.enum(outsideHours).meta({ description: 'Whether the widget is shown outside the team’s hours.' }),
 };
 
-export const widgetBody = z.strictObject({
-  accent: settings.accent.optional(),
-  agent_name: settings.agent_name.optional(),
-  greetings: settings.greetings.optional(),
-  ask_email: settings.ask_email.optional(),
-  outside: settings.outside.optional(),
-});
+export const widgetBody = z.strictObject(settings).partial();
 export const pictureForm = z.strictObject({});
 export const widgetReply = z.object({
   org_id: id,

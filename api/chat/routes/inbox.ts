@@ -7,6 +7,7 @@ import {
   assign,
   conversationOf,
   readerOf,
+  readPosition,
   replyTo,
   viewConversations,
   viewEvent,
@@ -101,18 +102,17 @@ export const inboxRoutes = [
         await markRead(orgId, convId);
         await tellStaff(orgId, { type: 'changed', body: { conv_id: convId } }, ctx.clock());
       }
-      let read = conversation;
-      if (looks) {
-        await noticesSeen(orgId, convId, principal.actor);
-        read = (await readUpTo(orgId, convId, principal.actor, conversation.position)) ?? conversation;
-      }
+      if (looks) await noticesSeen(orgId, convId, principal.actor);
+      const { position } = conversation;
+      const movesOn = looks && (readPosition(conversation, principal.actor) ?? 0) < position;
+      const read = movesOn ? await readUpTo(orgId, convId, principal.actor, position) : conversation;
       const found = await listMessages(orgId, convId, {
         limit: limit + 1,
         before: before === undefined ? undefined : Number(before),
       });
       const { entries, cursor } = placedListPage(found.toReversed(), limit, positionOf);
       return {
-        ...(await viewOne({ ...conversation, ...defined({ read_by: read.read_by }) }, principal)),
+        ...(await viewOne({ ...conversation, ...defined({ read_by: read?.read_by }) }, principal)),
         messages: entries.toReversed().map(viewMessage),
         cursor,
         context: { session: conversation.session_context?.context ?? {}, page: conversation.refinement ?? {} },

@@ -1,7 +1,7 @@
 /** Zod schemas of the requests and replies about interviews. */
 import { z } from 'zod';
 import { email } from '../../access/contract/auth.ts';
-import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, moment, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { segment } from './meetings.ts';
 import {
   decisions,
@@ -43,7 +43,7 @@ const config = {
     description: 'As a draft has it: its questions then follow a resume that is added later, unless they were changed.',
   }),
   meeting_url: meetingUrl.nullish(),
-  scheduled_at: z.iso.datetime({ offset: true }).nullish().meta({
+  scheduled_at: moment.nullish().meta({
     description: 'When it takes place: with a `meeting_url` it starts by itself.',
   }),
   candidate_email: email.nullish(),

@@ -1,6 +1,6 @@
 /** Zod schemas of the requests and replies about meetings. */
 import { z } from 'zod';
-import { cursor, id, line, pageQuery, timestamp, timezone } from '../../base/contract/common.ts';
+import { cursor, id, line, moment, pageQuery, timestamp, timezone } from '../../base/contract/common.ts';
 import {
   meetingStatuses,
   participationLevels,
@@ -22,7 +22,6 @@ const settings = {
     description: 'An IANA name such as `Europe/Berlin`: relative dates in the transcript are meant in this zone.',
   }),
 };
-const moment = z.iso.datetime({ offset: true });
 const title = line(300);
 export const settingsBody = z.strictObject(settings).partial();
 

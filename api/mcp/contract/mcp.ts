@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { environments } from '../../../models/rules/access/keys.ts';
-import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { cursor, id, line, moment, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
 import { mode } from '../../access/contract/mode.ts';
 import { auditKinds, breakReasons } from '../../../models/rules/mcp/audit.ts';
 import {
@@ -168,8 +168,8 @@ export const auditQuery = pageQuery.extend({
   tool: z.string().max(100).optional(),
   outcome: z.enum(outcomes).optional(),
   conversation_id: id.optional(),
-  from: z.iso.datetime({ offset: true }).optional(),
-  to: z.iso.datetime({ offset: true }).optional(),
+  from: moment.optional(),
+  to: moment.optional(),
 });
 export const auditReply = z.object({
   events: z.array(

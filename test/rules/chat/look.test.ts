@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { accentsOf, contrast, isReadable, readable } from '../../../models/rules/chat/accent.ts';
-import { pictureType } from '../../../models/rules/chat/look.ts';
+import { pictureType, widgetLanguages } from '../../../models/rules/chat/look.ts';
 import { colors } from '../../../web/widget/styles.ts';
+import { texts } from '../../../web/widget/texts.ts';
 
 describe('the accent of the widget', () => {
   it('the contrast is that of WCAG: black on white is 21:1', () => {
@@ -45,3 +46,5 @@ describe('the pictures of the widget', () => {
     ['nothing', of(), undefined],
   ])('%s is told by its bytes', (_, seen, type) => expect(seen).toBe(type));
 });
+
+it('greetings are in the languages that the widget speaks', () => expect(widgetLanguages).toEqual(Object.keys(texts)));

@@ -67,7 +67,7 @@ export function Entry({ one, current }: { one: InboxConversation; current: boole
           </span>
         ))}
         {assigned_to && <small>{nameOf(assigned_to)}</small>}
-        {isNew && <small class="new">{t.newToMe}</small>}
+        {isNew && <small>{t.newToMe}</small>}
         {unread > 0 && (
           <span class="count" aria-label={t.unread(unread)}>
             {unread}
