@@ -21,7 +21,7 @@ import {
   type Said,
   type ServiceQuestion,
 } from './answersets.ts';
-import { inLanes, onStage, type Stage } from './stage.ts';
+import { inLanes, onStage, untilIndexed, type Stage } from './stage.ts';
 
 type Outcome =
   'right' | 'somewhere' | 'wrong' | 'offered' | 'offered_wrong' | 'missed' | 'honest' | 'false' | 'good' | 'bad';
@@ -71,7 +71,7 @@ async function throughTheSystem(
     if (status !== 201) throw new Error(`${name}: ${status} ${JSON.stringify(body)}`);
     await api.processed(stage.orgId, stage.key, body.document.doc_id);
   });
-  if (embedded) await until(async () => haveVectors(api, stage), 'the vectors of all documents');
+  if (embedded) await untilIndexed(stage, true);
   const asked: Asked[] = [];
   await inLanes(set.questions, lanes, async (question) => {
     const talks = ['courtesy', 'person', 'not_person'].includes(question.kind);
@@ -79,11 +79,6 @@ async function throughTheSystem(
     asked.push({ question, outcome });
   });
   return { asked, passages: [...passages.values()] };
-}
-
-async function haveVectors(api: Api, { orgId, key }: Stage): Promise<boolean> {
-  const { body } = await api.request('GET', `/orgs/${orgId}/documents?limit=100`, { token: key });
-  return (body.documents as { embedded_at: string | null }[]).every((document) => document.embedded_at !== null);
 }
 
 const answerable = ({ kind }: AskedQuestion): boolean => kind === 'answered' || kind === 'followup';

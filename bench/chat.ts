@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { WebSocket } from 'ws';
 import { watched, type Alive, type Watched } from './heap.ts';
-import { countActions, inLanes, onStage, quantile, type Stage } from './stage.ts';
+import { countActions, inLanes, onStage, quantile, untilIndexed, type Stage } from './stage.ts';
 import { apiAt, type Api } from '../test/kit/harness.ts';
 import { startOpenAiServer } from '../test/kit/openai-server.ts';
 import { startProcess } from '../test/kit/processes.ts';
@@ -49,7 +49,7 @@ export async function run(): Promise<void> {
   if (asked !== 'model' && asked !== 'reading') {
     await onStage(
       async (stage) => {
-        await fill(stage);
+        await untilIndexed(stage);
         if (chosen('answers')) missed.push(...(await extractive(stage)));
         if (chosen('crowd')) missed.push(...(await atOnce(stage)));
         if (chosen('sockets')) missed.push(...(await idleSockets(stage, api)));
@@ -62,20 +62,6 @@ export async function run(): Promise<void> {
   if (chosen('reading')) missed.push(...(await byMeaning()));
   console.log(missed.length === 0 ? 'All that was asked for was reached.' : `Not reached: ${missed.join('; ')}`);
   if (missed.length > 0) process.exitCode = 1;
-}
-
-/** Uploads the help centre and waits until questions can be answered. `embedded`: waits for the embeddings too. */
-export async function fill({ base, orgId, key }: Stage, embedded = false): Promise<void> {
-  for (;;) {
-    const response = await fetch(`${base}/orgs/${orgId}/documents`, { headers: { authorization: `Bearer ${key}` } });
-    const { documents } = (await response.json()) as {
-      documents: { status: string; embedded_at: string | null }[];
-    };
-    const isReady = ({ status, embedded_at }: (typeof documents)[number]): boolean =>
-      status === 'indexed' && (!embedded || embedded_at !== null);
-    if (documents.length > 0 && documents.every(isReady)) return;
-    await sleep(100);
-  }
 }
 
 /** When the frames of an answer arrived, in ms after its message was sent. `text`: the first text frame. */
@@ -162,7 +148,7 @@ async function byMeaning(): Promise<string[]> {
     console.log(`EMBEDDING=${EMBEDDING}, no message twice`);
     await onStage(
       async (stage) => {
-        await fill(stage, EMBEDDING === 'embedded');
+        await untilIndexed(stage, EMBEDDING === 'embedded');
         let number = 0;
         const { seen } = await inTurn(stage, (question) => `No. ${(number += 1)}: ${question}`);
         first.push(p50(seen.map(({ start }) => start)));
@@ -355,7 +341,7 @@ async function withModel(): Promise<string[]> {
     let seen: Seen[] = [];
     await onStage(
       async (stage) => {
-        await fill(stage);
+        await untilIndexed(stage);
         console.log(
           `A model that answers instantly, one message at a time: ${customers} customers, ${messagesEach} messages each`,
         );

@@ -5,8 +5,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { siteShape } from './site.ts';
-import { onStage, quantile, type Stage } from './stage.ts';
-import { apiAt, until, type Api } from '../test/kit/harness.ts';
+import { onStage, quantile, untilIndexed, type Stage } from './stage.ts';
+import { apiAt, type Api } from '../test/kit/harness.ts';
 import { startProcess } from '../test/kit/processes.ts';
 
 const idleMs = 20_000;
@@ -45,10 +45,7 @@ export async function run(): Promise<void> {
 async function watch(stage: Stage, api: Api, site: string): Promise<void> {
   const { orgId, key: token } = stage;
   const get = async (path: string) => (await api.request('GET', `/orgs/${orgId}${path}`, { token })).body;
-  await until(async () => {
-    const { documents } = await get('/documents');
-    return documents.length > 0 && documents.every((one: { embedded_at: string | null }) => one.embedded_at !== null);
-  }, 'the help centre compared by meaning');
+  await untilIndexed(stage, true);
   await askUntil(api, stage, () => asked >= 20);
   const idle = await askUntil(api, stage, after(idleMs));
   told('questions, nothing else to do', idle);

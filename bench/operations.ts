@@ -10,8 +10,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ask, fill, newCustomer, p50, questions } from './chat.ts';
-import { cpuMs, onStage, unlimited, type Stage } from './stage.ts';
+import { ask, newCustomer, p50, questions } from './chat.ts';
+import { cpuMs, onStage, unlimited, untilIndexed, type Stage } from './stage.ts';
 import { inSpan, startTracing } from '../clients/base/tracing.ts';
 import { demoOrganization } from '../engines/demo.ts';
 import { workerEnv } from '../engines/system.ts';
@@ -59,7 +59,7 @@ const startWorker = (env: SystemEnv) => startProcess('workers/main.ts', workerEn
 async function stageAt(stage: Stage, url: string, dataDir: string): Promise<Stage> {
   const demo = await demoOrganization(url, dataDir, { help: true });
   const there = { ...stage, url, base: `${url}/v1`, orgId: demo.org_id, key: demo.key };
-  await fill(there);
+  await untilIndexed(there);
   return there;
 }
 
@@ -307,7 +307,7 @@ async function silence(): Promise<string[]> {
   try {
     await onStage(
       async (stage) => {
-        await fill(stage);
+        await untilIndexed(stage);
         const told = (list: readonly number[]): string =>
           `p50 ${(p50(list) / 1_000).toFixed(2)} s, longest ${(Math.max(...list) / 1_000).toFixed(2)} s`;
         const clients: ChatClient[] = [];

@@ -9,7 +9,7 @@ import { findChromium } from '../engines/chromium.ts';
 import { chatOn, startChromium, type Chat } from '../test/kit/chromium.ts';
 import { until } from '../test/kit/harness.ts';
 import { startTestMcp } from '../test/kit/mcp-server.ts';
-import { onStage, type Stage } from './stage.ts';
+import { onStage, untilIndexed, type Stage } from './stage.ts';
 
 const folder = new URL('../docs/screenshots/', import.meta.url);
 
@@ -110,6 +110,7 @@ function wanted(): readonly Picture[] {
 }
 
 async function makePictures(stage: Stage): Promise<void> {
+  await untilIndexed(stage, true);
   const browser = await startChromium(await findChromium((line) => console.log(line)));
   try {
     for (const { name, query, width, height, play } of wanted()) {

@@ -10,6 +10,7 @@ import { readConfig } from '../config.ts';
 import { demoOrganization } from '../engines/demo.ts';
 import { freePort } from '../engines/ports.ts';
 import { startSystem } from '../engines/system.ts';
+import { until } from '../test/kit/harness.ts';
 import { startProcess, type Running } from '../test/kit/processes.ts';
 
 export type Stage = {
@@ -92,6 +93,18 @@ export async function onStage(
   } finally {
     await rm(dataDir, { recursive: true, force: true });
   }
+}
+
+/** Waits until all documents of the organization answer questions. `embedded`: also by meaning. */
+export async function untilIndexed({ base, orgId, key }: Stage, embedded = false): Promise<void> {
+  await until(async () => {
+    const headers = { authorization: `Bearer ${key}` };
+    const reply = await fetch(`${base}/orgs/${orgId}/documents?limit=100`, { headers });
+    const { documents } = (await reply.json()) as { documents: { status: string; embedded_at: string | null }[] };
+    const isReady = ({ status, embedded_at }: (typeof documents)[number]): boolean =>
+      status === 'indexed' && (!embedded || embedded_at !== null);
+    return documents.length > 0 && documents.every(isReady);
+  }, 'the documents in answers');
 }
 
 /** Runs `work` on each item, `lanes` at a time. */
