@@ -67,9 +67,9 @@ export async function run(): Promise<void> {
 /** When the frames of an answer arrived, in ms after its message was sent. `text`: the first text frame. */
 type Seen = { ack: number; start: number; text: number; end: number };
 
-/** A new customer with an open connection. */
-export async function newCustomer({ url, orgId, key }: Stage): Promise<ChatClient> {
-  const { token } = await apiAt(url).newSession({ orgId, owner: undefined as never }, { key });
+/** A new customer with an open connection. `body`: of the request for the session. */
+export async function newCustomer({ url, orgId, key }: Stage, body = {}): Promise<ChatClient> {
+  const { token } = await apiAt(url).newSession({ orgId, owner: undefined as never }, { key, body });
   const client = await new ChatClient(orgId, { sessionToken: token }).connect(url);
   await client.frame('history');
   return client;

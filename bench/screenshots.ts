@@ -1,14 +1,17 @@
 /**
- * `npm run bench -- screenshots`: makes the pictures of the widget in docs/screenshots with a system of its own. With
+ * `npm run bench -- screenshots`: makes the pictures of the widget and the inbox in docs/screenshots with a system of its own. With
  * names as arguments, makes only those. It measures nothing.
  */
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Page } from 'puppeteer';
+import type { Browser, Page } from 'puppeteer';
 import { findChromium } from '../engines/chromium.ts';
 import { chatOn, startChromium, type Chat } from '../test/kit/chromium.ts';
+import { openApp } from '../test/kit/apppage.ts';
 import { until } from '../test/kit/harness.ts';
 import { startTestMcp } from '../test/kit/mcp-server.ts';
+import { ask as askAsCustomer, newCustomer } from './chat.ts';
 import { onStage, untilIndexed, type Stage } from './stage.ts';
 
 const folder = new URL('../docs/screenshots/', import.meta.url);
@@ -23,6 +26,14 @@ type Picture = {
 };
 
 const question = 'Is a driving licence accepted as proof of identity?';
+
+const inbox = 'app-inbox';
+const customers = [
+  ['Ada Moreno', 'I want to talk to a person'],
+  ['Ben Fischer', question],
+  ['Chloe Martin', 'What is the weather in Oslo?'],
+  ['Dev Patel', 'My card was stolen, please connect me to an agent'],
+] as const;
 
 async function ask(chat: Chat, text: string): Promise<void> {
   const before = (await chat.messages()).length;
@@ -104,16 +115,43 @@ async function connectTool({ base, orgId, key }: Stage, endpoint_url: string): P
   if (!reply.ok) throw new Error(`The tool server was not connected: ${await reply.text()}`);
 }
 
-function wanted(): readonly Picture[] {
+function isWanted(name: string): boolean {
   const names = process.argv.slice(3);
-  return names.length === 0 ? pictures : pictures.filter(({ name }) => names.includes(name));
+  return names.length === 0 || names.includes(name);
+}
+
+async function shoot(page: Page, name: string): Promise<void> {
+  const path = fileURLToPath(new URL(`${name}.png`, folder));
+  await page.screenshot({ path });
+  console.log(`${name}.png: ${Math.ceil((await stat(path)).size / 1024)} KB`);
+}
+
+/** The inbox with some customers, one of them open with the passages beside the agent's answer. */
+async function pictureOfInbox(stage: Stage, browser: Browser): Promise<void> {
+  for (const [name, asked] of customers) {
+    const email = `${name.toLowerCase().replace(' ', '.')}@example.com`;
+    const client = await newCustomer(stage, { customer: { email, name } });
+    await askAsCustomer(client, asked);
+    await client.close();
+  }
+  const owner = JSON.parse(await readFile(join(stage.dataDir, 'demo.json'), 'utf8')) as {
+    email: string;
+    password: string;
+  };
+  const { page, lacks, open, shows } = await openApp(browser, stage.url, { ...owner, token: '', userId: '' });
+  await open('/app/inbox?box=all');
+  await (await page.waitForSelector(`::-p-text(${question})`))!.click();
+  await (await page.waitForSelector('::-p-text(Why this answer?)'))!.click();
+  await shows('Searched for');
+  await lacks('Loading');
+  await shoot(page, inbox);
 }
 
 async function makePictures(stage: Stage): Promise<void> {
   await untilIndexed(stage, true);
   const browser = await startChromium(await findChromium((line) => console.log(line)));
   try {
-    for (const { name, query, width, height, play } of wanted()) {
+    for (const { name, query, width, height, play } of pictures.filter((one) => isWanted(one.name))) {
       const context = await browser.createBrowserContext();
       const page = await context.newPage();
       await page.setViewport({ width, height });
@@ -125,11 +163,10 @@ async function makePictures(stage: Stage): Promise<void> {
       const search = new URLSearchParams({ key: stage.publishableKey, ...query });
       await page.goto(`${stage.url}/demo?${search.toString()}`);
       await play(chatOn(page), page, stage);
-      const path = fileURLToPath(new URL(`${name}.png`, folder));
-      await page.screenshot({ path });
-      console.log(`${name}.png: ${Math.ceil((await stat(path)).size / 1024)} KB`);
+      await shoot(page, name);
       await context.close();
     }
+    if (isWanted(inbox)) await pictureOfInbox(stage, browser);
   } finally {
     await browser.close();
   }
