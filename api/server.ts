@@ -32,6 +32,7 @@ import { createFiles } from '../clients/files/files.ts';
 import { createSearchReader } from '../clients/knowledge/search/reader.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
+import { connectRedis, disconnectRedis } from '../models/base/redis.ts';
 import { hostPort } from '../models/rules/base/address.ts';
 import { createSecretBox } from '../models/base/secretbox.ts';
 
@@ -69,6 +70,7 @@ export async function startApi(
   const tracing = await startTracing('api', config.tracesUrl);
   useTrace(traceparent);
   await connectMongo(config.mongodbUri, { selectionMs: serverSelectionMs });
+  connectRedis(config.redisUrl, (error) => log.warn({ err: error }, 'Redis is away; limits are counted by process'));
   await prepareRates();
   const sweep = () =>
     sweepUploads().catch((error: unknown) => log.warn({ err: error }, 'old uploads were not removed'));
@@ -148,6 +150,7 @@ export async function startApi(
       await files.close();
       search.close();
       await connection.close();
+      disconnectRedis();
       await disconnectMongo();
       await tracing.stop();
       log.info('api stopped');

@@ -15,6 +15,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   app: () => import('./app.ts'),
   search: () => import('./search.ts'),
   members: () => import('./members.ts'),
+  redis: () => import('./redis.ts'),
   inbound: () => import('./inbound.ts'),
   embedding: () => import('./embedding.ts'),
   answers: () => import('./answers.ts'),

@@ -32,7 +32,7 @@ const customers = [
   ['Ada Moreno', 'I want to talk to a person'],
   ['Ben Fischer', question],
   ['Chloe Martin', 'What is the weather in Oslo?'],
-  ['Dev Patel', 'My card was stolen, please connect me to an agent'],
+  ['Dev Patel', 'The app keeps crashing, can I talk to someone?'],
 ] as const;
 
 async function ask(chat: Chat, text: string): Promise<void> {

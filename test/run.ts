@@ -19,6 +19,7 @@ import { findGreenMail } from '../engines/greenmail.ts';
 import { findLocalStack } from '../engines/localstack.ts';
 import { findMongod } from '../engines/mongod.ts';
 import { findPromtool } from '../engines/promtool.ts';
+import { findRedis } from '../engines/redis.ts';
 import { findSchemathesis } from '../engines/schemathesis.ts';
 import { findTemporal } from '../engines/temporal.ts';
 import { findTestServer } from '../engines/testserver.ts';
@@ -59,6 +60,7 @@ async function obtainEngines(): Promise<NodeJS.ProcessEnv> {
   const localStack = await findLocalStack(print);
   const promtool = await findPromtool(print);
   await findTemporal(print);
+  await findRedis(print);
   return {
     TEST_TEMPORAL_TESTSERVER: testServer,
     TEST_SCHEMATHESIS: schemathesis,

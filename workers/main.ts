@@ -33,6 +33,7 @@ import { connectionTo, startSaved } from '../workflows/start.ts';
 import { createLog } from '../api/http/log.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
+import { connectRedis, disconnectRedis } from '../models/base/redis.ts';
 import { listLackingOwners, wakeEmbedding } from '../models/knowledge/embedding.ts';
 import { hostPort } from '../models/rules/base/address.ts';
 
@@ -72,6 +73,7 @@ export async function startWorkers(
   const tracing = await startTracing('worker', config.tracesUrl);
   useTrace(traceparent);
   await connectMongo(config.mongodbUri);
+  connectRedis(config.redisUrl, (error) => log.warn({ err: error }, 'Redis is away; frames are not published'));
   const address = config.temporalAddress;
   const connection = await NativeConnection.connect({ address }).catch((error: unknown) => {
     throw new Error(`Temporal does not answer at ${address}: ${(error as Error).message}`, { cause: error });
@@ -129,6 +131,7 @@ export async function startWorkers(
       await closeClients();
       await connection.close();
       await clientConnection.close();
+      disconnectRedis();
       await disconnectMongo();
       await tracing.stop();
       log.info('worker stopped');

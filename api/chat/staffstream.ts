@@ -313,6 +313,7 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
     },
     missed() {
       for (const those of staffOf.values()) for (const client of those) background(resume(client, heardAt));
+      heardAt = clock();
     },
     isType: isStaffFrameType,
     frame: clientFrame,

@@ -1,11 +1,12 @@
 /**
- * Rate limits. They are counted in MongoDB, which all processes share, and in this process's memory while MongoDB is
- * unreachable.
+ * Rate limits. They are counted where all processes share them: in Redis if it is configured, otherwise in MongoDB.
+ * While that is unreachable, each process counts in its own memory, so a limit then holds per process.
  */
 import { LRUCache } from 'lru-cache';
 import mongoose from 'mongoose';
-import { RateLimiterMemory, RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory, RateLimiterMongo, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '../../config.ts';
+import { redis } from '../../models/base/redis.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import type { RateName } from '../../models/rules/base/rates.ts';
 
@@ -26,15 +27,22 @@ export function createRate(config: Config, name: RateName, { refundable = false 
   const { points, seconds } = config.rates[name];
   const options = { keyPrefix: name, points, duration: seconds };
   const local = new RateLimiterMemory(options);
-  const shared = new RateLimiterMongo({
-    ...options,
-    ...counters,
-    storeClient: mongoose.connection,
-    inMemoryBlockOnConsumed: refundable ? 0 : points + 1,
-    insuranceLimiter: local,
-  });
+  const both = { ...options, inMemoryBlockOnConsumed: refundable ? 0 : points + 1, insuranceLimiter: local };
+  const storeClient = redis();
+  const shared =
+    storeClient === undefined
+      ? new RateLimiterMongo({ ...both, ...counters, storeClient: mongoose.connection })
+      : new RateLimiterRedis({
+          ...both,
+          keyPrefix: `${mongoose.connection.name}:rate:${name}`,
+          storeClient,
+          rejectIfRedisNotReady: true,
+        });
   // While MongoDB is unreachable, a count there would time out, and the request's own read would then time out too.
-  const reachable = () => (mongoose.connection.readyState === mongoose.ConnectionStates.connected ? shared : local);
+  const reachable = () =>
+    storeClient !== undefined || mongoose.connection.readyState === mongoose.ConnectionStates.connected
+      ? shared
+      : local;
   return {
     consume: (credential, taken) => reachable().consume(credential, taken),
     reward: (credential) => reachable().reward(credential),
@@ -42,18 +50,20 @@ export function createRate(config: Config, name: RateName, { refundable = false 
 }
 
 /**
- * Creates the indexes of the counters. Until the unique index exists, concurrent requests could be counted in separate
+ * Creates the indexes of the counters in MongoDB. Until the unique index exists, concurrent requests could be counted in separate
  * records.
  */
 export async function prepareRates(): Promise<void> {
+  if (redis() !== undefined) return;
   await new RateLimiterMongo({ ...counters, storeClient: mongoose.connection, points: 1, duration: 1 }).createIndexes();
 }
 
 export type Limiter = (name: RateName, credential: string) => Promise<Record<string, string>>;
 
 /**
- * A process takes points in blocks of this share of the limit and spends them in memory, because one majority write per
- * request cost more than answering the request. Each process can therefore exceed a limit by this share.
+ * Without Redis, a process takes points in blocks of this share of the limit and spends them in memory, because one
+ * majority write per request cost more than answering the request. Each process can therefore exceed a limit by this
+ * share.
  */
 const blockShare = 1 / 50;
 
@@ -67,7 +77,7 @@ export function createLimiter(config: Config): Limiter {
   async function take(name: RateName, credential: string): Promise<Block> {
     const rate = rates.get(name) ?? createRate(config, name);
     rates.set(name, rate);
-    const size = Math.max(1, Math.floor(config.rates[name].points * blockShare));
+    const size = redis() === undefined ? Math.max(1, Math.floor(config.rates[name].points * blockShare)) : 1;
     const state = await consume(rate, config, name, credential, size);
     return { left: size, remaining: state.remainingPoints, until: performance.now() + state.msBeforeNext };
   }

@@ -59,10 +59,10 @@ export function createLive(
     heard(frame) {
       for (const kind of kinds) kind.hears?.(frame);
     },
-    renewed() {
-      endings.missed();
+    missed() {
       for (const kind of kinds) kind.missed?.();
     },
+    renewed: () => endings.missed(),
   });
   const endings = createEndings(ctx, kinds, connections, tail.followersOf);
   const stopHeartbeat = startHeartbeat(connections.open, pingEveryMs, endings.retry, (socket) => {
@@ -80,9 +80,10 @@ export function createLive(
     connections.identify(socket, client);
     socket.stream = await kind.open(socket, client, asked);
     if (socket.readyState !== WebSocket.OPEN) return;
+    await tail.follow(socket);
+    if (socket.readyState !== WebSocket.OPEN) return;
     socket.came = true;
     kind.came?.(client);
-    await tail.follow(socket);
   }
 
   function accept(socket: LiveSocket, request: IncomingMessage, raw: Duplex, network: string): void {

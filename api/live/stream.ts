@@ -84,9 +84,12 @@ export type StreamKind<C, F extends { type: string } = { type: string }> = {
   left?(client: C): void;
   /** Called when the process ends, after all sockets are closed. */
   close?(): Promise<void>;
-  /** Called for every frame that any process appends to any stream. It starts long work in the background. */
+  /**
+   * Called for every frame that any process appends to any stream, at least of organizations whose id is the stream of
+   * a socket. It starts long work in the background.
+   */
   hears?(frame: Frame): void;
-  /** Called when `hears` may have missed frames, because the change stream was interrupted. */
+  /** Called when `hears` may have missed frames. */
   missed?(): void;
   /**
    * Called for each socket once a second, to check whether its client may stay. It starts long work in the background,

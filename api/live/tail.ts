@@ -1,13 +1,14 @@
 /**
  * Follows the frame log, once in each API process. Every follower of a stream gets the stream's frames in order and
- * each once, whichever process appended them. Frames that the change stream missed are read from the log, so an
- * interrupted change stream loses nothing.
+ * each once, whichever process appended them. Frames come over Redis where it is configured, otherwise by the change
+ * stream. Those that did not come are read from the log, so an interruption of either loses nothing.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import { watchChanges, type Changes, type WatchedRecords } from '../../models/live/changes.ts';
-import { framesAfter, type Frame } from '../../models/live/frame.ts';
+import { openChannels } from '../../models/live/channels.ts';
+import { framesAfter, lastSeqs, type Frame } from '../../models/live/frame.ts';
 
 export type Follower = {
   readonly stream: string;
@@ -33,8 +34,13 @@ type TailDeps = {
   /** Collections whose records, when they end, are reported to `ended`. */
   watched: readonly WatchedRecords[];
   ended(collection: string, id: string): void;
-  /** Called for every frame of every stream while the change stream works. */
+  /**
+   * Called for every frame of every stream, or with Redis of every organization whose id is followed like a stream, as
+   * long as there is no interruption.
+   */
   heard(frame: Frame): void;
+  /** Called after an interruption, when `heard` may have missed frames; while Redis is away, every other second. */
+  missed(): void;
   /** Called when the change stream has recovered from an interruption, so some endings may have been missed. */
   renewed(): void;
 };
@@ -47,16 +53,31 @@ const batchSize = 20;
 /** The number of followers that read at the same time after an interruption; some database connections stay free. */
 const readers = 16;
 const retryMs = { first: 100, last: 5_000 };
+/**
+ * With Redis: how often the log is asked for frames that were not published, in ms; `away`: while Redis is away. A
+ * process that is killed after it appended a frame does not publish it.
+ */
+const rereadMs = { works: 10_000, away: 2_000 };
+/** The streams of one such question. */
+const rereadBatch = 1_000;
 
 /** A follower's state. `behind`: the log may have frames that were not sent to the follower. */
 type Place<F> = { follower: F; behind: boolean; reading: Promise<void> | undefined; left: boolean };
 
 /** Starts the change stream. MongoDB need not be reachable yet: the start is retried until `close`. */
-export function startTail<F extends Follower>({ log, watched, ended, heard, renewed }: TailDeps): Tail<F> {
+export function startTail<F extends Follower>({ log, watched, ended, heard, missed, renewed }: TailDeps): Tail<F> {
   const followed = new Map<string, Place<F>[]>();
   const limit = pLimit(readers);
   const closing = new AbortController();
   let changes: Changes | undefined;
+  const channels = openChannels<Frame>({
+    frame(id, frame) {
+      if (id === frame.stream) hear(frame);
+      else heard(frame);
+    },
+    missed: readMissed,
+    away: (error) => log.warn({ err: error }, 'Redis is away; frames are read from the log until it is back'),
+  });
 
   const placeOf = (follower: F): Place<F> | undefined =>
     followed.get(follower.stream)?.find((place) => place.follower === follower);
@@ -118,13 +139,39 @@ export function startTail<F extends Follower>({ log, watched, ended, heard, rene
     } else ended(change.collection, change.id);
   }
 
+  function readMissed(): void {
+    for (const places of followed.values()) for (const place of places) void readOn(place);
+    missed();
+  }
+
+  /** Finds followers that lack frames, with few questions for all of them. */
+  async function reread(): Promise<void> {
+    const streams = [...followed.keys()];
+    for (let from = 0; from < streams.length; from += rereadBatch) {
+      const last = await lastSeqs(streams.slice(from, from + rereadBatch));
+      for (const [stream, seq] of last)
+        for (const place of followed.get(stream) ?? []) if (place.follower.seq < seq) void readOn(place);
+    }
+  }
+
+  async function rereadRegularly(): Promise<void> {
+    while (!closing.signal.aborted) {
+      await sleep(channels?.works() ? rereadMs.works : rereadMs.away);
+      if (closing.signal.aborted) break;
+      await reread().catch((error: unknown) =>
+        log.warn({ err: error }, 'missed frames were not looked for; they are again soon'),
+      );
+      if (!channels?.works()) missed();
+    }
+  }
+
   async function listen(): Promise<void> {
     let pause = retryMs.first;
     while (!closing.signal.aborted) {
       try {
-        changes = watchChanges(watched);
+        changes = watchChanges(watched, { frames: channels === undefined });
         const first = await changes.opened();
-        for (const places of followed.values()) for (const place of places) void readOn(place);
+        readMissed();
         renewed();
         if (first) take(first);
         pause = retryMs.first;
@@ -138,24 +185,28 @@ export function startTail<F extends Follower>({ log, watched, ended, heard, rene
       await changes?.close().catch(() => undefined);
     }
   }
-  const listening = listen();
+  const listening = Promise.all([listen(), channels === undefined ? undefined : rereadRegularly()]);
 
   return {
     followersOf: (stream) => (followed.get(stream) ?? []).map(({ follower }) => follower),
-    follow(follower) {
+    async follow(follower) {
       const place: Place<F> = { follower, behind: false, reading: undefined, left: false };
       const places = followed.get(follower.stream);
       if (places) places.push(place);
       else followed.set(follower.stream, [place]);
-      return readOn(place);
+      // The log is read when new frames are heard, so that none is missed between.
+      await channels?.follow(follower.stream);
+      if (!place.left) await readOn(place);
     },
     unfollow(follower) {
       const places = followed.get(follower.stream);
       const place = placeOf(follower);
       if (!places || !place) return;
       place.left = true;
-      if (places.length === 1) followed.delete(follower.stream);
-      else places.splice(places.indexOf(place), 1);
+      if (places.length === 1) {
+        followed.delete(follower.stream);
+        channels?.unfollow(follower.stream);
+      } else places.splice(places.indexOf(place), 1);
     },
     async catchUp(follower) {
       const place = placeOf(follower);
@@ -164,6 +215,7 @@ export function startTail<F extends Follower>({ log, watched, ended, heard, rene
     async close() {
       closing.abort();
       for (const places of followed.values()) for (const place of places) place.left = true;
+      channels?.close();
       await changes?.close().catch(() => undefined);
       await listening;
     },

@@ -10,6 +10,7 @@ import { ConfigError, readConfig, type Config } from '../../config.ts';
 import { embeddedMongodbUri, embeddedTemporalAddress } from '../../engines/system.ts';
 import { checkEmbedding } from '../../engines/embedding/embedding.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { askRedis } from '../../models/base/redis.ts';
 import { queues } from '../../models/rules/base/work.ts';
 import { maintainStoresWork } from '../../models/rules/knowledge/work.ts';
 import { searchAttributes } from '../../workflows/attributes.ts';
@@ -43,6 +44,7 @@ export async function examine(env: Env, now: () => Date): Promise<Finding[]> {
   return [
     ok('configuration', 'Every variable is well formed.'),
     ...(await database(config, now)),
+    ...(await redis(config)),
     ...(await temporal(config, now)),
     ...(await disk(config)),
     await index(config),
@@ -93,6 +95,21 @@ async function database(config: Config, now: () => Date): Promise<Finding[]> {
     ];
   } finally {
     await disconnectMongo();
+  }
+}
+
+async function redis({ redisUrl }: Config): Promise<Finding[]> {
+  if (redisUrl === undefined) return [];
+  try {
+    return [ok('Redis', `It answers as ${await askRedis(redisUrl)}.`)];
+  } catch (error) {
+    return [
+      warning(
+        'Redis',
+        `It does not answer (${(error as Error).message}): frames come late, and each process counts limits by itself.`,
+        'Start it, or correct REDIS_URL.',
+      ),
+    ];
   }
 }
 

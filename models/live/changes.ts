@@ -1,7 +1,7 @@
 /**
- * A change stream of what sockets must learn at once, whichever process did it: appended frames, and ended records such
- * as a revoked session or a removed conversation. It only notifies; a listener that missed a notification reads the
- * collections.
+ * A change stream of what sockets must learn at once, whichever process did it: ended records, such as a revoked
+ * session or a removed conversation, and appended frames where Redis (channels.ts) does not carry them. It only
+ * notifies; a listener that missed a notification reads the collections.
  */
 import mongoose from 'mongoose';
 import { FrameModel, type Frame } from './frame.ts';
@@ -27,12 +27,13 @@ type Reported =
   | { operationType: 'insert'; fullDocument: Frame }
   | { operationType: string; ns: { coll: string }; documentKey: { _id: unknown } };
 
-export function watchChanges(watched: readonly WatchedRecords[]): Changes {
+/** `frames`: whether appended frames are reported. */
+export function watchChanges(watched: readonly WatchedRecords[], { frames }: { frames: boolean }): Changes {
   const stream = mongoose.connection.db!.watch([
     {
       $match: {
         $or: [
-          { 'ns.coll': FrameModel.collection.collectionName, operationType: 'insert' },
+          ...(frames ? [{ 'ns.coll': FrameModel.collection.collectionName, operationType: 'insert' }] : []),
           { 'ns.coll': { $in: watched.map(({ collection }) => collection) }, operationType: 'delete' },
           ...watched.flatMap(({ collection, endedBy }) =>
             endedBy === undefined

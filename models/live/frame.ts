@@ -6,6 +6,7 @@
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, mixed, number, optional, string } from '../rules/base/fields.ts';
 import { isDuplicate } from '../base/connect.ts';
+import { publishFrames } from './channels.ts';
 import { defined } from '../rules/base/defined.ts';
 import { expiryOf } from '../rules/base/retention.ts';
 
@@ -43,6 +44,18 @@ export type Frame = RecordOf<typeof FrameModel>;
 export async function lastSeq(stream: string): Promise<number> {
   const last = await collectionOf(FrameModel).findOne({ stream }, { sort: { seq: -1 }, projection: { seq: 1 } });
   return last?.seq ?? 0;
+}
+
+/** The numbers of the last frames of these streams; streams without frames are left out. */
+export async function lastSeqs(streams: readonly string[]): Promise<Map<string, number>> {
+  const last = await collectionOf(FrameModel)
+    .aggregate<{ _id: string; seq: number }>([
+      { $match: { stream: { $in: streams } } },
+      { $sort: { stream: 1, seq: -1 } },
+      { $group: { _id: '$stream', seq: { $first: '$seq' } } },
+    ])
+    .toArray();
+  return new Map(last.map(({ _id, seq }) => [_id, seq]));
 }
 
 /** A stream's frames after this number, in order. */
@@ -128,7 +141,9 @@ export function frameWriter(
   /** The number of the frame with this key, if there is one. */
   async function seqOf(key: string | undefined): Promise<number | undefined> {
     if (key === undefined) return undefined;
-    const standing = await collectionOf(FrameModel).findOne({ stream, key }, { projection: { seq: 1 } });
+    const standing = await collectionOf(FrameModel).findOne({ stream, key });
+    // Who appended it may have ended before it published it.
+    if (standing) publishFrames([standing]);
     return standing?.seq;
   }
 
@@ -156,8 +171,14 @@ export function frameWriter(
   return { appendAll, append: (frame) => appendAll([frame]) };
 }
 
-/** Inserts in order until a number or key is taken, and returns how many were inserted. */
+/** Inserts in order until a number or key is taken, publishes what was inserted, and returns how many that were. */
 async function insertOrdered(frames: Frame[]): Promise<number> {
+  const inserted = await insertUntilTaken(frames);
+  publishFrames(frames.slice(0, inserted));
+  return inserted;
+}
+
+async function insertUntilTaken(frames: Frame[]): Promise<number> {
   try {
     if (frames.length === 1) await collectionOf(FrameModel).insertOne(frames[0]!);
     else await collectionOf(FrameModel).insertMany(frames);

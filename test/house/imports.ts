@@ -36,7 +36,7 @@ export const rooms: readonly Room[] = [
   {
     at: 'models/',
     files: ['models/', 'providers/*/rules.ts'],
-    packages: ['dataloader', 'lru-cache', 'mongoose', 'mongodb-connection-string-url', 'ulid'],
+    packages: ['dataloader', 'ioredis', 'lru-cache', 'mongoose', 'mongodb-connection-string-url', 'ulid'],
     node: true,
   },
   { at: 'api/*/contract/', files: ['api/*/contract/', 'models/rules/', 'providers/*/rules.ts'], packages: ['zod'] },

@@ -1,6 +1,7 @@
 /**
  * A second kind of stream, served over real WebSockets by the same code as the chat: displays that follow a board. It
- * shares nothing with conversations, so the guarantees hold for every slice.
+ * shares nothing with conversations, so the guarantees hold for every slice. All hold with frames over MongoDB's change
+ * stream and over Redis.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
@@ -16,7 +17,9 @@ import { canResume, resumeFromOf } from '../../api/live/resume.ts';
 import { LiveSocket } from '../../api/live/socket.ts';
 import type { StreamKind } from '../../api/live/stream.ts';
 import type { Config } from '../../config.ts';
+import { startRedis, type RedisServer } from '../../engines/redis.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { connectRedis, disconnectRedis, redis } from '../../models/base/redis.ts';
 import { frameWriter, lastSeq } from '../../models/live/frame.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { until } from '../kit/harness.ts';
@@ -72,17 +75,40 @@ const boardStreams: StreamKind<Display, z.infer<typeof clientFrame>> = {
   check: () => undefined,
 };
 
+/** What the process hears of an organization whose id a socket follows. */
+const heard: string[] = [];
+let missed = 0;
+const wallStreams: StreamKind<Display> = {
+  ...boardStreams,
+  path: /^\/walls\/(?<wall>\w{1,40})$/,
+  streams: { collection: 'walls', ended: () => new Problem('NOT_FOUND', { message: 'The wall is gone.' }) },
+  open: async (socket, _, { params }) => {
+    socket.tell('welcome', {});
+    return params['wall']!;
+  },
+  isType: (type): type is string => type === 'none',
+  frame: z.object({ type: z.string() }),
+  take: async () => undefined,
+  hears: ({ org_id, stream, seq }) => void heard.push(`${org_id} ${stream} ${seq}`),
+  missed: () => (missed += 1),
+};
+
+let redisServer: RedisServer | undefined;
 let server: Server;
 let live: Live;
 let url: string;
 const config = { maxSockets: 100, socketsPerAddress: 50, trustProxy: true, drainSeconds: 5 } as Config;
 const rawSockets = new Set<Socket>();
 
-beforeAll(async () => {
+async function start(over: 'MongoDB' | 'Redis'): Promise<void> {
   const uri = new URL(process.env['TEST_MONGODB_URI']!);
-  uri.pathname = '/livestreams';
+  uri.pathname = `/livestreams${over}`;
   await connectMongo(uri.href);
-  live = createLive({ config, log: pino({ level: 'silent' }) }, [boardStreams]);
+  if (over === 'Redis') {
+    redisServer = await startRedis({ report: () => undefined });
+    connectRedis(redisServer.url, () => undefined);
+  }
+  live = createLive({ config, log: pino({ level: 'silent' }) }, [boardStreams, wallStreams]);
   server = createServer({ shouldUpgradeCallback: live.wants }, (_, res) => res.writeHead(404).end());
   server.on('upgrade', live.upgrade);
   server.on('connection', (socket) => {
@@ -92,21 +118,24 @@ beforeAll(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterAll(async () => {
+}
+async function stop(): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve));
   await live.close();
   await closed;
+  disconnectRedis();
+  await redisServer?.stop();
+  redisServer = undefined;
   await disconnectMongo();
-});
+}
 
 let made = 0;
 /** Creates a board with a writer for its log, and a badge. */
-async function newBoard() {
+async function newBoard(orgId = 'org_1') {
   const [board, badge] = [`board${(made += 1)}`, `badge${made}`];
   await boards().insertOne({ _id: board });
   await badges().insertOne({ _id: badge });
-  const writer = frameWriter({ orgId: 'org_1', stream: board, keptUntil: () => ({}) }, () => new Date());
+  const writer = frameWriter({ orgId, stream: board, keptUntil: () => ({}) }, () => new Date());
   const show = (n: number) => writer.append({ type: 'line', body: { n } });
   return { board, badge, show };
 }
@@ -136,72 +165,6 @@ const follow = async (board: string, badge: string, query = '') => {
 };
 const lines = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => [from + i, from + i]);
 
-describe('a stream of another kind than conversations', () => {
-  it('each follower gets the frames of its stream in order, and no others', async () => {
-    const [one, other] = [await newBoard(), await newBoard()];
-    const displays = [await follow(one.board, one.badge), await follow(one.board, one.badge)];
-    const elsewhere = await follow(other.board, other.badge);
-    for (let n = 1; n <= 30; n += 1) await one.show(n);
-    await other.show(1);
-    for (const { shown } of displays) {
-      await until(async () => shown().length === 30, 'the frames to come');
-      expect(shown()).toEqual(lines(1, 30));
-    }
-    await until(async () => elsewhere.shown().length > 0, 'the frame to come');
-    expect(elsewhere.shown()).toEqual([[1, 1]]);
-  });
-
-  it('a returning follower gets each missed frame once, and then new ones', async () => {
-    const { board, badge, show } = await newBoard();
-    for (let n = 1; n <= 50; n += 1) await show(n);
-    const display = await follow(board, badge, '&resume_from=7');
-    expect(display.frames[0]).toEqual({ type: 'welcome', seq: 7, board });
-    await show(51);
-    await until(async () => display.shown().length === 44, 'the frames to come');
-    expect(display.shown()).toEqual(lines(8, 51));
-  });
-
-  it('a follower starts at the end when its resume number is not part of the stream', async () => {
-    const { board, badge, show } = await newBoard();
-    await show(1);
-    const display = await follow(board, badge, '&resume_from=40');
-    expect(display.frames[0]).toEqual({ type: 'welcome', seq: 1, board });
-  });
-
-  it('an invalid frame of a client is answered with its fault, and the connection stays open', async () => {
-    const { board, badge } = await newBoard();
-    const { socket, frames, first } = await follow(board, badge);
-    for (const frame of [{ type: 'fail' }, { type: 'echo', text: 'x'.repeat(11) }, { type: 'echo', text: 'hello' }]) {
-      socket.send(JSON.stringify(frame));
-    }
-    expect(await first('echo')).toEqual({ type: 'echo', seq: 0, text: 'hello', badge });
-    expect(frames.filter(({ type }) => type === 'error').map(({ code }) => code)).toEqual(['CONFLICT', 'VALIDATION']);
-  });
-
-  it('a follower that is too slow is disconnected, and the others get every frame', async () => {
-    const { board, badge, show } = await newBoard();
-    const before = new Set(rawSockets);
-    const slow = await follow(board, badge);
-    const [connection] = [...rawSockets].filter((socket) => !before.has(socket));
-    const quick = await follow(board, badge);
-    slow.socket.pause();
-    const writer = frameWriter({ orgId: 'org_1', stream: board, keptUntil: () => ({}) }, () => new Date());
-    let sent = 0;
-    // As much as the network buffers, plus a megabyte.
-    await until(async () => {
-      await writer.append({ type: 'line', body: { n: (sent += 1), text: 'x'.repeat(500_000) } });
-      // Frames that all arrive at once would make every reader count as slow.
-      await until(async () => quick.shown().length === sent, 'the frame to come');
-      return connection!.destroyed;
-    }, 'the slow reader to be dropped');
-    await show(sent + 1);
-    await until(async () => quick.shown().length === sent + 1, 'the frames to come');
-    expect(quick.shown()).toEqual(lines(1, sent + 1));
-    slow.socket.resume();
-    expect(await slow.closed()).toBe(1006);
-  });
-});
-
 describe('a socket', () => {
   it('the rate of frames is counted from the start of each socket and not by the clock of the process', () => {
     const before = performance.now();
@@ -211,63 +174,176 @@ describe('a socket', () => {
   });
 });
 
-describe('refusals of a stream', () => {
-  it.each([
-    ['text that is no JSON', 'hello', 'MALFORMED_JSON'],
-    ['a frame of a type that it does not know', JSON.stringify({ type: 'message', body: 'x' }), 'UNKNOWN_TYPE'],
-    ['a binary frame', Buffer.from('{}'), 'BINARY_FRAME'],
-    ['a frame that is too large', JSON.stringify({ type: 'echo', text: 'x'.repeat(70_000) }), 'TOO_LARGE'],
-  ])('a stream closes the connection with 4400 for %s', async (_, data, code) => {
-    const { board, badge } = await newBoard();
-    const { socket, state, first, closed } = await follow(board, badge);
-    socket.send(data);
-    expect(await first('error')).toMatchObject({ code });
-    expect([await closed(), state.reason]).toEqual([4400, code]);
+describe.each(['MongoDB', 'Redis'] as const)('frames over %s', (over) => {
+  beforeAll(() => start(over));
+  afterAll(stop);
+
+  describe('a stream of another kind than conversations', () => {
+    it('each follower gets the frames of its stream in order, and no others', async () => {
+      const [one, other] = [await newBoard(), await newBoard()];
+      const displays = [await follow(one.board, one.badge), await follow(one.board, one.badge)];
+      const elsewhere = await follow(other.board, other.badge);
+      for (let n = 1; n <= 30; n += 1) await one.show(n);
+      await other.show(1);
+      for (const { shown } of displays) {
+        await until(async () => shown().length === 30, 'the frames to come');
+        expect(shown()).toEqual(lines(1, 30));
+      }
+      await until(async () => elsewhere.shown().length > 0, 'the frame to come');
+      expect(elsewhere.shown()).toEqual([[1, 1]]);
+    });
+
+    it('a returning follower gets each missed frame once, and then new ones', async () => {
+      const { board, badge, show } = await newBoard();
+      for (let n = 1; n <= 50; n += 1) await show(n);
+      const display = await follow(board, badge, '&resume_from=7');
+      expect(display.frames[0]).toEqual({ type: 'welcome', seq: 7, board });
+      await show(51);
+      await until(async () => display.shown().length === 44, 'the frames to come');
+      expect(display.shown()).toEqual(lines(8, 51));
+    });
+
+    it('a follower starts at the end when its resume number is not part of the stream', async () => {
+      const { board, badge, show } = await newBoard();
+      await show(1);
+      const display = await follow(board, badge, '&resume_from=40');
+      expect(display.frames[0]).toEqual({ type: 'welcome', seq: 1, board });
+    });
+
+    it('an invalid frame of a client is answered with its fault, and the connection stays open', async () => {
+      const { board, badge } = await newBoard();
+      const { socket, frames, first } = await follow(board, badge);
+      for (const frame of [{ type: 'fail' }, { type: 'echo', text: 'x'.repeat(11) }, { type: 'echo', text: 'hello' }]) {
+        socket.send(JSON.stringify(frame));
+      }
+      expect(await first('echo')).toEqual({ type: 'echo', seq: 0, text: 'hello', badge });
+      expect(frames.filter(({ type }) => type === 'error').map(({ code }) => code)).toEqual(['CONFLICT', 'VALIDATION']);
+    });
+
+    it('a follower that is too slow is disconnected, and the others get every frame', async () => {
+      const { board, badge, show } = await newBoard();
+      const before = new Set(rawSockets);
+      const slow = await follow(board, badge);
+      const [connection] = [...rawSockets].filter((socket) => !before.has(socket));
+      const quick = await follow(board, badge);
+      slow.socket.pause();
+      const writer = frameWriter({ orgId: 'org_1', stream: board, keptUntil: () => ({}) }, () => new Date());
+      let sent = 0;
+      // As much as the network buffers, plus a megabyte.
+      await until(async () => {
+        await writer.append({ type: 'line', body: { n: (sent += 1), text: 'x'.repeat(500_000) } });
+        // Frames that all arrive at once would make every reader count as slow.
+        await until(async () => quick.shown().length === sent, 'the frame to come');
+        return connection!.destroyed;
+      }, 'the slow reader to be dropped');
+      await show(sent + 1);
+      await until(async () => quick.shown().length === sent + 1, 'the frames to come');
+      expect(quick.shown()).toEqual(lines(1, sent + 1));
+      slow.socket.resume();
+      expect(await slow.closed()).toBe(1006);
+    });
   });
 
-  it('a client without access is closed with 4401, and one that asks for an unknown stream with 4404', async () => {
+  it('a process hears all frames of an organization whose id a socket follows', async () => {
     const { badge } = await newBoard();
-    const stranger = connect('/boards/nowhere?badge=none');
-    const lost = connect(`/boards/nowhere?badge=${badge}`);
-    expect([await stranger.closed(), stranger.state.reason]).toEqual([4401, 'UNAUTHENTICATED']);
-    expect([await lost.closed(), lost.state.reason]).toEqual([4404, 'NOT_FOUND']);
-  });
+    const orgId = `org_heard${badge}`;
+    await connect(`/walls/${orgId}?badge=${badge}`).first('welcome');
+    await until(async () => (await watchers()) >= 1, 'the process to listen');
+    const boardsOf = [await newBoard(orgId), await newBoard(orgId)];
+    for (const { show } of boardsOf) await show(1);
+    const wanted = boardsOf.map(({ board }) => `${orgId} ${board} 1`);
+    await until(async () => wanted.every((one) => heard.includes(one)), 'the frames to be heard');
+    expect(heard.filter((one) => one.startsWith(orgId))).toHaveLength(2);
 
-  it('more sockets of one credential than allowed are closed with 4429', async () => {
-    const { board, badge } = await newBoard();
-    await follow(board, badge);
-    await follow(board, badge);
-    const third = connect(`/boards/${board}?badge=${badge}`);
-    expect([await third.closed(), third.state.reason]).toEqual([4429, 'RATE_LIMITED']);
-  });
-
-  it('more sockets of one IP address than allowed are refused with 429 before the handshake', async () => {
-    const headers = { 'x-forwarded-for': '203.0.113.7' };
-    const { board } = await newBoard();
-    for (let n = 0; n < config.socketsPerAddress; n += 1) {
-      const badge = `crowd${n}`;
-      await badges().insertOne({ _id: badge });
-      await connect(`/boards/${board}?badge=${badge}`, headers).first('welcome');
+    async function watchers(): Promise<number> {
+      const numbers = await redis()?.pubsub('NUMSUB', `${mongoose.connection.name}:frames:${orgId}`);
+      return numbers === undefined ? 1 : Number(numbers[1]);
     }
-    const { state } = connect(`/boards/${board}?badge=crowd0`, headers);
-    await until(async () => state.refused !== undefined, 'the refusal');
-    expect(state.refused).toBe(429);
   });
 
-  it('sockets of a revoked credential are closed with 4401, and those of a removed stream with 4404', async () => {
-    const [one, other] = [await newBoard(), await newBoard()];
-    const [barred, orphan] = [await follow(one.board, one.badge), await follow(other.board, other.badge)];
-    const bystander = await follow(one.board, other.badge);
-    await badges().updateOne({ _id: one.badge }, { $set: { taken_back: true } });
-    await boards().deleteOne({ _id: other.board });
-    expect([await barred.closed(), await orphan.closed()]).toEqual([4401, 4404]);
-    await one.show(1);
-    await until(async () => bystander.shown().length === 1, 'the frame to come');
+  describe('refusals of a stream', () => {
+    it.each([
+      ['text that is no JSON', 'hello', 'MALFORMED_JSON'],
+      ['a frame of a type that it does not know', JSON.stringify({ type: 'message', body: 'x' }), 'UNKNOWN_TYPE'],
+      ['a binary frame', Buffer.from('{}'), 'BINARY_FRAME'],
+      ['a frame that is too large', JSON.stringify({ type: 'echo', text: 'x'.repeat(70_000) }), 'TOO_LARGE'],
+    ])('a stream closes the connection with 4400 for %s', async (_, data, code) => {
+      const { board, badge } = await newBoard();
+      const { socket, state, first, closed } = await follow(board, badge);
+      socket.send(data);
+      expect(await first('error')).toMatchObject({ code });
+      expect([await closed(), state.reason]).toEqual([4400, code]);
+    });
+
+    it('a client without access is closed with 4401, and one that asks for an unknown stream with 4404', async () => {
+      const { badge } = await newBoard();
+      const stranger = connect('/boards/nowhere?badge=none');
+      const lost = connect(`/boards/nowhere?badge=${badge}`);
+      expect([await stranger.closed(), stranger.state.reason]).toEqual([4401, 'UNAUTHENTICATED']);
+      expect([await lost.closed(), lost.state.reason]).toEqual([4404, 'NOT_FOUND']);
+    });
+
+    it('more sockets of one credential than allowed are closed with 4429', async () => {
+      const { board, badge } = await newBoard();
+      await follow(board, badge);
+      await follow(board, badge);
+      const third = connect(`/boards/${board}?badge=${badge}`);
+      expect([await third.closed(), third.state.reason]).toEqual([4429, 'RATE_LIMITED']);
+    });
+
+    it('more sockets of one IP address than allowed are refused with 429 before the handshake', async () => {
+      const headers = { 'x-forwarded-for': '203.0.113.7' };
+      const { board } = await newBoard();
+      for (let n = 0; n < config.socketsPerAddress; n += 1) {
+        const badge = `crowd${n}`;
+        await badges().insertOne({ _id: badge });
+        await connect(`/boards/${board}?badge=${badge}`, headers).first('welcome');
+      }
+      const { state } = connect(`/boards/${board}?badge=crowd0`, headers);
+      await until(async () => state.refused !== undefined, 'the refusal');
+      expect(state.refused).toBe(429);
+    });
+
+    it('sockets of a revoked credential are closed with 4401, and those of a removed stream with 4404', async () => {
+      const [one, other] = [await newBoard(), await newBoard()];
+      const [barred, orphan] = [await follow(one.board, one.badge), await follow(other.board, other.badge)];
+      const bystander = await follow(one.board, other.badge);
+      await badges().updateOne({ _id: one.badge }, { $set: { taken_back: true } });
+      await boards().deleteOne({ _id: other.board });
+      expect([await barred.closed(), await orphan.closed()]).toEqual([4401, 4404]);
+      await one.show(1);
+      await until(async () => bystander.shown().length === 1, 'the frame to come');
+    });
+
+    it('a URL that belongs to no stream is handled as an ordinary request', async () => {
+      const { state } = connect('/elsewhere');
+      await until(async () => state.refused !== undefined, 'the answer');
+      expect(state.refused).toBe(404);
+    });
   });
 
-  it('a URL that belongs to no stream is handled as an ordinary request', async () => {
-    const { state } = connect('/elsewhere');
-    await until(async () => state.refused !== undefined, 'the answer');
-    expect(state.refused).toBe(404);
-  });
+  if (over === 'Redis')
+    it('while Redis is away frames come from the log, and none is lost or doubled when it dies and comes back', async () => {
+      const { board, badge, show } = await newBoard();
+      const display = await follow(board, badge);
+      const shown = (count: number) => until(async () => display.shown().length === count, `${count} frames`);
+      for (let n = 1; n <= 20; n += 1) await show(n);
+      await shown(20);
+      const { port } = redisServer!;
+      redisServer!.child.kill();
+      await redisServer!.child.exited;
+      for (let n = 21; n <= 40; n += 1) await show(n);
+      // A display that comes meanwhile gets everything too.
+      const late = await follow(board, badge, '&resume_from=0');
+      await shown(40);
+      const before = missed;
+      redisServer = await startRedis({ port, report: () => undefined });
+      for (let n = 41; n <= 60; n += 1) await show(n);
+      await until(async () => missed > before && redis()?.status === 'ready', 'Redis to be used again');
+      for (let n = 61; n <= 80; n += 1) await show(n);
+      await shown(80);
+      expect(display.shown()).toEqual(lines(1, 80));
+      await until(async () => late.shown().length === 80, 'the frames to come');
+      expect(late.shown()).toEqual(lines(1, 80));
+    });
 });

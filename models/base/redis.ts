@@ -1,0 +1,69 @@
+/**
+ * The connection to Redis or Valkey, when `REDIS_URL` is set. It carries frames and counts rate limits; what must last
+ * is in MongoDB. So the system works without Redis, and while Redis is away.
+ */
+import { Redis } from 'ioredis';
+
+/** In ms: a command that takes longer counts as failed, because a request waits for it. */
+const commandMs = 500;
+/** The longest pause between two attempts to connect, in ms. */
+const longestPauseMs = 1_000;
+
+let connection: Redis | undefined;
+
+/**
+ * Connects in the background, and again after each loss, until `disconnectRedis`. Nothing waits for it. `onAway` is
+ * called once for each loss.
+ */
+export function connectRedis(url: string | undefined, onAway: (error: Error) => void): void {
+  if (url === undefined) return;
+  connection = new Redis(url, {
+    // A command fails at once while there is no connection, so that its caller goes on without Redis.
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    enableAutoPipelining: true,
+    commandTimeout: commandMs,
+    connectTimeout: 5_000,
+    autoResubscribe: false,
+    retryStrategy: (times) => Math.min(times * 100, longestPauseMs),
+  });
+  hearLosses(connection, onAway);
+}
+
+/** Calls `onAway` for the first error since the connection stood. A listener must exist, or the process would end. */
+export function hearLosses(redis: Redis, onAway: (error: Error) => void): void {
+  let away = false;
+  redis.on('error', (error: Error) => {
+    if (!away) onAway(error);
+    away = true;
+  });
+  redis.on('ready', () => {
+    away = false;
+  });
+}
+
+/** The connection; undefined without `REDIS_URL`. */
+export const redis = (): Redis | undefined => connection;
+
+/** The name and version of a server. @throws Error when it does not answer. */
+export async function askRedis(url: string): Promise<string> {
+  const asked = new Redis(url, { lazyConnect: true, connectTimeout: 5_000, retryStrategy: () => null });
+  let refused: Error | undefined;
+  asked.on('error', (error: Error) => (refused = error));
+  try {
+    await asked.connect();
+    const told = await asked.info('server');
+    const of = (name: string) => new RegExp(`^${name}:(.+?)\\r?$`, 'm').exec(told)?.[1];
+    return `${of('server_name') ?? 'redis'} ${of('valkey_version') ?? of('redis_version')}`;
+  } catch (error) {
+    throw refused ?? error;
+  } finally {
+    asked.disconnect();
+  }
+}
+
+export function disconnectRedis(): void {
+  connection?.disconnect();
+  connection = undefined;
+}

@@ -1,0 +1,88 @@
+/**
+ * Frames over Redis. Who appends a frame publishes it afterwards, on the channels of its stream and its organization;
+ * each process subscribes to what its sockets follow. The log in MongoDB stays the truth: a frame that was not
+ * published is read from there.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import mongoose from 'mongoose';
+import { hearLosses, redis } from '../base/redis.ts';
+
+/** The pause after a failed subscription, in ms. */
+const againMs = 1_000;
+
+/** What channels need of a frame (frame.ts). */
+type Published = { stream: string; org_id: string; at: Date };
+
+/** Deployments that share a Redis differ by their database. */
+const channelOf = (id: string): string => `${mongoose.connection.name}:frames:${id}`;
+
+/** Publishes appended frames. It waits for nothing and reports no failure: followers reread the log regularly. */
+export function publishFrames(frames: readonly Published[]): void {
+  const connection = redis();
+  if (connection?.status !== 'ready') return;
+  for (const frame of frames) {
+    const text = JSON.stringify(frame);
+    for (const id of [frame.stream, frame.org_id]) connection.publish(channelOf(id), text).catch(() => undefined);
+  }
+}
+
+/** The channels that a process hears. */
+export type Channels = {
+  /** Resolves when frames of this stream or organization are heard, or when Redis is away. Never rejects. */
+  follow(id: string): Promise<void>;
+  unfollow(id: string): void;
+  /** Whether frames are heard now. */
+  works(): boolean;
+  close(): void;
+};
+
+type Heard<F> = {
+  /** `id`: the stream or the organization on whose channel the frame came. */
+  frame(id: string, frame: F): void;
+  /** Channels are heard from now on, so some frames may have been missed. */
+  missed(): void;
+  away(error: Error): void;
+};
+
+/** Opens a connection for subscriptions; undefined without Redis. */
+export function openChannels<F extends Published>(heard: Heard<F>): Channels | undefined {
+  const subscriber = redis()?.duplicate();
+  if (subscriber === undefined) return undefined;
+  const followed = new Set<string>();
+  let works = false;
+  hearLosses(subscriber, heard.away);
+
+  async function begin(): Promise<void> {
+    while (!works && subscriber!.status === 'ready') {
+      const ids = [...followed].map(channelOf);
+      works = await subscriber!.subscribe(channelOf('none'), ...ids).then(
+        () => true,
+        () => false,
+      );
+      if (!works) await sleep(againMs);
+    }
+    if (works) heard.missed();
+  }
+  subscriber.on('ready', () => void begin());
+  subscriber.on('close', () => {
+    works = false;
+  });
+  const prefix = channelOf('');
+  subscriber.on('message', (channel: string, text: string) => {
+    const frame = JSON.parse(text) as F;
+    heard.frame(channel.slice(prefix.length), { ...frame, at: new Date(frame.at) });
+  });
+
+  return {
+    async follow(id) {
+      followed.add(id);
+      await subscriber.subscribe(channelOf(id)).catch(() => undefined);
+    },
+    unfollow(id) {
+      followed.delete(id);
+      subscriber.unsubscribe(channelOf(id)).catch(() => undefined);
+    },
+    works: () => works,
+    close: () => subscriber.disconnect(),
+  };
+}
