@@ -19,6 +19,8 @@ export type Sentences = {
   noCalls: ByLanguage;
   /** Messages to shops, travel, utility and software companies, in more languages. The rules were not tuned on them. */
   elsewhere: Record<'calls' | 'noCalls', Record<string, string[]>>;
+  /** Calls in one clause of a sentence, and sentences that mislead; nothing was tuned on them. */
+  clauses: Record<'calls' | 'noCalls', string[]>;
   courtesies: [text: string, kind: string, language: Language][];
   comeAlong: string[];
   languages: ByLanguage;
@@ -90,6 +92,8 @@ export async function readTables(embedding: Pick<Embedding, 'local' | 'model'>):
       Object.values(tables.elsewhere.noCalls).flat(),
       (intent) => intent !== 'person',
     ),
+    'calls in a clause': await expecting(tables.clauses.calls, (intent) => intent === 'person'),
+    'no calls in a clause': await expecting(tables.clauses.noCalls, (intent) => intent !== 'person'),
     courtesies: of(
       tables.courtesies,
       await Promise.all(

@@ -68,8 +68,26 @@ export function sentencesOf(message: string): string[][] {
     .filter((line) => line.length > 0);
 }
 
-/** `by`: the model that classified the sentence. */
-export type Sentence = { text: string; classified: Classified; by: 'embedding' | 'words' };
+/**
+ * The parts of a sentence that may ask for a human in one of them: "the app crashes, can I talk to someone?" Empty for
+ * one that surely does or does not.
+ */
+export function clausesOf({ text, classified, by }: Sentence): string[] {
+  const asks = likelihood(classified, 'person');
+  const doubtful = asks >= Math.max(maybeCalls, likelihood(classified, 'no_person')) && asks < sure[by].call;
+  const clauses = doubtful ? text.split(/[,;:،，、] */u).filter(speaks) : [];
+  return clauses.length > 1 ? clauses : [];
+}
+/** Below this probability of the whole sentence, or below that of `no_person`, no clause of it asks for a human. */
+const maybeCalls = 0.05;
+
+/** `by`: the model that classified the sentence. `clauses`: its parts, where one of them may ask for a human. */
+export type Sentence = {
+  text: string;
+  classified: Classified;
+  by: 'embedding' | 'words';
+  clauses?: readonly Classified[];
+};
 
 export type Understood = { intent: Intent; askings: [Asking, ...Asking[]] };
 
@@ -88,8 +106,9 @@ export const readByWords = (message: string): Understood =>
 
 function intentOf(message: string, all: readonly Sentence[]): Intent {
   const short = message.split(/\s+/u).length <= wordsOfShort;
-  const calls = ({ classified, by }: Sentence): boolean =>
-    likelihood(classified, 'person') >= (short ? sure[by].call : sureInLong);
+  const calls = ({ classified, by, clauses = [] }: Sentence): boolean =>
+    likelihood(classified, 'person') >= (short ? sure[by].call : sureInLong) ||
+    clauses.some((clause) => likelihood(clause, 'person') >= sureInLong);
   if (all.some(calls)) return 'person';
   const said = all.filter(({ text }) => speaks(text));
   const counted = said.length > 0 ? said : all;

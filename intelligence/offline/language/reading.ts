@@ -1,6 +1,7 @@
 /** Reads a message: its intent, its language, and the texts to search for. */
 import { asRead, classify } from './classifier.ts';
 import {
+  clausesOf,
   followUp,
   mayFollow,
   sentencesForIntent,
@@ -66,9 +67,17 @@ async function readAlone(deps: ReadingDeps, message: string): Promise<Understood
     const vector = vectors?.get(text);
     return { text, classified: classify(text, vector), by: vector === undefined ? 'words' : 'embedding' };
   };
+  const sentences = lines.map((line) => line.map(read));
+  const clauses = sentences.flat().flatMap(clausesOf);
+  const clauseVectors = clauses.length > 0 && vectors !== undefined ? await vectorsOf(deps, clauses) : undefined;
   const understood = understand(
     message,
-    lines.map((line) => line.map(read)),
+    sentences.map((line) =>
+      line.map((sentence) => ({
+        ...sentence,
+        clauses: clausesOf(sentence).map((text) => classify(text, clauseVectors?.get(text))),
+      })),
+    ),
   );
   return { ...understood, degraded: deps.embedding.local !== undefined && vectors === undefined };
 }
