@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { defined } from './models/rules/base/defined.ts';
 import { readEgressEntry } from './models/rules/base/address.ts';
 import { readAddress, readMailbox } from './models/rules/access/mailbox.ts';
 import { readSmtpUrl } from './providers/mail/rules.ts';
@@ -20,6 +21,16 @@ const list = z.string().transform((text) =>
     .map((item) => item.trim())
     .filter(Boolean),
 );
+
+/** The content of a file. */
+const file = z.string().transform((path, issues) => {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    issues.addIssue({ code: 'custom', message: `cannot be read: ${(error as Error).message}` });
+    return z.NEVER;
+  }
+});
 
 const hosts = list.refine(
   (entries) => entries.every(readEgressEntry),
@@ -115,6 +126,11 @@ export const environment = z.object({
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
   TEMPORAL_ADDRESS: z.string().optional(),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+  TEMPORAL_API_KEY: z.string().min(1).optional(),
+  TEMPORAL_TLS: z.stringbool().optional(),
+  TEMPORAL_TLS_SERVER_CA_CERT_PATH: file.optional(),
+  TEMPORAL_TLS_CLIENT_CERT_PATH: file.optional(),
+  TEMPORAL_TLS_CLIENT_KEY_PATH: file.optional(),
   TEMPORAL_PAYLOADS: z.enum(['plain', 'encrypted']).default('plain'),
   TEMPORAL_UI_URL: z.url({ protocol: /^https?$/ }).optional(),
   TASK_QUEUE_PREFIX: z
@@ -270,6 +286,8 @@ export function readConfig(env: Record<string, string | undefined>) {
     redisUrl: v.REDIS_URL,
     temporalAddress: v.TEMPORAL_ADDRESS,
     temporalNamespace: v.TEMPORAL_NAMESPACE,
+    /** What every connection to Temporal needs besides the address. */
+    temporalAccess: temporalAccessOf(v),
     temporalUiUrl: v.TEMPORAL_UI_URL,
     /** Whether what Temporal stores is encrypted with the secret key. */
     encryptsPayloads: v.TEMPORAL_PAYLOADS === 'encrypted',
@@ -347,6 +365,33 @@ export function readConfig(env: Record<string, string | undefined>) {
     tracesUrl: v.OTEL_EXPORTER_OTLP_ENDPOINT,
     removedSentence: removedSentence(given),
   });
+}
+
+/** TLS is used when it is turned on, or when a certificate or an API key is set. */
+function temporalAccessOf(v: z.infer<typeof environment>) {
+  const [ca, crt, key] = [
+    v.TEMPORAL_TLS_SERVER_CA_CERT_PATH,
+    v.TEMPORAL_TLS_CLIENT_CERT_PATH,
+    v.TEMPORAL_TLS_CLIENT_KEY_PATH,
+  ];
+  if ((crt === undefined) !== (key === undefined))
+    throw new ConfigError(
+      'TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH need each other.\nSee docs/configuration.md.',
+    );
+  const wanted = [ca, crt, v.TEMPORAL_API_KEY].some((one) => one !== undefined);
+  if (v.TEMPORAL_TLS === false && wanted)
+    throw new ConfigError(
+      'TEMPORAL_TLS is off, but a certificate or TEMPORAL_API_KEY is set, which need it.\nSee docs/configuration.md.',
+    );
+  return {
+    ...defined({ apiKey: v.TEMPORAL_API_KEY }),
+    ...((v.TEMPORAL_TLS || wanted) && {
+      tls: {
+        ...defined({ serverRootCACertificate: ca }),
+        ...(crt !== undefined && key !== undefined && { clientCertPair: { crt, key } }),
+      },
+    }),
+  };
 }
 
 /** Slack's addresses, and the app by which organizations connect; it needs both its id and its secret. */

@@ -76,7 +76,7 @@ export async function startApi(
     sweepUploads().catch((error: unknown) => log.warn({ err: error }, 'old uploads were not removed'));
   await sweep();
   // Lazy, because the API accepts and stores requests even while Temporal is down.
-  const connection = Connection.lazy(connectionTo(config.temporalAddress));
+  const connection = Connection.lazy(connectionTo(config.temporalAddress, config));
   const clock = () => new Date();
   const secrets = createSecretBox(config.secretKeys);
   const temporal = new Client({
@@ -88,7 +88,7 @@ export async function startApi(
   const metrics = createMetrics(readings({ temporal, config, clock, model: () => embedding.model }));
   useMeter(metrics.meter);
   const embedding = openEmbedding(config, log, { warm: true, meter: metrics.embedding });
-  const search = createSearchReader({ uri: config.searchUri, model: embedding.model });
+  const search = createSearchReader({ uri: config.searchUri, s3: config.s3, model: embedding.model });
   // The child process is started only when a resume arrives.
   const files = createFiles({ spares: 0, atOnce: resumesAtOnce });
   const ctx = adapt({

@@ -23,6 +23,7 @@ import { findRedis } from '../engines/redis.ts';
 import { findSchemathesis } from '../engines/schemathesis.ts';
 import { findTemporal } from '../engines/temporal.ts';
 import { findTestServer } from '../engines/testserver.ts';
+import { findVersitygw } from '../engines/versitygw.ts';
 import { changedFiles, testsFor } from './changed.ts';
 import { readSources } from './house/imports.ts';
 
@@ -61,6 +62,7 @@ async function obtainEngines(): Promise<NodeJS.ProcessEnv> {
   const promtool = await findPromtool(print);
   await findTemporal(print);
   await findRedis(print);
+  await findVersitygw(print);
   return {
     TEST_TEMPORAL_TESTSERVER: testServer,
     TEST_SCHEMATHESIS: schemathesis,

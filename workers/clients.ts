@@ -1,4 +1,5 @@
 /** Creates the clients of a worker process for files, models and other services, from the configuration. */
+import { randomUUID } from 'node:crypto';
 import { Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { embeddingMeter } from './metrics.ts';
@@ -21,9 +22,13 @@ import { createSearch } from '../clients/knowledge/search/search.ts';
 import { createSlack } from '../providers/slack/client.ts';
 import { createTeamsBot } from '../providers/teams/client.ts';
 import { createSites } from '../clients/crawl/site/site.ts';
+import { giveLease, takeLease } from '../models/base/lease.ts';
 import { createSecretBox } from '../models/base/secretbox.ts';
 import type { Config } from '../config.ts';
 import { defined } from '../models/rules/base/defined.ts';
+
+/** No creation of an index table takes longer, in ms. */
+const creationMs = 30_000;
 
 /**
  * `readers`: the bundled programs that read files and pages, if they were built. `spares`: how many file readers are
@@ -50,7 +55,19 @@ export function openClients(
   });
   const pages = createPages({ program: readers?.pages, agent: crawlerName });
   const embedding = openEmbedding(config, log, { meter: embeddingMeter(Runtime.instance().metricMeter) });
-  const search = withMerging(createSearch({ uri: config.searchUri, model: embedding.model }));
+  const search = withMerging(
+    createSearch({
+      uri: config.searchUri,
+      s3: config.s3,
+      model: embedding.model,
+      async exclusively(table, work) {
+        // Two creations in one process are as bad as in two.
+        const [lease, holder] = [`table:${table}`, randomUUID()];
+        if (!(await takeLease(lease, creationMs, clock(), holder))) return;
+        await work().finally(() => giveLease(lease, holder));
+      },
+    }),
+  );
   const renderer = createRenderer({
     executablePath: config.chromiumPath,
     ...defined({ sandbox: config.chromiumSandbox }),

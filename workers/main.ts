@@ -75,10 +75,10 @@ export async function startWorkers(
   await connectMongo(config.mongodbUri);
   connectRedis(config.redisUrl, (error) => log.warn({ err: error }, 'Redis is away; frames are not published'));
   const address = config.temporalAddress;
-  const connection = await NativeConnection.connect({ address }).catch((error: unknown) => {
+  const connection = await NativeConnection.connect({ address, ...config.temporalAccess }).catch((error: unknown) => {
     throw new Error(`Temporal does not answer at ${address}: ${(error as Error).message}`, { cause: error });
   });
-  const clientConnection = await Connection.connect(connectionTo(address));
+  const clientConnection = await Connection.connect(connectionTo(address, config));
   const namespaced = {
     namespace: config.temporalNamespace,
     ...encryptionOf(config),

@@ -17,14 +17,20 @@ const most = 100;
 export async function replayOpen(
   config: Pick<
     Config,
-    'temporalAddress' | 'temporalNamespace' | 'taskQueuePrefix' | 'dataDir' | 'encryptsPayloads' | 'secretKeys'
+    | 'temporalAddress'
+    | 'temporalAccess'
+    | 'temporalNamespace'
+    | 'taskQueuePrefix'
+    | 'dataDir'
+    | 'encryptsPayloads'
+    | 'secretKeys'
   >,
   bundle?: WorkflowBundleOption,
 ): Promise<number> {
   if (config.temporalAddress === undefined) throw new ConfigError('TEMPORAL_ADDRESS is not set.');
   const encryption = encryptionOf(config);
   const workflowBundle = bundle ?? (await bundleWorkflows(config.dataDir, { encrypted: config.encryptsPayloads }));
-  const connection = await Connection.connect(connectionTo(config.temporalAddress));
+  const connection = await Connection.connect(connectionTo(config.temporalAddress, config));
   const { workflow } = new Client({ connection, namespace: config.temporalNamespace, ...encryption });
   let replayed = 0;
   let failed = 0;

@@ -1,16 +1,20 @@
 /**
  * Starts workflows whose intents were saved but not started, because a process died in between or Temporal was down. It
- * is a plain timer in every worker, since Temporal itself may be down. A lease on each intent keeps sweepers from
- * starting it twice.
+ * is a plain timer in every worker, since Temporal itself may be down. One worker at a time holds the lease and sweeps.
+ * A lease on each intent keeps it from being started twice, should two sweep for a moment.
  */
 import type { Model } from 'mongoose';
 import { isOutage, startIntent, temporalAnswers, type Starter } from '../workflows/start.ts';
 import { slices } from './slices/index.ts';
+import { giveLease, takeLease } from '../models/base/lease.ts';
 import { leaseIntent, listDueIntents, postponeIntent, type Due, type Launchable } from '../models/base/pending.ts';
 import { inTurns } from '../models/rules/base/turns.ts';
 
 const launchable = slices.flatMap((slice) => slice.launchable);
 const everyMs = 2_000;
+/** A dead sweeper is replaced after this time, in ms. The others ask once in it. */
+const leaseMs = 6_000;
+const lease = 'sweeper';
 /** `batch`: the records of each model that one sweep takes. `lanes`: the starts that run in parallel. */
 const batch = 500;
 const lanes = 20;
@@ -26,21 +30,30 @@ export function startSweeper(ctx: Starter): { stop(): Promise<void> } {
   let timer: NodeJS.Timeout;
   let sweeping: Promise<void> = Promise.resolve();
 
-  const again = () => {
-    // The jitter keeps many workers from querying at the same moment.
-    timer = setTimeout(run, everyMs * (0.5 + Math.random()));
+  const again = (ms: number) => {
+    // The jitter keeps many workers from asking at the same moment.
+    timer = setTimeout(run, ms * (0.5 + Math.random() / 2));
+  };
+  const sweepIfMine = async (): Promise<number> => {
+    if (!(await takeLease(lease, leaseMs, ctx.clock()))) return leaseMs;
+    await sweep(ctx);
+    return everyMs;
   };
   const run = () => {
-    sweeping = sweep(ctx)
-      .catch((error: unknown) => ctx.log.warn({ err: error }, 'sweep failed; it is tried again'))
-      .then(() => (stopped ? undefined : again()));
+    sweeping = sweepIfMine()
+      .catch((error: unknown) => {
+        ctx.log.warn({ err: error }, 'sweep failed; it is tried again');
+        return everyMs;
+      })
+      .then((ms) => (stopped ? undefined : again(ms)));
   };
-  again();
+  again(everyMs);
   return {
     async stop() {
       stopped = true;
       clearTimeout(timer);
       await sweeping;
+      await giveLease(lease).catch(() => undefined);
     },
   };
 }

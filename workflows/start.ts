@@ -36,8 +36,12 @@ const commandDeadlineMs = 5_000;
  * Connection settings of the API and the workers for Temporal. gRPC's default backoff between connection attempts grows
  * to 2 minutes, which would prolong an outage. Here it is limited to 2 s.
  */
-export const connectionTo = (address: string): ConnectionOptions => ({
+export const connectionTo = (
+  address: string,
+  { temporalAccess }: { temporalAccess: Pick<ConnectionOptions, 'tls' | 'apiKey'> },
+): ConnectionOptions => ({
   address,
+  ...temporalAccess,
   channelArgs: {
     'grpc.initial_reconnect_backoff_ms': 100,
     'grpc.max_reconnect_backoff_ms': 2_000,

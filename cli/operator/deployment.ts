@@ -53,14 +53,15 @@ export async function onDeployment<T>(
       });
     const address = config.temporalAddress ?? (await embeddedTemporalAddress(config.dataDir));
     if (address === undefined) throw new CliError(where('TEMPORAL_ADDRESS'), { code: 'NO_TEMPORAL' });
-    const connection = await Connection.connect({ ...connectionTo(address), connectTimeout: '5 seconds' }).catch(
-      (cause: unknown) => {
-        throw new CliError(`Temporal does not answer at ${address}. Start it, or set TEMPORAL_ADDRESS.`, {
-          code: 'NO_TEMPORAL',
-          cause,
-        });
-      },
-    );
+    const connection = await Connection.connect({
+      ...connectionTo(address, config),
+      connectTimeout: '5 seconds',
+    }).catch((cause: unknown) => {
+      throw new CliError(`Temporal does not answer at ${address}. Start it, or set TEMPORAL_ADDRESS.`, {
+        code: 'NO_TEMPORAL',
+        cause,
+      });
+    });
     try {
       const temporal = new Client({ connection, namespace: config.temporalNamespace, ...encryptionOf(config) });
       const by = userInfo().username;

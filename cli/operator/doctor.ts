@@ -123,7 +123,7 @@ async function temporal(config: Config, now: () => Date): Promise<Finding[]> {
         'Set TEMPORAL_ADDRESS, or DATA_DIR to the folder of `npm start`.',
       ),
     ];
-  const lazy = Connection.lazy(connectionTo(address));
+  const lazy = Connection.lazy(connectionTo(address, config));
   const namespace = config.temporalNamespace;
   try {
     const { serverVersion } = await lazy.withDeadline(Date.now() + 5_000, () => lazy.workflowService.getSystemInfo({}));

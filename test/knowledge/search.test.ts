@@ -26,9 +26,17 @@ const row = (source: string, ordinal: number, text: string, rest: Partial<IndexR
   ...rest,
 });
 
+const creating = new Set<string>();
+/** Of several processes one at a time creates a table, as with the leases of workers. */
+async function exclusively(name: string, work: () => Promise<void>): Promise<void> {
+  if (creating.has(name)) return;
+  creating.add(name);
+  await work().finally(() => creating.delete(name));
+}
+
 /** Another process's view: a connection and caches of its own. */
 function anotherProcess(): Search {
-  const other = createSearch({ uri });
+  const other = createSearch({ uri, exclusively });
   others.push(other);
   return other;
 }
@@ -41,7 +49,7 @@ async function ids(text: string, rest: Partial<Query> = {}, by: Search = search,
 beforeEach(() => {
   folders += 1;
   uri = join(root, String(folders));
-  search = createSearch({ uri });
+  search = createSearch({ uri, exclusively });
 });
 afterEach(() => {
   search.close();
@@ -337,6 +345,28 @@ describe('several processes', () => {
     await search.dropTable(table);
     await reader.add(table, [row('d3', 0, 'gold card')]);
     expect(await ids('gold')).toEqual(['d3:1:0']);
+  });
+
+  it('a process that opens many tables gives them up together, and answers as before', async () => {
+    const tablesOf = Array.from({ length: 7 }, (_, n): IndexTable => ({ ...table, org_id: `org_${n}` }));
+    for (const key of tablesOf) await search.add(key, [row('d1', 0, `gold card of ${key.org_id}`)]);
+    const reader = createSearch({ uri, exclusively, maxOpened: 3 });
+    others.push(reader);
+    for (let round = 0; round < 3; round += 1) {
+      const found = await Promise.all(tablesOf.map((key) => ids('gold', {}, reader, key)));
+      expect(found).toEqual(tablesOf.map(() => ['d1:1:0']));
+    }
+    await reader.add(tablesOf[0]!, [row('d2', 0, 'gold card')]);
+    expect(await ids('gold', {}, search, tablesOf[0])).toEqual(['d1:1:0', 'd2:1:0']);
+  });
+
+  it('several processes lose nothing when all create the table at once', async () => {
+    const writers = Array.from({ length: 6 }, anotherProcess);
+    for (let round = 0; round < 10; round += 1) {
+      const key = { ...table, org_id: `org_new${round}` };
+      await Promise.all(writers.map((writer, n) => writer.add(key, [row(`d${n}`, 0, 'gold card')])));
+      expect(await ids('gold', {}, search, key)).toHaveLength(writers.length);
+    }
   });
 
   it('several processes find everything again after all of them have ended', async () => {

@@ -166,6 +166,7 @@ it('a version that does not go on with what is open is found by replay before it
     taskQueuePrefix: prefix,
     dataDir: '',
     encryptsPayloads: false,
+    temporalAccess: {},
     secretKeys: [Buffer.alloc(32)] as const,
   };
   const changed = await bundleWorkflowCode({

@@ -19,7 +19,7 @@ import {
   type IndexRow,
   type IndexTable,
 } from './rows.ts';
-import { createTables, tableName, type SearchOptions, type Tables } from './tables.ts';
+import { createTables, tableName, type OpenTable, type SearchOptions, type Tables } from './tables.ts';
 import { toArrow, vectorSchema, widthOf, type VectorRow } from './vectors.ts';
 import { authorities } from '../../../models/rules/knowledge/authority.ts';
 import type { Authority } from '../../../models/rules/knowledge/authority.ts';
@@ -238,6 +238,15 @@ async function createTable(tables: Tables, name: string, content: Content): Prom
   }
 }
 
+/** Another process creates the table now. */
+class BeingCreated extends Error {
+  override readonly name = 'BeingCreated';
+  override readonly message = 'Another process creates the index table; it is tried again.';
+}
+
+const isComplete = async (opened: OpenTable | undefined): Promise<boolean> =>
+  opened !== undefined && (await opened.table.listIndices()).length >= 4;
+
 /**
  * Writes to the table's latest version with optimistic locking. A commit that conflicts is retried with backoff. The
  * last error is thrown, so that Temporal retries the activity.
@@ -251,10 +260,12 @@ async function write(
   for (let attempt = 1; ; attempt += 1) {
     try {
       let opened = await tables.current(name);
-      if (mode !== 'existing' && (opened === undefined || (await opened.table.listIndices()).length < 4)) {
-        await createTable(tables, name, mode);
+      if (mode !== 'existing' && !(await isComplete(opened))) {
+        // A second creation at the same moment would replace the table with an empty one (LanceDB 0.39).
+        await tables.exclusively(name, () => createTable(tables, name, mode));
         tables.forget(name);
         opened = await tables.current(name);
+        if (!(await isComplete(opened))) throw new BeingCreated();
       }
       if (opened === undefined) return;
       await opened.table.checkoutLatest();
@@ -262,7 +273,8 @@ async function write(
       return;
     } catch (error) {
       tables.forget(name);
-      if (attempt >= maxAttempts || !(isConflict(error) || isMissing(error))) throw error;
+      if (attempt >= maxAttempts || !(error instanceof BeingCreated || isConflict(error) || isMissing(error)))
+        throw error;
       await sleep(attempt * 10 * (1 + Math.random()));
     }
   }

@@ -24,13 +24,50 @@ export type SearchOptions = {
   metadataCacheBytes?: number;
   /** Maximum number of tables kept open. */
   maxTables?: number;
+  /** Maximum number of tables that are opened before all that is kept of them is given up. */
+  maxOpened?: number;
+  /** Where the object store is and who asks, for a `uri` of `s3://`. The library's own defaults are Amazon's. */
+  s3?: ObjectStore | undefined;
   /**
    * The current model. Tables of other models are found in the list of all tables, which is refreshed from time to
    * time.
    */
   model?: string | undefined;
   clock?: () => number;
+  /**
+   * Runs `work`, which creates the table with this name, unless another caller does so now. Without it there is no other
+   * process.
+   */
+  exclusively?: (name: string, work: () => Promise<void>) => Promise<void>;
 };
+
+type ObjectStore = {
+  endpoint: string | undefined;
+  region: string;
+  accessKeyId: string | undefined;
+  secretAccessKey: string | undefined;
+  sessionToken: string | undefined;
+};
+
+function storageOptions({ endpoint, region, ...keys }: ObjectStore): Record<string, string> {
+  const { accessKeyId, secretAccessKey, sessionToken } = keys;
+  return defined({
+    aws_region: region,
+    aws_endpoint: endpoint,
+    allow_http: endpoint?.startsWith('http:') ? 'true' : undefined,
+    aws_access_key_id: accessKeyId,
+    aws_secret_access_key: secretAccessKey,
+    aws_session_token: sessionToken,
+  });
+}
+
+/**
+ * A small table (100 rows) takes 440 KiB once it was opened, of which the caches count a sixth, so their limits do not
+ * bound many of them (measured over 3,000 tables). These are 350 MiB.
+ */
+const maxOpenedTables = 800;
+/** No query takes longer, in ms. */
+const longestQueryMs = 60_000;
 
 /** The list of former models is cached for this long, in ms. */
 const modelsKnownMs = 60_000;
@@ -80,6 +117,15 @@ export type OpenTable = {
   width: number | undefined;
 };
 
+/** A table that is in use cannot be closed; its memory is given back after the use. */
+function closeTable(table: Table): void {
+  try {
+    table.close();
+  } catch {
+    return;
+  }
+}
+
 export type Tables = ReturnType<typeof createTables>;
 
 export function createTables({ uri, clock = Date.now, ...options }: SearchOptions) {
@@ -88,6 +134,8 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
   const models = new Set(options.model === undefined ? [] : [modelName(options.model)]);
   let modelsListed = -Infinity;
   let connecting: Promise<Connection> | undefined;
+  /** The tables that were opened with this connection. */
+  const openedTables: Table[] = [];
 
   const connection = async (): Promise<Connection> => {
     connecting ??= connect(uri, {
@@ -96,10 +144,25 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
         BigInt(options.metadataCacheBytes ?? 128 * 2 ** 20),
       ),
       // A local folder needs one stat call per query to detect changes, which is cheaper than the library's own check.
-      ...(local ? {} : { readConsistencyInterval: 0 }),
+      ...(local
+        ? {}
+        : { readConsistencyInterval: 0, ...(options.s3 && { storageOptions: storageOptions(options.s3) }) }),
     });
     return connecting;
   };
+
+  /** Gives up caches and open tables. Queries that run now end on the old ones. */
+  function startAnew(closeAfterMs: number): void {
+    const [old, tablesOfOld] = [connecting, openedTables.splice(0)];
+    tables.clear();
+    connecting = undefined;
+    const close = (): void => {
+      for (const table of tablesOfOld) closeTable(table);
+      void old?.then((db) => db.close()).catch(() => undefined);
+    };
+    if (closeAfterMs === 0) close();
+    else setTimeout(close, closeAfterMs).unref();
+  }
 
   /** The time when the table's version list last changed; undefined when the table does not exist. */
   function lastChange(name: string): { folder: bigint; changed: bigint; settled: boolean } | undefined {
@@ -109,8 +172,11 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
   }
 
   async function open(name: string): Promise<Table | undefined> {
+    if (openedTables.length >= (options.maxOpened ?? maxOpenedTables)) startAnew(longestQueryMs);
     try {
-      return await (await connection()).openTable(name);
+      const table = await (await connection()).openTable(name);
+      openedTables.push(table);
+      return table;
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw error;
@@ -180,6 +246,7 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
     uri,
     clock,
     connection,
+    exclusively: options.exclusively ?? ((_name: string, work: () => Promise<void>) => work()),
     current,
     read,
     list,
@@ -190,10 +257,6 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
     exists: (name: string): boolean => !local || lastChange(name) !== undefined,
     /** Closes the table, so that its next use opens it again. */
     forget: (name: string): void => void tables.delete(name),
-    close(): void {
-      tables.clear();
-      void connecting?.then((db) => db.close()).catch(() => undefined);
-      connecting = undefined;
-    },
+    close: () => startAnew(0),
   };
 }

@@ -62,6 +62,7 @@ export const holdings = {
   integrations: 'none',
   invitations: 'none',
   keys: 'none',
+  leases: 'none',
   one_time_states: 'none',
   operations: 'none',
   org_webhooks: 'none',

@@ -1,0 +1,61 @@
+/** The index in an object store: two API processes and two workers share a bucket, and one worker of them is killed. */
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startVersitygw, type ObjectStore } from '../../engines/versitygw.ts';
+import { apiAt, until, type Api } from '../kit/harness.ts';
+import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+
+const fleets = { FLEETS: 'documents,backlog,sources' };
+let folder: string;
+let store: ObjectStore;
+let envs: SystemEnv[];
+let apis: Running[];
+let workers: Running[];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'support-s3-'));
+  store = await startVersitygw({ folder: join(folder, 'buckets'), bucket: 'search', report: () => undefined });
+  // Each process as on a machine of its own: no folder is shared.
+  envs = Array.from({ length: 4 }, () => systemEnv('objectstore', store.env));
+  const [one, two, three, four] = envs as [SystemEnv, SystemEnv, SystemEnv, SystemEnv];
+  apis = await Promise.all([one, two].map((env) => startProcess('api/server.ts', env)));
+  workers = await Promise.all([three, four].map((env) => startProcess('workers/main.ts', { ...env, ...fleets })));
+});
+afterAll(async () => {
+  await Promise.all([...apis, ...workers].map((one) => one.stop()));
+  await store.stop();
+  await Promise.all(envs.map(removeDataDir));
+  await rm(folder, { recursive: true, force: true });
+});
+
+it('what any worker indexes both processes find at once, and nothing is lost when a worker is killed', async () => {
+  const [one, other] = apis.map(({ url }) => apiAt(url)) as [Api, Api];
+  const org = await one.newOrg();
+  const { token } = await one.newKey(org);
+  const answers = async (api: Api, name: string): Promise<string> => {
+    const body = { query: `How much is the ${name} card?` };
+    const reply = await api.request('POST', `/orgs/${org.orgId}/kb/query`, { token, body });
+    expect(reply.status).toBe(200);
+    return reply.body.answer as string;
+  };
+  const upload = async (name: string, n: number): Promise<string> => {
+    const { status, body } = await one.upload(org.orgId, token, {
+      name: `${name}.md`,
+      content: `The ${name} card costs ${n} EUR a year.`,
+    });
+    expect(status).toBe(201);
+    return body.document.doc_id as string;
+  };
+  const names = ['gannet', 'puffin', 'petrel', 'fulmar', 'shearwater', 'guillemot', 'razorbill', 'kittiwake'];
+  const ids = await Promise.all(names.map((name, n) => upload(name, 10 + n)));
+  await until(async () => (await one.processed(org.orgId, token, ids[0]!)).status === 'indexed', 'the first document');
+  await workers.shift()!.kill();
+  for (const [n, name] of names.entries()) {
+    expect((await other.processed(org.orgId, token, ids[n]!)).status).toBe('indexed');
+    for (const api of [one, other]) expect(await answers(api, name)).toContain(`${10 + n} EUR`);
+  }
+  const removed = await other.request('DELETE', `/orgs/${org.orgId}/documents/${ids[0]}`, { token });
+  expect(removed.status).toBe(200);
+  for (const api of [one, other]) expect(await answers(api, 'gannet')).not.toContain('10 EUR');
+});
