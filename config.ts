@@ -172,6 +172,7 @@ export const environment = z.object({
     .optional(),
   EMBEDDING: z.enum(['embedded', 'off']).default('embedded'),
   EMBEDDING_FOLDER: z.string().optional(),
+  EMBEDDING_URL: list.pipe(z.array(z.url({ protocol: /^https?$/ }))).default([]),
   EMBEDDING_NICENESS: z.coerce.number().int().min(0).max(19).default(10),
   SLACK_CLIENT_ID: z.string().min(1).optional(),
   SLACK_CLIENT_SECRET: z.string().min(1).optional(),
@@ -317,7 +318,13 @@ export function readConfig(env: Record<string, string | undefined>) {
       apiUrl: v.SERVICE_URLS[v.MEETING_BOT_SERVICE],
       webhookSecrets: { recall: v.RECALL_WEBHOOK_SECRET, attendee: v.ATTENDEE_WEBHOOK_SECRET },
     },
-    embedding: { state: v.EMBEDDING, folder: v.EMBEDDING_FOLDER, niceness: v.EMBEDDING_NICENESS },
+    /** `urls`: services with the models; without them they run here. */
+    embedding: {
+      state: v.EMBEDDING,
+      folder: v.EMBEDDING_FOLDER,
+      niceness: v.EMBEDDING_NICENESS,
+      urls: v.EMBEDDING_URL,
+    },
     quotas: {
       sandbox: { documents: limit('sandbox_documents'), knowledge_pages: limit('sandbox_pages') },
       production: { documents: limit('plan_documents'), knowledge_pages: limit('plan_pages') },

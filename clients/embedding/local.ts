@@ -1,10 +1,11 @@
 /**
- * The embedded models of one server process: their files, one process for questions and one for passages, a cache of
- * recent vectors, and the health state.
+ * The embedded models of one server process: their files, one process for questions and one for passages, or services
+ * that have both, a cache of recent vectors, and the health state.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { createEmbedder, EmbeddingFailed, ModelsUnusable, type Embedder } from './embedder.ts';
+import { createRemoteEmbedder } from './remote.ts';
 import { keptCharacters, models, type BackgroundOptions, type ModelName } from './vectors.ts';
 import { abortable } from '../base/abortable.ts';
 
@@ -14,6 +15,8 @@ export type EmbeddingState = { state: 'off' | 'starting' | 'ready' | 'failed'; r
 export type LocalOptions = {
   /** Finds or downloads the folder with the models and verifies it. `report` receives lines of progress. */
   obtain(report: (line: string) => void, signal: AbortSignal): Promise<string>;
+  /** Services that compute the vectors instead; then no models are obtained. */
+  urls?: readonly string[] | undefined;
   /** Whether the process for questions starts as soon as the models are available. */
   warm?: boolean | undefined;
   /** Called after each change of the state. */
@@ -71,6 +74,14 @@ const passageStartMs = 2 * passageMs;
  * The models are not called for this long when they cannot be opened, or when their process has failed twice in a row.
  */
 const pauseMs = 15_000;
+/**
+ * Calls to services: a question's whole call, and all texts of a batch of passages; `nextAfterMs`: when the next host is
+ * asked too.
+ */
+const remoteBounds = {
+  questions: { timeoutMs: hungMs, nextAfterMs: 500 },
+  passages: { timeoutMs: 10 * passageMs, nextAfterMs: 2 * passageMs },
+};
 /** The backoff between attempts to obtain the models. */
 const retryMs = { first: 60_000, last: 3_600_000 };
 /** The number of questions whose vectors are cached: 5 KiB each. */
@@ -87,7 +98,7 @@ type Process = { embedder: Embedder; failuresInARow: number; pausedUntil: number
 type Parts = Map<ModelName, Promise<Float32Array>>;
 
 export function createLocal(options: LocalOptions): Local {
-  const { onState, meter, now = () => performance.now(), questionMs = defaultQuestionMs } = options;
+  const { onState, meter, now = () => performance.now(), questionMs = defaultQuestionMs, urls = [] } = options;
   const closing = new AbortController();
   const kept = new LRUCache<string, Parts>({ max: keptQuestions });
   const sentences = new LRUCache<string, Float32Array>({ max: keptSentences });
@@ -104,6 +115,7 @@ export function createLocal(options: LocalOptions): Local {
   async function obtain(): Promise<void> {
     for (let pause = retryMs.first; !closing.signal.aborted; pause = Math.min(pause * 2, retryMs.last)) {
       try {
+        if (urls.length > 0) return open('');
         const folder = await options.obtain(
           (reason) => state.state === 'starting' && become({ state: 'starting', reason }),
           closing.signal,
@@ -122,14 +134,18 @@ export function createLocal(options: LocalOptions): Local {
     const idle = options.idleMs === undefined ? {} : { idleMs: options.idleMs };
     type Bounds = { timeoutMs: number; startMs?: number; niceness: number };
     const start = (name: 'questions' | 'passages', bounds: Bounds): Process => {
-      const embedder = createEmbedder({
-        ...idle,
-        ...bounds,
-        folder,
-        threads: name === 'questions',
-        onStart: () => meter?.started(name),
-        onFailure: (failure) => onFailure(process, failure),
-      });
+      const failed = (failure: EmbeddingFailed): void => onFailure(process, failure);
+      const embedder =
+        urls.length > 0
+          ? createRemoteEmbedder({ urls, pool: name, ...remoteBounds[name], onFailure: failed })
+          : createEmbedder({
+              ...idle,
+              ...bounds,
+              folder,
+              threads: name === 'questions',
+              onStart: () => meter?.started(name),
+              onFailure: failed,
+            });
       const process: Process = { embedder, failuresInARow: 0, pausedUntil: -Infinity, reason: undefined };
       return process;
     };

@@ -5,12 +5,12 @@ import { obtainModels } from './obtain.ts';
 import type { AiOptions } from '../openai/options.ts';
 
 type Settings = {
-  embedding: { state: 'embedded' | 'off'; folder: string | undefined; niceness: number };
+  embedding: { state: 'embedded' | 'off'; folder: string | undefined; niceness: number; urls: readonly string[] };
   openai: AiOptions;
 };
 
 export function openEmbedding(
-  { embedding: { state, folder, niceness }, openai }: Settings,
+  { embedding: { state, folder, niceness, urls }, openai }: Settings,
   log: Pick<Logger, 'info' | 'warn'>,
   options: Pick<EmbeddingOptions, 'warm' | 'meter'> = {},
 ): Embedding {
@@ -18,7 +18,7 @@ export function openEmbedding(
     ...options,
     niceness,
     endpoint: openai,
-    ...(state === 'off' ? {} : { obtain: (report, signal) => obtainModels(folder, report, signal) }),
+    ...(state === 'off' ? {} : { obtain: (report, signal) => obtainModels(folder, report, signal), urls }),
     onState: (now) => {
       if (now.state === 'failed') log.warn(now, 'embedding failed: questions are compared by their words alone');
       else log.info(now, 'embedding');

@@ -17,6 +17,7 @@ const kept = join(root, 'node_modules', '.cache', 'test-programs');
 const programs = [
   'api/server.ts',
   'workers/main.ts',
+  'workers/embedding.ts',
   'test/kit/chatapi.ts',
   'test/kit/crawlworker.ts',
   'test/kit/faulty-api.ts',

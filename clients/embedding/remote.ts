@@ -1,0 +1,113 @@
+/**
+ * Vectors from embedding services (service.ts) on other machines. Each call goes to one host; when that one refuses,
+ * fails or is slow, the next one is asked too, and the first answer counts. So a host that stands still costs a moment.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EmbeddingFailed, TextRefused, type Embedder, type EmbedOptions } from './embedder.ts';
+import { modelNames, models as allModels, type EmbeddingText, type ModelName } from './vectors.ts';
+
+/** The queues of a service. Questions never wait behind passages. */
+export type Pool = 'questions' | 'passages';
+
+/** What a call sends, as JSON. The answer is the vectors one after the other, as 32-bit floats, little-endian. */
+export type VectorRequest = {
+  pool: Pool;
+  texts: readonly EmbeddingText[];
+  models: readonly ModelName[];
+  patient: boolean;
+  /** How long the caller waits, in ms. */
+  deadline_ms: number;
+};
+
+export type RemoteOptions = {
+  /** Base addresses. */
+  urls: readonly string[];
+  pool: Pool;
+  /** Time limit for one call to one host, in ms. */
+  timeoutMs: number;
+  /** After this time without an answer, in ms, the next host is asked too. */
+  nextAfterMs: number;
+  /** Called when no host has answered a call. */
+  onFailure?: (failure: EmbeddingFailed) => void;
+};
+
+/** A host that failed is asked last for this long, in ms. */
+const avoidedMs = 5_000;
+
+export function createRemoteEmbedder({ urls, pool, timeoutMs, nextAfterMs, onFailure }: RemoteOptions): Embedder {
+  const failedAt = new Map<string, number>();
+  const closing = new AbortController();
+  let turn = 0;
+
+  /** All hosts, beginning with another one each time; those that failed a moment ago come last. */
+  function hosts(): string[] {
+    turn += 1;
+    const rotated = urls.map((_, at) => urls[(turn + at) % urls.length]!);
+    const avoided = (url: string): boolean => performance.now() - (failedAt.get(url) ?? -Infinity) < avoidedMs;
+    return [...rotated.filter((url) => !avoided(url)), ...rotated.filter(avoided)];
+  }
+
+  async function askHost(url: string, request: VectorRequest, signal: AbortSignal): Promise<Float32Array[]> {
+    const width = request.models.reduce((sum, name) => sum + allModels[name].dimensions, 0);
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    try {
+      const reply = await fetch(new URL('/v1/vectors', url), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(request),
+        signal: limit,
+      });
+      if (reply.status === 422) throw new TextRefused(await reply.text());
+      if (reply.status !== 200) throw new EmbeddingFailed(`${url} answered ${reply.status}: ${await reply.text()}`);
+      const bytes = await reply.arrayBuffer();
+      if (bytes.byteLength !== request.texts.length * width * 4)
+        throw new EmbeddingFailed(`${url} answered ${bytes.byteLength} bytes for ${request.texts.length} texts.`);
+      failedAt.delete(url);
+      return request.texts.map((_, at) => new Float32Array(bytes, at * width * 4, width));
+    } catch (error) {
+      if (error instanceof TextRefused) throw error;
+      // Who has the answer of another host gives this call up, which is no failure of its host.
+      if (!signal.aborted) failedAt.set(url, performance.now());
+      throw error instanceof EmbeddingFailed
+        ? error
+        : new EmbeddingFailed(`${url} does not answer: ${(error as Error).message}`, { cause: error });
+    }
+  }
+
+  async function askInTurn(request: VectorRequest, signal: AbortSignal | undefined): Promise<Float32Array[]> {
+    const done = new AbortController();
+    const stop = AbortSignal.any([done.signal, closing.signal, ...(signal === undefined ? [] : [signal])]);
+    const asked: Promise<Float32Array[]>[] = [];
+    try {
+      for (const url of hosts()) {
+        const answer = askHost(url, request, stop);
+        answer.catch(() => undefined);
+        asked.push(answer);
+        const given = await Promise.race([
+          Promise.any(asked).catch(() => undefined),
+          sleep(nextAfterMs, undefined, { signal: stop }).catch(() => undefined),
+        ]);
+        if (given !== undefined) return given;
+        if (stop.aborted) break;
+      }
+      return await Promise.any(asked);
+    } catch (error) {
+      signal?.throwIfAborted();
+      const [first] = (error as AggregateError).errors as Error[];
+      if (first instanceof EmbeddingFailed && !(first instanceof TextRefused)) onFailure?.(first);
+      throw first;
+    } finally {
+      done.abort();
+    }
+  }
+
+  return {
+    embed: async (texts, { models = modelNames, signal, patient = false }: EmbedOptions = {}) => {
+      signal?.throwIfAborted();
+      if (texts.length === 0) return [];
+      return askInTurn({ pool, texts, models, patient, deadline_ms: timeoutMs }, signal);
+    },
+    pid: () => undefined,
+    close: async () => closing.abort(),
+  };
+}

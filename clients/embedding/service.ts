@@ -1,0 +1,105 @@
+/**
+ * The embedding models as a service over HTTP, for processes on other machines (`EMBEDDING_URL`, remote.ts): one process
+ * for questions and one for passages, as in each server process otherwise. It has no login: it belongs into a private
+ * network, and returns nothing but numbers.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text as bodyOf } from 'node:stream/consumers';
+import { z } from 'zod';
+import { createEmbedder, TextRefused } from './embedder.ts';
+import type { Pool } from './remote.ts';
+import { maxCharacters, modelNames } from './vectors.ts';
+
+export type ServiceOptions = {
+  /** The folder that contains the models. */
+  folder: string;
+  host: string;
+  port: number;
+  /** The niceness of the process for passages. */
+  niceness: number;
+  /** The texts that may wait in each queue; a call that would exceed it is answered with 503. */
+  room?: Readonly<Record<Pool, number>>;
+};
+
+/** A question takes 5 to 40 ms, so the last of these waits some seconds; nobody waits for passages. */
+const defaultRoom = { questions: 200, passages: 2_000 };
+/** The most texts of one call. */
+const maxTexts = 256;
+/** A process that takes longer for one text hangs and is killed, in ms. */
+const hungMs = { questions: 5_000, passages: 60_000 };
+/** Most of a text is cut off before it is embedded. */
+const maxBodyBytes = maxTexts * maxCharacters * 4;
+
+const request = z.strictObject({
+  pool: z.enum(['questions', 'passages']),
+  texts: z
+    .array(z.strictObject({ kind: z.enum(['question', 'passage']), text: z.string(), heading: z.string().optional() }))
+    .min(1)
+    .max(maxTexts),
+  models: z.array(z.enum(modelNames as [(typeof modelNames)[number]])).min(1),
+  patient: z.boolean(),
+  deadline_ms: z.number().positive().max(600_000),
+});
+
+export type EmbeddingService = { url: string; close(): Promise<void> };
+
+export async function startEmbeddingService(options: ServiceOptions): Promise<EmbeddingService> {
+  const { folder, niceness, room = defaultRoom } = options;
+  const embedders = {
+    questions: createEmbedder({ folder, threads: true, timeoutMs: hungMs.questions }),
+    passages: createEmbedder({ folder, niceness, timeoutMs: hungMs.passages, startMs: 2 * hungMs.passages }),
+  };
+  const waiting: Record<Pool, number> = { questions: 0, passages: 0 };
+
+  async function answer(incoming: IncomingMessage, reply: ServerResponse): Promise<void> {
+    const refuse = (status: number, sentence: string, headers = {}): void =>
+      void reply.writeHead(status, { 'content-type': 'text/plain', ...headers }).end(sentence);
+    if (incoming.method === 'GET' && incoming.url === '/health') return refuse(200, 'ready');
+    if (incoming.method !== 'POST' || incoming.url !== '/v1/vectors') return refuse(404, 'POST /v1/vectors');
+    if (Number(incoming.headers['content-length'] ?? Infinity) > maxBodyBytes)
+      return refuse(413, `A call has at most ${maxTexts} texts.`);
+    const parsed = request.safeParse(
+      await bodyOf(incoming)
+        .then(JSON.parse)
+        .catch(() => undefined),
+    );
+    if (!parsed.success) return refuse(400, z.prettifyError(parsed.error));
+    const { pool, texts, models, patient, deadline_ms } = parsed.data;
+    if (waiting[pool] + texts.length > room[pool])
+      return refuse(503, `${waiting[pool]} ${pool} wait; ask another host, or again in a second.`, {
+        'retry-after': '1',
+      });
+    waiting[pool] += texts.length;
+    // What nobody waits for any more is not computed.
+    const gone = new AbortController();
+    reply.once('close', () => gone.abort());
+    const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(deadline_ms)]);
+    try {
+      const vectors = await embedders[pool].embed(texts, { models, patient, signal });
+      reply.writeHead(200, { 'content-type': 'application/octet-stream' });
+      reply.end(
+        Buffer.concat(vectors.map(({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength))),
+      );
+    } catch (error) {
+      if (!gone.signal.aborted) refuse(error instanceof TextRefused ? 422 : 500, (error as Error).message);
+    } finally {
+      waiting[pool] -= texts.length;
+    }
+  }
+
+  const server = createServer((incoming, reply) => void answer(incoming, reply));
+  server.listen(options.port, options.host);
+  await once(server, 'listening');
+  // Models load in half a second; no first question should wait for it.
+  await embedders.questions.embed([{ kind: 'question', text: '' }]);
+  return {
+    url: `http://${options.host}:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await Promise.all(Object.values(embedders).map((one) => one.close()));
+    },
+  };
+}

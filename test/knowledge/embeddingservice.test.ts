@@ -1,0 +1,143 @@
+/** The embedding models as services of other processes: same vectors, and a host that stands still or dies costs nobody. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createEmbedding, type Embedding } from '../../clients/embedding/embedding.ts';
+import { startEmbeddingService, type EmbeddingService } from '../../clients/embedding/service.ts';
+import { apiAt, until } from '../kit/harness.ts';
+import {
+  removeDataDir,
+  startProcess,
+  systemEnv,
+  withEmbedding,
+  type Running,
+  type SystemEnv,
+} from '../kit/processes.ts';
+
+const folder = (): string => process.env['TEST_EMBEDDING']!;
+const obtain = async (): Promise<string> => folder();
+const opened: Embedding[] = [];
+/** As a server process opens it; `urls`: the services. */
+function embeddingOf(urls: readonly string[]): Embedding {
+  const one = createEmbedding({ obtain, urls, questionMs: 60_000 });
+  opened.push(one);
+  return one;
+}
+
+let env: SystemEnv;
+let services: Running[];
+beforeAll(async () => {
+  env = systemEnv('embeddingservice', withEmbedding());
+  services = await Promise.all([0, 1].map(() => startProcess('workers/embedding.ts', env)));
+});
+afterAll(async () => {
+  await Promise.all(opened.map((one) => one.close()));
+  await Promise.all(services.map((one) => one.stop()));
+  await removeDataDir(env);
+});
+const urls = (): string[] => services.map(({ url }) => url);
+
+it('a service gives the vectors that the own process gives, of questions, sentences and passages', async () => {
+  const [remote, own] = [embeddingOf(urls()), embeddingOf([])];
+  await until(async () => own.state().state === 'ready', 'the models');
+  const passages = Array.from({ length: 5 }, (_, n) => ({ heading: 'Fees', text: `Card ${n} costs ${n} EUR a year.` }));
+  for (const ask of [
+    (by: Embedding) => by.question('What does a card cost?'),
+    (by: Embedding) => by.local!.sentences(['One sentence.', 'Another one.']),
+    (by: Embedding) => by.passages(passages),
+    (by: Embedding) => by.local!.storedSentences(['Stored.'], { patient: true }),
+  ])
+    expect(await ask(remote)).toEqual(await ask(own));
+});
+
+it('a service that stands still costs no question its vector, and neither does one that is killed', async () => {
+  const embedding = embeddingOf(urls());
+  const asked = (name: string) =>
+    Promise.all(Array.from({ length: 12 }, (_, n) => embedding.question(`${name} ${n}?`)));
+  expect(await asked('before')).toHaveLength(12);
+  services[0]!.child.kill('SIGSTOP');
+  expect(await asked('while one stands still')).toHaveLength(12);
+  services[0]!.child.kill('SIGCONT');
+  await services.shift()!.kill();
+  expect(await asked('while one is away')).toHaveLength(12);
+  services.unshift(await startProcess('workers/embedding.ts', env));
+});
+
+it('without any service questions fail and say why, and the state is ready again with the next answer', async () => {
+  const one = await startEmbeddingService({ folder: folder(), host: '127.0.0.1', port: 0, niceness: 0 });
+  const embedding = embeddingOf([one.url]);
+  await embedding.question('before?');
+  await one.close();
+  await expect(embedding.question('away?')).rejects.toThrow('does not answer');
+  expect(embedding.state()).toMatchObject({ state: 'failed', reason: expect.stringContaining(one.url) });
+  const port = Number(new URL(one.url).port);
+  const again = await startEmbeddingService({ folder: folder(), host: '127.0.0.1', port, niceness: 0 });
+  await embedding.question('back?');
+  expect(embedding.state().state).toBe('ready');
+  await again.close();
+});
+
+describe('the service', () => {
+  let service: EmbeddingService;
+  beforeAll(async () => {
+    const room = { questions: 3, passages: 2 };
+    service = await startEmbeddingService({ folder: folder(), host: '127.0.0.1', port: 0, niceness: 0, room });
+  });
+  afterAll(() => service.close());
+  const call = (body: unknown, path = '/v1/vectors') =>
+    fetch(new URL(path, service.url), { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) });
+  const texts = (count: number) => Array.from({ length: count }, (_, n) => ({ kind: 'passage', text: `Text ${n}.` }));
+  const wanted = { pool: 'passages', texts: texts(1), models: ['use'], patient: false, deadline_ms: 60_000 };
+
+  it('more than it has room for is refused with 503 at once, and questions have a queue of their own', async () => {
+    const full = await call({ ...wanted, texts: texts(3) });
+    expect([full.status, full.headers.get('retry-after')]).toEqual([503, '1']);
+    const [passages, question] = await Promise.all([
+      call({ ...wanted, texts: texts(2) }),
+      call({ ...wanted, pool: 'questions', texts: [{ kind: 'question', text: 'A question?' }] }),
+    ]);
+    expect([passages.status, question.status]).toEqual([200, 200]);
+    expect((await passages.arrayBuffer()).byteLength).toBe(2 * 512 * 4);
+    // The room is free again.
+    expect((await call(wanted)).status).toBe(200);
+  });
+
+  it.each([
+    ['no JSON', 'hello', 400],
+    ['an unknown model', { ...wanted, models: ['gpt'] }, 400],
+    ['no text', { ...wanted, texts: [] }, 400],
+    ['too many texts', { ...wanted, texts: texts(257) }, 400],
+    ['an unknown member', { ...wanted, user: 'x' }, 400],
+  ])('%s is refused', async (_, body, status) => expect((await call(body)).status).toBe(status));
+
+  it('another path is 404, and its health can be asked for', async () => {
+    expect((await call(wanted, '/v1/other')).status).toBe(404);
+    expect((await fetch(new URL('/health', service.url))).status).toBe(200);
+  });
+});
+
+it('an API and a worker without models of their own answer by meaning', async () => {
+  const system = systemEnv('remotemodels', {
+    EMBEDDING: 'embedded',
+    EMBEDDING_FOLDER: '/nowhere',
+    EMBEDDING_URL: urls().join(','),
+  });
+  const [api, worker] = await Promise.all([
+    startProcess('api/server.ts', system),
+    startProcess('workers/main.ts', { ...system, FLEETS: 'documents,backlog,sources,embedding' }),
+  ]);
+  const client = apiAt(api.url);
+  const org = await client.newOrg();
+  const { token } = await client.newKey(org);
+  const content = '# Gannet cards\n\nThe gannet card costs 12 EUR a year.\n';
+  const { body } = await client.upload(org.orgId, token, { name: 'a.md', content });
+  await until(async () => {
+    const reply = await client.request('GET', `/orgs/${org.orgId}/documents/${body.document.doc_id}`, { token });
+    return reply.body.document.embedded_at !== null;
+  }, 'the vectors');
+  const reply = await client.request('POST', `/orgs/${org.orgId}/kb/query`, {
+    token,
+    body: { query: 'What is the annual price of the gannet card?' },
+  });
+  expect(reply.body).toMatchObject({ degraded: false, answer: expect.stringContaining('12 EUR') });
+  await Promise.all([api.stop(), worker.stop()]);
+  await removeDataDir(system);
+});

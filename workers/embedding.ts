@@ -1,0 +1,26 @@
+/**
+ * An embedding service: the models for the processes that name it in `EMBEDDING_URL`. It listens on HOST and PORT, needs
+ * neither MongoDB nor Temporal, and ends on SIGTERM.
+ */
+import { startEmbeddingService } from '../clients/embedding/service.ts';
+import { obtainModels } from '../clients/embedding/obtain.ts';
+import { createLog } from '../api/http/log.ts';
+import { ConfigError, readConfig } from '../config.ts';
+
+try {
+  const config = readConfig(process.env);
+  const log = createLog('embedding', config.logLevel);
+  const { folder, niceness } = config.embedding;
+  const models = await obtainModels(folder, (line) => log.info(line), new AbortController().signal);
+  const service = await startEmbeddingService({ folder: models, host: config.host, port: config.port, niceness });
+  log.info({ url: service.url }, 'embedding ready');
+  let closing: Promise<void> | undefined;
+  for (const event of ['SIGTERM', 'SIGINT', 'disconnect'] as const)
+    process.on(event, () => {
+      closing ??= service.close().then(() => process.exit(0));
+    });
+  process.send?.({ type: 'ready', url: service.url });
+} catch (error) {
+  process.stderr.write(`${error instanceof ConfigError ? error.message : (error as Error).stack}\n`);
+  process.exit(1);
+}
