@@ -42,5 +42,7 @@ export async function obtainModels(
     });
   } finally {
     signal.removeEventListener('abort', stop);
+    // It has answered. Once in a while Node hangs while it exits, and the process would stay for ever.
+    child.kill('SIGKILL');
   }
 }
