@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- screenshots`: makes the pictures of the widget and the inbox in docs/screenshots with a system of its own. With
- * names as arguments, makes only those. It measures nothing.
+ * `npm run bench -- screenshots`: makes the pictures of the widget and the inbox in docs/screenshots with a
+ * system of its own. With names as arguments, makes only those. It measures nothing.
  */
 import { mkdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -50,8 +50,8 @@ export function createRate(config: Config, name: RateName, { refundable = false 
 }
 
 /**
- * Creates the indexes of the counters in MongoDB. Until the unique index exists, concurrent requests could be counted in separate
- * records.
+ * Creates the indexes of the counters in MongoDB. Until the unique index exists, concurrent requests could be counted in
+ * separate records.
  */
 export async function prepareRates(): Promise<void> {
   if (redis() !== undefined) return;

@@ -10,7 +10,7 @@ import { modelNames, models as allModels, type EmbeddingText, type ModelName } f
 export type Pool = 'questions' | 'passages';
 
 /** What a call sends, as JSON. The answer is the vectors one after the other, as 32-bit floats, little-endian. */
-export type VectorRequest = {
+type VectorRequest = {
   pool: Pool;
   texts: readonly EmbeddingText[];
   models: readonly ModelName[];
@@ -19,7 +19,7 @@ export type VectorRequest = {
   deadline_ms: number;
 };
 
-export type RemoteOptions = {
+type RemoteOptions = {
   /** Base addresses. */
   urls: readonly string[];
   pool: Pool;

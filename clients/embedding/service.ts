@@ -12,7 +12,7 @@ import { createEmbedder, TextRefused } from './embedder.ts';
 import type { Pool } from './remote.ts';
 import { maxCharacters, modelNames } from './vectors.ts';
 
-export type ServiceOptions = {
+type ServiceOptions = {
   /** The folder that contains the models. */
   folder: string;
   host: string;

@@ -40,7 +40,7 @@ describe('the tables of sentences', () => {
     ['no calls elsewhere', 0.05],
     ['calls in a clause', 0.2],
     ['no calls in a clause', 0.2],
-  ])('of sentences on which nothing was tuned, %s, at most a share of %d is classified wrongly', (name, most) => {
+  ])('of sentences on which no weight was fitted, %s, at most a share of %d is classified wrongly', (name, most) => {
     const { size, wrong } = tables[name]!;
     expect({ name, wrong: wrong.length <= most * size ? [] : wrong }).toEqual({ name, wrong: [] });
   });

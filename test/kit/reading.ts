@@ -19,7 +19,10 @@ export type Sentences = {
   noCalls: ByLanguage;
   /** Messages to shops, travel, utility and software companies, in more languages. The rules were not tuned on them. */
   elsewhere: Record<'calls' | 'noCalls', Record<string, string[]>>;
-  /** Calls in one clause of a sentence, and sentences that mislead; nothing was tuned on them. */
+  /**
+   * Calls in one clause of a sentence, and sentences that mislead. No weight was fitted on them; the rule was chosen in
+   * sight of them.
+   */
   clauses: Record<'calls' | 'noCalls', string[]>;
   courtesies: [text: string, kind: string, language: Language][];
   comeAlong: string[];
