@@ -8,7 +8,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { connect, MatchQuery } from '@lancedb/lancedb';
 import type { Passage } from '../models/rules/knowledge/retrieval.ts';
@@ -16,7 +15,7 @@ import { askedSegments, segmentFilter } from '../models/rules/knowledge/segments
 import { readFixtures, type AnswerSet } from './answersets.ts';
 import { readPassages } from './calibrate/corpus.ts';
 import { storeDocuments, type Stored, type StoredVectors } from './store.ts';
-import { cpuMs, onStage, peakMemory, quantile, unlimited } from './stage.ts';
+import { cpuByKind, onStage, peakMemory, processesOf, quantile, unlimited, type Kind as ProcessKind } from './stage.ts';
 import { givenModel, mixturesOf, numbersOf, passageVector, questionParts } from './vectors.ts';
 import { createEmbedder } from '../clients/embedding/embedder.ts';
 import { vectorsName } from '../clients/embedding/vectors.ts';
@@ -211,9 +210,7 @@ type Served = Measured & {
 async function overHttp(url: string, stage: Stage, questions: Questions): Promise<Served> {
   const agent = new Agent({ keepAlive: true, maxSockets: callers });
   let [asked, answered, surely, degraded] = [0, 0, 0, 0];
-  const processes = await processesOf(stage);
-  const kinds = ['API', 'models', 'MongoDB'] as const;
-  const before = await Promise.all(kinds.map(async (kind) => cpuOf(processes, kind)));
+  const before = await cpuByKind(stage);
   const measured = await drive(questions, async (query) => {
     const reply = await post(agent, url, stage, JSON.stringify({ query, context: { productType: 'business' } }));
     asked += 1;
@@ -222,45 +219,15 @@ async function overHttp(url: string, stage: Stage, questions: Questions): Promis
     if (reply.includes('"degraded":true')) degraded += 1;
   });
   agent.destroy();
-  const after = await Promise.all(kinds.map(async (kind) => cpuOf(processes, kind)));
-  const [api = 0, models = 0, mongodb = 0] = after.map((time, at) => (time - before[at]!) / asked);
+  const after = await cpuByKind(stage);
+  const of = (kind: ProcessKind): number => (after[kind] - before[kind]) / asked;
   return {
     ...measured,
     answered: answered / asked,
     surely: surely / asked,
     degraded: degraded / asked,
-    cpu: { api, models, mongodb },
+    cpu: { api: of('API'), models: of('models of the API'), mongodb: of('MongoDB') },
   };
-}
-
-type Process = { pid: number; kind: 'API' | 'MongoDB' | 'models' };
-
-/**
- * The system's processes for questions. An API process and MongoDB have a guard process with the same command line,
- * which uses far less of everything.
- */
-async function processesOf({ dataDir }: Stage): Promise<Process[]> {
-  const found: Process[] = [];
-  const children: { pid: number; parent: number }[] = [];
-  for (const pid of (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/u.test(name)).map(Number)) {
-    const of = async (file: string): Promise<string> => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
-    const command = await of('cmdline');
-    const isOurs = command.includes(dataDir) || (await of('environ')).includes(`DATA_DIR=${dataDir}\0`);
-    if (isOurs && /api[/]server[.]ts|givenapi[.]ts/u.test(command)) found.push({ pid, kind: 'API' });
-    else if (isOurs && command.includes('mongod')) found.push({ pid, kind: 'MongoDB' });
-    else if (command.includes('embedding/child.ts')) {
-      const stat = await of('stat');
-      children.push({ pid, parent: Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) });
-    }
-  }
-  const ofApi = children.filter(({ parent }) => found.some(({ pid, kind }) => kind === 'API' && pid === parent));
-  return [...found, ...ofApi.map(({ pid }) => ({ pid, kind: 'models' as const }))];
-}
-
-/** The processor time of all processes of a kind so far, in ms. */
-async function cpuOf(processes: readonly Process[], wanted: Process['kind']): Promise<number> {
-  const times = processes.filter(({ kind }) => kind === wanted).map(async ({ pid }) => cpuMs(pid));
-  return (await Promise.all(times)).reduce((sum, time) => sum + time, 0);
 }
 
 /** Starts an additional API process of the system. */
@@ -386,7 +353,7 @@ async function compare(kind: Kind, url: string, stage: Stage, questions: Questio
 /** The peak memory of the API and MongoDB. */
 async function memoryOf(stage: Stage): Promise<string> {
   const peaks = new Map<string, number>();
-  for (const { pid, kind } of await processesOf(stage))
+  for (const { pid, kind } of await processesOf(stage.dataDir))
     peaks.set(kind, Math.max(peaks.get(kind) ?? 0, (await peakMemory(pid)) ?? 0));
   return [...peaks].map(([name, mib]) => `${name} ${mib} MiB`).join(', ') || 'not known on this system';
 }

@@ -16,6 +16,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   search: () => import('./search.ts'),
   members: () => import('./members.ts'),
   redis: () => import('./redis.ts'),
+  cost: () => import('./cost.ts'),
   inbound: () => import('./inbound.ts'),
   embedding: () => import('./embedding.ts'),
   answers: () => import('./answers.ts'),

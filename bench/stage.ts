@@ -2,7 +2,7 @@
  * A separate system for one benchmark, with an organization and a key, in a temporary folder that is removed at the
  * end.
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import proto from '@temporalio/proto';
@@ -159,6 +159,52 @@ export async function cpuMs(pid: number | undefined): Promise<number> {
   // User and system time, in hundredths of a second: the 12th and 13th fields after the name, which may contain spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+const kinds = ['API', 'worker', 'models of the API', 'models of the worker', 'MongoDB', 'Temporal', 'start'] as const;
+export type Kind = (typeof kinds)[number];
+type Process = { pid: number; parent: number; kind: Kind };
+
+/** The kinds of processes by their command lines; those of models belong to their parents. */
+const commands: readonly [RegExp, Kind][] = [
+  [/api[/]server[.]ts|givenapi[.]ts/u, 'API'],
+  [/workers[/]main[.]ts/u, 'worker'],
+  [/mongod/u, 'MongoDB'],
+  [/temporal.*server/u, 'Temporal'],
+];
+
+/**
+ * The processes of a stage or of `npm start` in `dataDir`, without children that live for one file. A guard has the same
+ * command line as its process, and uses far less of everything. `start`: this process, or that of `npm start`.
+ */
+export async function processesOf(dataDir: string): Promise<Process[]> {
+  const all = (await readdir('/proc')).filter((name) => /^\d+$/u.test(name)).map(Number);
+  const read = async (pid: number, file: string) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
+  const found: Process[] = [];
+  const children: Omit<Process, 'kind'>[] = [];
+  for (const pid of all) {
+    const command = (await read(pid, 'cmdline')).replaceAll('\0', ' ');
+    const stat = await read(pid, 'stat');
+    const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+    if (command.includes('embedding/child.ts')) children.push({ pid, parent });
+    const kind = commands.find(([pattern]) => pattern.test(command))?.[1];
+    const isOurs = command.includes(dataDir) || (await read(pid, 'environ')).includes(`DATA_DIR=${dataDir}\0`);
+    if (kind !== undefined && isOurs) found.push({ pid, parent, kind });
+  }
+  for (const child of children) {
+    const owner = found.find(({ pid }) => pid === child.parent)?.kind;
+    if (owner === 'API' || owner === 'worker') found.push({ ...child, kind: `models of the ${owner}` });
+  }
+  const guards = found.filter(({ kind, pid }) => found.some((one) => one.parent === pid && one.kind === kind));
+  const [starter] = guards.map(({ parent }) => parent);
+  return [...found, ...(starter === undefined ? [] : [{ pid: starter, parent: 0, kind: 'start' as const }])];
+}
+
+/** The processor time of a stage's processes so far by kind, in ms. */
+export async function cpuByKind({ dataDir }: Pick<Stage, 'dataDir'>): Promise<Record<Kind, number>> {
+  const sums = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<Kind, number>;
+  for (const { pid, kind } of await processesOf(dataDir)) sums[kind] += await cpuMs(pid).catch(() => 0);
+  return sums;
 }
 
 /** A second API process of the stage, which shares its databases and its logins. */

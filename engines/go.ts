@@ -5,14 +5,14 @@ import { EngineError, exists, makeFolder, onPath, run } from './cache.ts';
 import type { Report } from './cache.ts';
 
 /**
- * `target`: the package with its version, as `go install` takes it. `packages`: how many the build compiles, for the
- * progress line. `linker`: further flags of the linker. `tags`: build tags.
+ * `targets`: packages of one module with their version, as `go install` takes them. `packages`: how many the build
+ * compiles, for the progress line. `linker`: further flags of the linker. `tags`: build tags.
  */
-type Program = { name: string; target: string; packages: number; linker?: string; tags?: string };
+type Program = { name: string; targets: readonly string[]; packages: number; linker?: string; tags?: string };
 
-/** Puts the program into `temporary`, under the last part of its package's name. @throws EngineError */
+/** Puts each program into `temporary`, under the last part of its package's name. @throws EngineError */
 export async function buildWithGo(
-  { name, target, packages, linker = '', tags = '' }: Program,
+  { name, targets, packages, linker = '', tags = '' }: Program,
   temporary: string,
   report: Report,
 ): Promise<void> {
@@ -31,7 +31,7 @@ export async function buildWithGo(
     }
   };
   const flags = ['-v', '-trimpath', '-tags', tags, '-ldflags', `-s -w ${linker}`];
-  await run(go, ['install', ...flags, target], {
+  await run(go, ['install', ...flags, ...targets], {
     env: {
       CGO_ENABLED: '0',
       GOPATH: join(work, 'path'),
@@ -47,8 +47,8 @@ export async function buildWithGo(
     if (error instanceof EngineError) throw error;
     throw new EngineError(`${name} could not be built (${(error as Error).message}).`);
   });
-  const program = basename(target.split('@')[0]!);
-  await rename(join(work, 'bin', program), join(temporary, program));
+  for (const program of targets.map((target) => basename(target.split('@')[0]!)))
+    await rename(join(work, 'bin', program), join(temporary, program));
   report('  removing the build folder');
   await rm(work, { recursive: true, force: true });
 }

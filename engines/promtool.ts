@@ -14,7 +14,7 @@ export async function findPromtool(report: Report): Promise<string> {
     await buildWithGo(
       {
         name: 'promtool',
-        target: `github.com/prometheus/prometheus/cmd/promtool@v${version}`,
+        targets: [`github.com/prometheus/prometheus/cmd/promtool@v${version}`],
         packages: 1050,
         // Finding servers in clouds would be most of the build, and rules do not need it.
         tags: 'remove_all_sd',

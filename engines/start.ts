@@ -58,7 +58,8 @@ function short(path: string): string {
   return fromHere === '' || fromHere.startsWith('..') || isAbsolute(fromHere) ? path : fromHere;
 }
 
-function sentence(error: unknown): string {
+/** A failure as a person should read it. */
+export function sentence(error: unknown): string {
   const known = readable(error);
   if (known instanceof EngineError || known instanceof ConfigError) return known.message;
   return known instanceof Error ? (known.stack ?? known.message) : String(known);
@@ -68,7 +69,7 @@ function sentence(error: unknown): string {
  * Calls `first` on the first SIGINT, SIGTERM or SIGHUP and `again` on a later one. One Ctrl-C may arrive twice, from
  * the terminal and from npm, so signals within half a second count as one.
  */
-function onStopSignals(first: () => void, again: () => void): void {
+export function onStopSignals(first: () => void, again: () => void): void {
   let at: number | undefined;
   const handle = (): void => {
     const now = performance.now();

@@ -100,7 +100,7 @@ async function fromSource(temporary: string, report: Report): Promise<void> {
   await buildWithGo(
     {
       name: 'Temporal',
-      target: `${goModule}@v${version}`,
+      targets: [`${goModule}@v${version}`],
       packages: goPackages,
       linker: `-X github.com/temporalio/cli/temporalcli.Version=${version}`,
     },

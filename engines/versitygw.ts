@@ -16,7 +16,7 @@ export async function findVersitygw(report: Report): Promise<string> {
   const folder = await cached({ name: 'versitygw', version, report }, async (temporary) => {
     report('building versitygw with Go; once per machine, a few minutes');
     await buildWithGo(
-      { name: 'versitygw', target: `github.com/versity/versitygw/cmd/versitygw@v${version}`, packages: 900 },
+      { name: 'versitygw', targets: [`github.com/versity/versitygw/cmd/versitygw@v${version}`], packages: 900 },
       temporary,
       report,
     );

@@ -17,11 +17,14 @@ import { findChromium } from '../engines/chromium.ts';
 import { findEmbedding } from '../engines/embedding/embedding.ts';
 import { findGreenMail } from '../engines/greenmail.ts';
 import { findLocalStack } from '../engines/localstack.ts';
+import { findHaproxy } from '../engines/haproxy.ts';
 import { findMongod } from '../engines/mongod.ts';
+import { findPostgresql } from '../engines/postgresql.ts';
 import { findPromtool } from '../engines/promtool.ts';
 import { findRedis } from '../engines/redis.ts';
 import { findSchemathesis } from '../engines/schemathesis.ts';
 import { findTemporal } from '../engines/temporal.ts';
+import { findTemporalServer } from '../engines/temporalserver.ts';
 import { findTestServer } from '../engines/testserver.ts';
 import { findVersitygw } from '../engines/versitygw.ts';
 import { changedFiles, testsFor } from './changed.ts';
@@ -30,7 +33,7 @@ import { readSources } from './house/imports.ts';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** The time limit of all long tests together. */
-const soakMinutes = 10;
+const soakMinutes = 15;
 
 type Tally = { passed: number; failed: number };
 
@@ -51,7 +54,7 @@ type Report = {
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** The engines are obtained one after the other, because each uses all cores. */
-async function obtainEngines(): Promise<NodeJS.ProcessEnv> {
+async function obtainEngines(soak: boolean): Promise<NodeJS.ProcessEnv> {
   await findMongod(print);
   const testServer = await findTestServer(print);
   const schemathesis = await findSchemathesis(print);
@@ -63,6 +66,8 @@ async function obtainEngines(): Promise<NodeJS.ProcessEnv> {
   await findTemporal(print);
   await findRedis(print);
   await findVersitygw(print);
+  // For the test of the whole cluster.
+  if (soak) await Promise.all([findTemporalServer(print), findPostgresql(print), findHaproxy(print)]);
   return {
     TEST_TEMPORAL_TESTSERVER: testServer,
     TEST_SCHEMATHESIS: schemathesis,
@@ -149,7 +154,7 @@ async function planFrom(args: readonly string[]): Promise<Plan> {
 /** Obtains the engines and runs the tests of a plan. A plan of which no test ran counts as a failure. */
 async function runTests({ jest, soak }: Plan): Promise<Tally> {
   if (jest === undefined) return { passed: 0, failed: 0 };
-  const env = await obtainEngines();
+  const env = await obtainEngines(soak);
   const { passed, failed, code } = soak
     ? await runJest(jest, { ...env, TEST_SOAK: '1' }, soakMinutes)
     : await runJest(jest, env);

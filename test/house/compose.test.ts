@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, it, expect } from '@jest/globals';
 import { parse } from 'yaml';
 import { drainSeconds, environment } from '../../config.ts';
+import { compose as made } from '../../engines/cluster/compose.ts';
+import { appEnvironment } from '../../engines/cluster/shape.ts';
 import { fleets } from '../../workers/fleets.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -45,23 +47,30 @@ describe('docker-compose.yml', () => {
     expect(worked).toEqual(Object.fromEntries(Object.keys(fleets).map((fleet) => [`worker-${fleet}`, fleet])));
   });
 
-  it('docker-compose.yml starts the API and the workers from entry files that exist', () => {
+  it('docker-compose.yml is what `npm run -s compose` writes', () => {
+    expect(readFileSync(join(root, 'docker-compose.yml'), 'utf8')).toBe(made());
+  });
+
+  it('docker-compose.yml starts our programs from entry files that exist', () => {
     expect(Object.fromEntries(ours.map(([name, { command }]) => [name, command?.[1]]))).toEqual({
-      api: 'api/server.ts',
+      embedding1: 'workers/embedding.ts',
+      embedding2: 'workers/embedding.ts',
+      api1: 'api/server.ts',
+      api2: 'api/server.ts',
       ...Object.fromEntries(Object.keys(fleets).map((fleet) => [`worker-${fleet}`, 'workers/main.ts'])),
     });
     for (const [, { command }] of ours) expect(existsSync(join(root, command?.[1] ?? 'missing'))).toBe(true);
   });
 
-  it.each(ours)(
-    'docker-compose.yml gives %s the addresses of its own MongoDB and Temporal services',
-    (_name, { environment: env }) => {
-      const mongo = new URL(env?.['MONGODB_URI'] ?? '');
-      expect(compose.services).toHaveProperty(mongo.hostname);
-      expect(service(mongo.hostname).command).toContain(mongo.searchParams.get('replicaSet'));
-      expect(compose.services).toHaveProperty(env?.['TEMPORAL_ADDRESS']?.split(':')[0] ?? '');
-    },
-  );
+  it.each(ours)('docker-compose.yml gives %s the addresses of its own services', (_name, { environment: env }) => {
+    const named: string[] = [];
+    const addresses = appEnvironment((name, port) => {
+      named.push(name);
+      return `${name}:${port}`;
+    });
+    expect(env).toMatchObject(addresses);
+    for (const name of named) expect(compose.services).toHaveProperty(name);
+  });
 
   it.each(ours)(
     'docker-compose.yml sets for %s only variables that the configuration knows',
@@ -71,15 +80,15 @@ describe('docker-compose.yml', () => {
   );
 
   it('docker-compose.yml runs Temporal on PostgreSQL, with the Temporal UI', () => {
-    const temporal = service('temporal').environment ?? {};
+    const temporal = service('temporal1').environment ?? {};
     expect(temporal['DB']).toMatch(/^postgres/);
     expect(service(temporal['POSTGRES_SEEDS'] ?? '').image).toMatch(/^postgres:/);
-    expect(service('temporal-ui').environment?.['TEMPORAL_ADDRESS']).toMatch(/^temporal:/);
+    expect(service('temporal-ui').environment?.['TEMPORAL_ADDRESS']).toBe('balancer:7233');
   });
 
   it('every image from outside is pinned to a version', () => {
     const foreign = Object.values(compose.services).filter(({ build }) => build === undefined);
-    expect(foreign.filter(({ image }) => !/:\d+(\.\d+)+$/.test(image))).toEqual([]);
+    expect(foreign.filter(({ image }) => !/:v?\d+(\.\d+)+$/.test(image))).toEqual([]);
   });
 
   it('docker-compose.yml names only volumes and services that it declares', () => {
@@ -89,13 +98,13 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('the API is published, the Temporal UI on this machine only, and no database is', () => {
+  it('the balancer is published, the Temporal UI on this machine only, and no database is', () => {
     const published = Object.entries(compose.services).flatMap(([name, { ports = [] }]) =>
       ports.map((port) => [name, port]),
     );
     expect(published).toEqual([
       ['temporal-ui', '127.0.0.1:8080:8080'],
-      ['api', '3000:3000'],
+      ['balancer', '3000:3000'],
     ]);
   });
 

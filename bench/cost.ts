@@ -1,0 +1,184 @@
+/**
+ * Benchmark of what the system costs on one machine: processor time of a message by process, first frames, documents,
+ * memory when idle and the time of a warm start. `npm run bench -- cost [message|document|idle]`
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../engines/ports.ts';
+import { apiAt } from '../test/kit/harness.ts';
+import { ask, newCustomer, p50, questions } from './chat.ts';
+import { cpuByKind, onStage, processesOf, untilIndexed, type Kind, type Stage } from './stage.ts';
+
+const target = { cpu: 55, crowd: 350, first: 30, document: 80, documents: 7, idleMiB: 1_200, startMs: 4_000 };
+const warmUp = 40;
+const messages = 200;
+const crowd = 20;
+const crowdRounds = 10;
+const root = fileURLToPath(new URL('..', import.meta.url));
+const parts = ['message', 'document', 'idle'] as const;
+
+export async function run(): Promise<void> {
+  const asked = process.argv[3];
+  const chosen = (part: (typeof parts)[number]): boolean => asked === undefined || asked === part;
+  if (!parts.some(chosen)) throw new Error(`There are only: ${parts.join(', ')}`);
+  const missed: string[] = [];
+  if (chosen('message') || chosen('document'))
+    await onStage(
+      async (stage) => {
+        await untilIndexed(stage, true);
+        if (chosen('message')) missed.push(...(await costOfMessages(stage)));
+        if (chosen('document')) missed.push(...(await costOfDocuments(stage)));
+      },
+      {},
+      { help: true },
+    );
+  if (chosen('idle')) missed.push(...(await whenIdle()));
+  console.log(missed.length === 0 ? 'All that was asked for was reached.' : `Not reached: ${missed.join('; ')}`);
+  if (missed.length > 0) process.exitCode = 1;
+}
+
+/** Runs `work`, which handles `count` of something, and prints the processor time of one by process, in ms. */
+async function costing(stage: Stage, count: number, work: () => Promise<void>): Promise<number> {
+  const before = await cpuByKind(stage);
+  await work();
+  const after = await cpuByKind(stage);
+  const each = (Object.keys(after) as Kind[]).map((kind) => ({ kind, ms: (after[kind] - before[kind]) / count }));
+  const sum = each.reduce((total, { ms }) => total + ms, 0);
+  console.log(
+    `    processor time of one: ${sum.toFixed(1)} ms (${each.map(({ kind, ms }) => `${kind} ${ms.toFixed(1)}`).join(', ')})`,
+  );
+  return sum;
+}
+
+async function costOfMessages(stage: Stage): Promise<string[]> {
+  const missed: string[] = [];
+  const clients = await Promise.all(Array.from({ length: crowd }, () => newCustomer(stage)));
+  const question = (who: number, n: number): string => questions[(who + n) % questions.length]!;
+  for (let n = 0; n < warmUp; n += 1) await ask(clients[n % crowd]!, question(n, 0));
+  const alone: number[] = [];
+  console.log(`  ${messages} messages, one after the other`);
+  const cpuAlone = await costing(stage, messages, async () => {
+    for (let n = 0; n < messages; n += 1) alone.push((await ask(clients[n % crowd]!, question(n, 1))).start);
+  });
+  console.log(`    first frame p50 ${p50(alone).toFixed(0)} ms (to reach: ${target.first})`);
+  const together: number[] = [];
+  console.log(`  ${crowd} customers at the same moment, ${crowdRounds} times`);
+  const cpuTogether = await costing(stage, crowd * crowdRounds, async () => {
+    for (let n = 0; n < crowdRounds; n += 1)
+      together.push(
+        ...(await Promise.all(clients.map((client, who) => ask(client, question(who, n))))).map(({ start }) => start),
+      );
+  });
+  console.log(`    first frame p50 ${p50(together).toFixed(0)} ms (to reach: ${target.crowd})`);
+  for (const client of clients) await client.close();
+  if (Math.max(cpuAlone, cpuTogether) > target.cpu) missed.push('processor time of a message');
+  if (p50(alone) > target.first) missed.push('first frame alone');
+  if (p50(together) > target.crowd) missed.push('first frame of 20');
+  return missed;
+}
+
+const handbook = (n: number): string =>
+  Array.from(
+    { length: 6 },
+    (_, at) =>
+      `## Chapter ${at} of book ${n}\n\nThe fee of service ${n}.${at} is ${n + at} EUR a year. It is due in March.\n`,
+  ).join('\n');
+
+async function costOfDocuments(stage: Stage): Promise<string[]> {
+  const api = apiAt(stage.url);
+  let uploaded = 0;
+  const one = async (): Promise<number> => {
+    const began = performance.now();
+    uploaded += 1;
+    const file = { name: `book-${uploaded}.md`, content: handbook(uploaded) };
+    const { body } = await api.upload(stage.orgId, stage.key, file);
+    const document = await api.processed(stage.orgId, stage.key, body.document.doc_id);
+    if (document.status !== 'indexed') throw new Error(JSON.stringify(document));
+    return performance.now() - began;
+  };
+  for (let n = 0; n < 10; n += 1) await one();
+  const alone: number[] = [];
+  console.log('  40 documents, one after the other');
+  await costing(stage, 40, async () => {
+    for (let n = 0; n < 40; n += 1) alone.push(await one());
+  });
+  console.log(`    upload to indexed p50 ${p50(alone).toFixed(0)} ms (to reach: ${target.document})`);
+  const began = performance.now();
+  console.log('  20 documents at once, 5 times');
+  await costing(stage, 100, async () => {
+    for (let n = 0; n < 5; n += 1) await Promise.all(Array.from({ length: 20 }, one));
+  });
+  const rate = 100 / ((performance.now() - began) / 1000);
+  console.log(`    ${rate.toFixed(1)} a second (to reach: ${target.documents})`);
+  return [
+    ...(p50(alone) > target.document ? ['document'] : []),
+    ...(rate < target.documents ? ['documents at once'] : []),
+  ];
+}
+
+const idleMs = 120_000;
+
+/** `npm start` itself, warm: the time until its screen, and its memory two minutes later as the kernel shares it out. */
+async function whenIdle(): Promise<string[]> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'support-bench-'));
+  const env = { ...process.env, PORT: String(await freePort()), DATA_DIR: dataDir };
+  const start = async (): Promise<{ ms: number; stop(): Promise<void> }> => {
+    const began = performance.now();
+    const child = spawn(process.execPath, ['engines/run.mjs', 'engines/start.ts'], {
+      cwd: root,
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = once(child, 'exit');
+    let printed = '';
+    for await (const piece of child.stdout) {
+      printed += String(piece);
+      if (/^ready /mu.test(printed)) break;
+    }
+    const ms = performance.now() - began;
+    if (child.exitCode !== null) throw new Error(printed);
+    return {
+      ms,
+      async stop() {
+        child.kill('SIGINT');
+        await ended;
+      },
+    };
+  };
+  try {
+    // The first one makes the data and the caches.
+    await (await start()).stop();
+    const starts: number[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      const { ms, stop } = await start();
+      starts.push(ms);
+      console.log(`  warm start: ${Math.round(ms)} ms (to reach: ${target.startMs})`);
+      if (n < 2) await stop();
+      else
+        await sleep(idleMs)
+          .then(() => idle(dataDir))
+          .finally(stop);
+    }
+    return p50(starts) > target.startMs ? ['start'] : [];
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function idle(dataDir: string): Promise<void> {
+  const mib: Partial<Record<Kind, number>> = {};
+  for (const { pid, kind } of await processesOf(dataDir)) mib[kind] = (mib[kind] ?? 0) + (await pssMiB(pid));
+  const sum = Object.values(mib).reduce((total, one) => total + one, 0);
+  const each = Object.entries(mib).map(([kind, one]) => `${kind} ${Math.round(one)}`);
+  console.log(`  idle: ${Math.round(sum)} MiB (${each.join(', ')}; to reach: ${target.idleMiB})`);
+}
+
+async function pssMiB(pid: number): Promise<number> {
+  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
+  return Number(/^Pss:\s+(\d+)/mu.exec(rollup)?.[1] ?? 0) / 1024;
+}

@@ -1,0 +1,449 @@
+/**
+ * The production shape (shape.ts) on one machine, without containers: every service a process of its own, on a port of
+ * 127.0.0.1, started again when it dies. It prints nothing.
+ */
+import { randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Connection } from '@temporalio/client';
+import { MongoClient } from 'mongodb';
+import { EngineError, exists, makeFolder, run } from '../cache.ts';
+import type { Report } from '../cache.ts';
+import { startGuarded, type Guarded } from '../child.ts';
+import type { Program } from '../debian.ts';
+import { findChromium } from '../chromium.ts';
+import { findEmbedding } from '../embedding/embedding.ts';
+import { findHaproxy } from '../haproxy.ts';
+import { lockDataDir } from '../lock.ts';
+import { explainMongod, findMongod } from '../mongod.ts';
+import { accepts, freePort, isFree } from '../ports.ts';
+import { createDatabase, findPostgresql, unprivileged } from '../postgresql.ts';
+import { findRedis } from '../redis.ts';
+import { createSupervisor, type Failure, type Watched } from '../supervisor.ts';
+import { findTemporalServer } from '../temporalserver.ts';
+import { findVersitygw } from '../versitygw.ts';
+import { workerEnv } from '../system.ts';
+import * as shape from './shape.ts';
+import { temporalConfig } from './temporalconfig.ts';
+
+export type Cluster = {
+  /** The balancer's URL, `http://HOST:PORT` without `/v1`. */
+  url: string;
+  mongodbUri: string;
+  /** The balancer's address for Temporal. */
+  temporalAddress: string;
+  logDir: string;
+  /** The names of all services, as in docker-compose.yml. */
+  services: readonly string[];
+  /** Kills the process of a service. It is started again after a second. */
+  kill(service: string): Promise<void>;
+  /** The URL of one API process, past the balancer. */
+  api(service: string): string;
+  pids(): number[];
+  /** Resolves when a service cannot be started again. */
+  failed: Promise<Failure>;
+  stop(): Promise<void>;
+  /** Kills every process at once. */
+  killAll(): void;
+};
+
+type Service = {
+  name: string;
+  layer: Watched['layer'];
+  command: string;
+  args: readonly string[];
+  env?: NodeJS.ProcessEnv;
+  explain?: (lines: string) => string;
+  /** A Node program that says when it is ready; any other service is ready when it accepts connections. */
+  node?: boolean;
+};
+
+/** How long work in hand may take when a process stops, in ms. */
+const graceMs = 25_000;
+const startUpMs = 120_000;
+
+type Options = {
+  /** The folder of all data and logs. */
+  dataDir: string;
+  /** The balancer's port. */
+  port: number;
+  /** The environment of our own processes, without addresses. */
+  env: NodeJS.ProcessEnv;
+  report: Report;
+  /** The path of one of our programs, `api/server.ts` and the like. The sources by default. */
+  program?: (entry: string) => string;
+};
+
+/** Starts all and resolves when the balancer answers and every worker polls. @throws EngineError after stopping all */
+export async function startCluster(options: Options): Promise<Cluster> {
+  const { dataDir, port, report } = options;
+  const logDir = join(dataDir, 'logs');
+  await makeFolder(logDir);
+  const lock = await lockDataDir(dataDir, report);
+  const programs = await findPrograms(report);
+  const { ports, keys } = await remembered(dataDir);
+  const place = (service: string, usual: number): string => `127.0.0.1:${ports[`${service}:${usual}`]}`;
+  const services = new Map<string, Watched>();
+  const supervisor = createSupervisor(
+    report,
+    (one) => one.child.explain(),
+    async () => undefined,
+  );
+  const { failed, pids, kill: killAll } = supervisor;
+  const stop = async (): Promise<void> => {
+    lock.stopping();
+    await supervisor.stop();
+    lock.release();
+  };
+
+  async function start(service: Service): Promise<void> {
+    const { name, layer, command, args, env = { PATH: process.env['PATH'] }, explain } = service;
+    const restart = (): Promise<Guarded> =>
+      startGuarded({
+        command,
+        args,
+        env,
+        cwd: dataDir,
+        logPath: join(logDir, `${name}.log`),
+        ...(service.node === true ? { ipc: true } : {}),
+        ...(explain === undefined ? {} : { explain }),
+      });
+    const watched: Watched = {
+      name,
+      child: await restart(),
+      layer,
+      restart,
+      stop: (running) => running.stop(layer === 0 ? 10_000 : graceMs),
+    };
+    services.set(name, watched);
+    supervisor.watch(watched);
+    if (service.node === true) await saysReady(watched);
+  }
+
+  const began = Date.now();
+  const done = (what: string): void => report(`${what} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
+  const context: Context = { options, programs, place, keys, start, failed };
+  try {
+    // A cluster that was killed leaves processes that are still ending.
+    for (const used of Object.values(ports)) await until(`port ${used} is free`, failed, () => isFree(used));
+    await Promise.all([startMongo(context), startPostgresql(context), startRedis(context), startIndex(context)]);
+    done('MongoDB, PostgreSQL, Redis and the index are ready');
+    await startTemporal(context);
+    done('Temporal and the balancer are ready');
+    await startOurs(context);
+    done('The API, the workers and the embedding services are ready');
+    supervisor.keepUp();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    mongodbUri: shape.appEnvironment(place)['MONGODB_URI']!,
+    temporalAddress: place('balancer', 7233),
+    logDir,
+    services: [...services.keys()],
+    async kill(service) {
+      const { child } = services.get(service)!;
+      child.kill();
+      await child.exited;
+    },
+    api: (service) => `http://${place(service, 3000)}`,
+    pids,
+    failed,
+    stop,
+    killAll,
+  };
+}
+
+type Programs = Awaited<ReturnType<typeof findPrograms>>;
+type Context = {
+  options: Options;
+  programs: Programs;
+  /** The address of a service that usually listens on this port. */
+  place: (service: string, usual: number) => string;
+  keys: Record<'secret' | 's3', string>;
+  start: (service: Service) => Promise<void>;
+  failed: Promise<Failure>;
+};
+
+/** One after the other, because a build uses all cores. */
+async function findPrograms(report: Report) {
+  return {
+    mongod: await findMongod(report),
+    postgresql: await findPostgresql(report),
+    redis: await findRedis(report),
+    versitygw: await findVersitygw(report),
+    haproxy: await findHaproxy(report),
+    temporal: await findTemporalServer(report),
+    chromium: await findChromium(report),
+    embedding: await findEmbedding(report),
+  };
+}
+
+/** The ports and secrets of this folder: MongoDB's members and stored secrets know them, so they stay the same. */
+async function remembered(dataDir: string): Promise<{ ports: Record<string, number>; keys: Context['keys'] }> {
+  const file = join(dataDir, 'cluster.json');
+  if (await exists(file)) return JSON.parse(await readFile(file, 'utf8'));
+  const listening: [string, number][] = [
+    ...shape.mongo.members.map((name): [string, number] => [name, 27_017]),
+    ['postgresql', 5432],
+    ['redis', 6379],
+    ['s3', 7070],
+    ['balancer', 7233],
+    ...[...shape.apis, ...shape.embeddingServices].map((name): [string, number] => [name, 3000]),
+    // The four services of a node with their membership, and the last one's place for HTTP.
+    ...shape.temporal.nodes.flatMap((name) =>
+      [7233, 6933, 7234, 6934, 7235, 6935, 7239, 6939].map((usual): [string, number] => [name, usual]),
+    ),
+  ];
+  const ports: Record<string, number> = {};
+  for (const [name, usual] of listening) {
+    let port = await freePort();
+    while (Object.values(ports).includes(port)) port = await freePort();
+    ports[`${name}:${usual}`] = port;
+  }
+  const stored = { ports, keys: { secret: randomBytes(32).toString('hex'), s3: randomBytes(18).toString('hex') } };
+  await writeFile(file, JSON.stringify(stored), { mode: 0o600 });
+  return stored;
+}
+
+async function startMongo({ options, programs, place, start, failed }: Context): Promise<void> {
+  const { members, set, settings } = shape.mongo;
+  for (const name of members) {
+    const folder = join(options.dataDir, name);
+    await makeFolder(folder);
+    await start({
+      name,
+      layer: 0,
+      command: programs.mongod,
+      args: [
+        `--replSet=${set}`,
+        '--bind_ip=127.0.0.1',
+        `--port=${portOf(place(name, 27_017))}`,
+        `--dbpath=${folder}`,
+        // Three members share the machine with everything else; mongod's default is half of the memory each.
+        '--wiredTigerCacheSizeGB=0.5',
+        '--nounixsocket',
+        '--quiet',
+      ],
+      explain: explainMongod,
+    });
+  }
+  const [first] = members;
+  for (const name of members) await untilAccepts(name, place(name, 27_017), failed);
+  const client = new MongoClient(`mongodb://${place(first, 27_017)}/`, { directConnection: true });
+  try {
+    const admin = client.db('admin');
+    await admin
+      .command({
+        replSetInitiate: {
+          _id: set,
+          members: members.map((name, _id) => ({ _id, host: place(name, 27_017) })),
+          settings,
+        },
+      })
+      .catch((error: { codeName?: string }) => {
+        if (error.codeName !== 'AlreadyInitialized') throw error;
+      });
+    await until(
+      'MongoDB has a primary',
+      failed,
+      async () => (await admin.command({ hello: 1 }))['primary'] !== undefined,
+    );
+  } finally {
+    await client.close();
+  }
+}
+
+async function startPostgresql({ options, programs: { postgresql }, place, start, failed }: Context): Promise<void> {
+  const folder = join(options.dataDir, 'postgresql');
+  await createDatabase(postgresql, folder);
+  const address = place('postgresql', 5432);
+  await start({
+    name: 'postgresql',
+    layer: 0,
+    ...unprivileged(postgresql.command, [
+      '-D',
+      folder,
+      '-p',
+      String(portOf(address)),
+      ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200'].flatMap((set) => [
+        '-c',
+        set,
+      ]),
+    ]),
+    env: { PATH: process.env['PATH'], ...postgresql.env },
+  });
+  await untilAccepts('postgresql', address, failed);
+}
+
+async function startRedis({ programs: { redis }, place, start, failed }: Context): Promise<void> {
+  const address = place('redis', 6379);
+  const args = ['--port', String(portOf(address)), '--bind', '127.0.0.1', ...shape.redisOptions];
+  await start({ name: 'redis', layer: 0, command: redis.command, args, env: redis.env });
+  await untilAccepts('redis', address, failed);
+}
+
+/** The access key of the index's server. */
+const s3User = 'support';
+const s3Region = 'us-east-1';
+
+async function startIndex({ options, programs, place, keys, start, failed }: Context): Promise<void> {
+  const folder = join(options.dataDir, 's3');
+  await makeFolder(join(folder, shape.index.bucket));
+  const address = place('s3', 7070);
+  const access = ['--access', s3User, '--secret', keys.s3, '--region', s3Region];
+  const args = [...access, '--port', address, '--quiet', 'posix', folder];
+  await start({ name: 's3', layer: 0, command: programs.versitygw, args });
+  await untilAccepts('s3', address, failed);
+}
+
+async function startTemporal({ options, programs, place, start, failed }: Context): Promise<void> {
+  const { dataDir, port } = options;
+  await makeTables(programs.temporal.schemaTool, place('postgresql', 5432), failed);
+  await writeFile(join(dataDir, 'dynamic.yaml'), shape.dynamicConfig());
+  for (const name of shape.temporal.nodes) {
+    const folder = join(dataDir, name);
+    await makeFolder(folder);
+    const config = temporalConfig({
+      portOf: (usual) => portOf(place(name, usual)),
+      database: place('postgresql', 5432),
+      frontend: place('balancer', 7233),
+      dynamicConfig: join(dataDir, 'dynamic.yaml'),
+    });
+    await writeFile(join(folder, 'cluster.yaml'), config);
+    const args = ['--root', '/', '--config', folder.slice(1), '--env', 'cluster', '--allow-no-auth', 'start'];
+    await start({ name, layer: 1, command: programs.temporal.server, args });
+    // The first node stores what describes the cluster; two that do so at once fail.
+    await untilAccepts(name, place(name, 7233), failed);
+  }
+  const file = join(dataDir, 'haproxy.cfg');
+  const binds = { bind: `127.0.0.1:${port}`, temporalBind: place('balancer', 7233), docker: false };
+  await writeFile(file, shape.haproxyConfig(place, binds));
+  const { command, env }: Program = programs.haproxy;
+  await start({ name: 'balancer', layer: 1, command, args: ['-db', '-f', file], env });
+  await ensureNamespace(place('balancer', 7233), failed);
+}
+
+/** Makes or updates Temporal's tables. The schemas are within the tool. */
+async function makeTables(schemaTool: string, database: string, failed: Promise<Failure>): Promise<void> {
+  const [host, port] = database.split(':') as [string, string];
+  const tool = (...args: string[]) =>
+    run(schemaTool, ['--plugin', 'postgres12', '--ep', host, '-p', port, '-u', 'temporal', ...args]);
+  const works = (...args: string[]): Promise<boolean> =>
+    tool(...args).then(
+      () => true,
+      () => false,
+    );
+  for (const [db, name] of [
+    ['temporal', 'temporal'],
+    ['temporal_visibility', 'visibility'],
+  ] as const) {
+    const update = ['--db', db, 'update-schema', '--schema-name', `postgresql/v12/${name}`];
+    // Succeeds when PostgreSQL takes connections, also when the database exists.
+    await until('PostgreSQL takes connections', failed, () => works('--db', db, 'create-database'));
+    if (await works(...update)) continue;
+    await tool('--db', db, 'setup-schema', '-v', '0.0');
+    await tool(...update);
+  }
+}
+
+const namespace = 'default';
+const day = 24 * 60 * 60;
+
+async function ensureNamespace(address: string, failed: Promise<Failure>): Promise<void> {
+  const connection = Connection.lazy({ address });
+  const ask = <T>(call: () => Promise<T>): Promise<T> => connection.withDeadline(Date.now() + 5_000, call);
+  try {
+    await until('Temporal answers', failed, async () => {
+      try {
+        await ask(() =>
+          connection.workflowService.registerNamespace({
+            namespace,
+            workflowExecutionRetentionPeriod: { seconds: (3 * day) as never },
+          }),
+        );
+      } catch (error) {
+        if (!/already/i.test((error as Error).message)) return false;
+      }
+      // Other nodes learn of a new namespace some seconds later.
+      await ask(() => connection.workflowService.describeNamespace({ namespace }));
+      return true;
+    });
+  } finally {
+    await connection.close();
+  }
+}
+
+async function startOurs({ options, programs, place, keys, start, failed }: Context): Promise<void> {
+  const { program = (entry: string) => fileURLToPath(new URL(`../../${entry}`, import.meta.url)) } = options;
+  const env: NodeJS.ProcessEnv = {
+    SECRET_KEY: keys.secret,
+    PUBLIC_URL: `http://127.0.0.1:${options.port}`,
+    PUPPETEER_EXECUTABLE_PATH: programs.chromium,
+    EMBEDDING_FOLDER: programs.embedding,
+    ...options.env,
+    ...shape.appEnvironment(place),
+    DATA_DIR: join(options.dataDir, 'ours'),
+    SEARCH_URI: shape.index.uri,
+    SERVICE_URLS: [options.env['SERVICE_URLS'], `s3=http://${place('s3', 7070)}`].filter(Boolean).join(','),
+    AWS_ACCESS_KEY_ID: s3User,
+    AWS_SECRET_ACCESS_KEY: keys.s3,
+    AWS_REGION: s3Region,
+  };
+  const node = (name: string, entry: string, own: NodeJS.ProcessEnv) =>
+    start({
+      name,
+      layer: 2,
+      command: process.execPath,
+      args: ['--disable-warning=ExperimentalWarning', program(entry)],
+      env: own,
+      node: true,
+    });
+  const listening = (name: string) => ({ ...env, HOST: '127.0.0.1', PORT: String(portOf(place(name, 3000))) });
+  await Promise.all(shape.embeddingServices.map((name) => node(name, 'workers/embedding.ts', listening(name))));
+  await Promise.all(shape.apis.map((name) => node(name, 'api/server.ts', listening(name))));
+  // Two at a time, because a start keeps a core busy for seconds. The first one builds what the others use.
+  const [first, ...others] = shape.workers;
+  const worker = ({ name, fleet }: (typeof shape.workers)[number]) =>
+    node(name, 'workers/main.ts', workerEnv({ ...env, FLEETS: fleet }));
+  await worker(first!);
+  for (let at = 0; at < others.length; at += 2) await Promise.all(others.slice(at, at + 2).map(worker));
+  await until('the balancer answers', failed, async () => {
+    const answer = await fetch(`http://127.0.0.1:${options.port}/health/ready`).catch(() => undefined);
+    return answer?.status === 200;
+  });
+}
+
+const portOf = (address: string): number => Number(address.split(':')[1]);
+
+/** Waits for a state. Fails with the reason when a process dies first, or after the time limit. */
+async function until(what: string, failed: Promise<Failure>, state: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + startUpMs;
+  const failure = failed.then(({ message }) => {
+    throw new EngineError(message);
+  });
+  failure.catch(() => undefined);
+  while (!(await Promise.race([state(), failure]))) {
+    if (Date.now() > deadline) throw new EngineError(`Not within ${startUpMs / 1000} s: ${what}.`);
+    await sleep(50);
+  }
+}
+
+const untilAccepts = (name: string, address: string, failed: Promise<Failure>): Promise<void> =>
+  until(`${name} accepts connections`, failed, () => accepts(portOf(address)));
+
+async function saysReady({ name, child }: Watched): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  child.onMessage((message) => {
+    if ((message as { type?: unknown } | null)?.type === 'ready') resolve();
+  });
+  const ended = child.exited.then(async () => {
+    throw new EngineError(`${name} ended before it was ready. ${await child.explain()}`);
+  });
+  ended.catch(() => undefined);
+  await Promise.race([promise, ended]);
+}

@@ -1,0 +1,46 @@
+/** Finds PostgreSQL, or fetches Debian's packages of it. `npm run cluster` runs Temporal on it. */
+import { chown } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { EngineError, exists, makeFolder, onPath, run } from './cache.ts';
+import type { Report } from './cache.ts';
+import { fromDebian, type Program } from './debian.ts';
+
+/** The release of Debian 12. The libraries are those that a fresh Debian lacks. */
+const release = 15;
+const debian = {
+  name: 'postgres',
+  version: `${release}-debian`,
+  packages: [`postgresql-${release}`, 'libpq5', 'libicu72', 'libxml2', 'libldap-2.5-0', 'libsasl2-2'],
+  command: `usr/lib/postgresql/${release}/bin/postgres`,
+};
+
+/** @throws EngineError that says what to install */
+export async function findPostgresql(report: Report): Promise<Program> {
+  for (const command of [await onPath('postgres'), `/${debian.command}`])
+    if (command !== undefined && (await exists(command))) return { command, env: {} };
+  return fromDebian(debian, report);
+}
+
+/** PostgreSQL refuses to run as root, so root becomes this user, `nobody` of Debian. */
+const nobody = 65_534;
+const asRoot = (): boolean => process.getuid?.() === 0;
+
+/** `command` and `args` as a user that PostgreSQL accepts. */
+export const unprivileged = (command: string, args: readonly string[]): { command: string; args: string[] } =>
+  asRoot()
+    ? { command: 'setpriv', args: [`--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', command, ...args] }
+    : { command, args: [...args] };
+
+/** Makes an empty database for the user `temporal`, who needs no password on this machine. Does nothing if it exists. */
+export async function createDatabase(program: Program, folder: string): Promise<void> {
+  if (await exists(join(folder, 'PG_VERSION'))) return;
+  await makeFolder(folder);
+  if (asRoot()) await chown(folder, nobody, nobody);
+  const beside = join(dirname(program.command), 'initdb');
+  const initdb = (await exists(beside)) ? beside : join(dirname(program.command), debian.command, '..', 'initdb');
+  const args = ['-D', folder, '-U', 'temporal', '--auth=trust', '--encoding=UTF8', '--no-locale', '--no-instructions'];
+  const { command, args: all } = unprivileged(initdb, args);
+  await run(command, all, { env: program.env, cwd: '/' }).catch((error: Error) => {
+    throw new EngineError(`PostgreSQL's folder ${folder} could not be made: ${error.message}`);
+  });
+}
