@@ -136,10 +136,12 @@ async function whenIdle(): Promise<string[]> {
     });
     const ended = once(child, 'exit');
     let printed = '';
-    for await (const piece of child.stdout) {
-      printed += String(piece);
-      if (/^ready /mu.test(printed)) break;
-    }
+    const { promise: ready, resolve } = Promise.withResolvers<void>();
+    child.stdout.on('data', (piece: Buffer) => {
+      printed += piece.toString();
+      if (/^ready /mu.test(printed)) resolve();
+    });
+    await Promise.race([ready, ended]);
     const ms = performance.now() - began;
     if (child.exitCode !== null) throw new Error(printed);
     return {

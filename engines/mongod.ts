@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
-import { MongoBinary } from 'mongodb-memory-server-core';
 import { EngineError, cacheRoot, cached, exists, makeFolder, onPath, platform, run, verify } from './cache.ts';
 import type { Report } from './cache.ts';
 import { lastWords, startGuarded } from './child.ts';
@@ -64,6 +63,8 @@ async function officialReachable(): Promise<boolean> {
 async function fromOfficial(temporary: string, report: Report): Promise<void> {
   report(`downloading mongod ${official.version}`);
   const downloadDir = join(temporary, 'download');
+  // Loaded here, because `npm start` does without it once mongod is there.
+  const { MongoBinary } = await import('mongodb-memory-server-core');
   const path = await MongoBinary.getPath({ version: official.version, downloadDir, systemBinary: '', checkMD5: true });
   await run(path, ['--version']);
   await rename(path, join(temporary, 'mongod'));

@@ -93,6 +93,8 @@ async function untilFailure<T>(work: Promise<T>, system: System): Promise<T> {
 }
 
 async function main(): Promise<number> {
+  // Who reads the output may end first, as in `npm start | head`.
+  process.stdout.on('error', () => undefined);
   const stopAsked = Promise.withResolvers<void>();
   const abort = new AbortController();
   let system: System | undefined;

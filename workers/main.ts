@@ -7,7 +7,6 @@ import {
   DefaultLogger,
   NativeConnection,
   Runtime,
-  Worker,
   type WorkerOptions,
   type WorkflowBundleOption,
 } from '@temporalio/worker';
@@ -25,6 +24,7 @@ import { traceActivity } from './tracing.ts';
 import { useMeter } from '../clients/base/meter.ts';
 import { createRecrawlSchedules, ensureSchedules } from './schedules.ts';
 import { replayOpen } from './replay.ts';
+import { sharedThreads, sharingThreads } from './threads.ts';
 import { ensureSearchAttributes } from './searchattributes.ts';
 import type { Fleet, WorkerDeps } from './slices/slice.ts';
 import { startSweeper } from './sweeper.ts';
@@ -108,8 +108,11 @@ export async function startWorkers(
     log,
   });
   const workflowBundle = await bundling;
+  const activities = new Map(names.map((name) => [name, fleets[name].activities(deps)]));
+  const Sharing = sharingThreads([...activities.values()].flatMap(Object.keys));
+  const parts = { connection, workflowBundle, log, threads: names.length > 1 ? sharedThreads : 1 };
   const workers = await Promise.all(
-    names.map((name) => createWorker(name, config, { connection, deps, workflowBundle, log })),
+    names.map((name) => Sharing.create(workerOptions(name, config, { ...parts, activities: activities.get(name)! }))),
   );
   const running = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
   running.catch(() => undefined);
@@ -160,30 +163,35 @@ function installRuntime(config: Config, log: Logger): void {
   });
 }
 
-type Parts = { connection: NativeConnection; deps: WorkerDeps; workflowBundle: WorkflowBundleOption; log: Logger };
+type Parts = {
+  connection: NativeConnection;
+  activities: object;
+  threads: number;
+  workflowBundle: WorkflowBundleOption;
+  log: Logger;
+};
 
-function createWorker(
+const workerOptions = (
   name: FleetName,
   config: Config,
-  { connection, deps, workflowBundle, log }: Parts,
-): Promise<Worker> {
-  return Worker.create({
-    connection,
-    namespace: config.temporalNamespace,
-    taskQueue: `${config.taskQueuePrefix}${name}`,
-    activities: fleets[name].activities(deps),
-    ...encryptionOf(config),
-    interceptors: { activity: [traceActivity, guardFailures(log)] },
-    maxConcurrentActivityTaskExecutions: fleets[name].maxActivities,
-    ...versionOf(config),
-    stickyQueueScheduleToStartTimeout: deadWorkerAfter,
-    // An activity learns of its cancellation with its next heartbeat, so heartbeats must be frequent.
-    maxHeartbeatThrottleInterval: '1 second',
-    ...workflowOptions(fleets[name], workflowBundle),
-    shutdownGraceTime: `${config.drainSeconds}s`,
-    shutdownForceTime: `${config.drainSeconds + 5}s`,
-  });
-}
+  { connection, activities, threads, workflowBundle, log }: Parts,
+): WorkerOptions => ({
+  connection,
+  namespace: config.temporalNamespace,
+  taskQueue: `${config.taskQueuePrefix}${name}`,
+  activities,
+  ...encryptionOf(config),
+  interceptors: { activity: [traceActivity, guardFailures(log)] },
+  maxConcurrentActivityTaskExecutions: fleets[name].maxActivities,
+  ...versionOf(config),
+  stickyQueueScheduleToStartTimeout: deadWorkerAfter,
+  // An activity learns of its cancellation with its next heartbeat, so heartbeats must be frequent.
+  maxHeartbeatThrottleInterval: '1 second',
+  ...workflowOptions(fleets[name], workflowBundle),
+  workflowThreadPoolSize: threads,
+  shutdownGraceTime: `${config.drainSeconds}s`,
+  shutdownForceTime: `${config.drainSeconds + 5}s`,
+});
 
 /** The name of the deployment in Temporal. All fleets of a version are one version of it. */
 export const deploymentName = (taskQueuePrefix: string): string => `${taskQueuePrefix}support-platform`;
@@ -201,10 +209,7 @@ const versionOf = ({ workerBuildId, taskQueuePrefix }: Config): Pick<WorkerOptio
       };
 
 /** A worker without a bundle polls for activities only. */
-const workflowOptions = (
-  { maxWorkflowTasks }: Fleet,
-  workflowBundle: WorkflowBundleOption,
-): Partial<Pick<WorkerOptions, 'workflowBundle' | 'maxConcurrentWorkflowTaskExecutions'>> =>
+const workflowOptions = ({ maxWorkflowTasks }: Fleet, workflowBundle: WorkflowBundleOption): Partial<WorkerOptions> =>
   maxWorkflowTasks === undefined ? {} : { workflowBundle, maxConcurrentWorkflowTaskExecutions: maxWorkflowTasks };
 
 /**

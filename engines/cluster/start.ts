@@ -13,6 +13,7 @@ import { startCluster, type Cluster } from './cluster.ts';
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function main(): Promise<number> {
+  process.stdout.on('error', () => undefined);
   const stopAsked = Promise.withResolvers<void>();
   let cluster: Cluster | undefined;
   onStopSignals(
