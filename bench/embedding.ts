@@ -14,6 +14,7 @@ import { findEmbedding } from '../engines/embedding/embedding.ts';
 import { readBanking, readFixtures, type AnswerSet } from './answersets.ts';
 import { readCranfield } from './cranfield.ts';
 import { cpuMs, peakMemory, quantile } from './stage.ts';
+import { startProcess } from '../test/kit/processes.ts';
 
 type Passage = { heading: string; text: string };
 
@@ -39,6 +40,34 @@ export async function run(): Promise<void> {
     await throughTheProduct(local, passages, questions);
   } finally {
     await local.close();
+  }
+  await throughAService(folder, questions);
+}
+
+/** The same questions by the models of an embedding service: what HTTP adds in both processes. */
+async function throughAService(folder: string, questions: readonly string[]): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'support-embedding-'));
+  const service = await startProcess('workers/embedding.ts', {
+    DATA_DIR: dataDir,
+    EMBEDDING_FOLDER: folder,
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+  });
+  const local = createLocal({ obtain: async () => folder, urls: [service.url], questionMs: 60_000 });
+  try {
+    await local.parts('Is anybody there?', modelNames);
+    const before = [process.cpuUsage(), await cpuMs(service.child.pid)] as const;
+    const asked = questions.slice(0, questionCount);
+    const seen = await askAll(local, asked);
+    const own = process.cpuUsage(before[0]);
+    const served = (await cpuMs(service.child.pid)) - before[1];
+    console.log(
+      `question to an embedding service, idle: ${seen}; besides the models ${((own.user + own.system) / 1000 / asked.length).toFixed(1)} ms of CPU here and ${(served / asked.length).toFixed(1)} ms there`,
+    );
+  } finally {
+    await local.close();
+    await service.stop();
+    await rm(dataDir, { recursive: true, force: true });
   }
 }
 

@@ -1,6 +1,7 @@
 /** Computes the version of a program that is built from the sources. */
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -16,7 +17,8 @@ export async function fingerprintOf(builder: string, rooms: readonly string[]): 
     (await readdir(join(root, room), { recursive: true })).map((file) => join(room, file)),
   );
   const files = (await Promise.all(listed)).flat().filter((file) => file.endsWith('.ts'));
+  // Three hundred small files: waiting for each takes five times as long as reading it at once.
   for (const file of ['package-lock.json', builder, ...files.sort()])
-    hash.update(`\0${file}\0`).update(await readFile(join(root, file)));
+    hash.update(`\0${file}\0`).update(readFileSync(join(root, file)));
   return hash.digest('hex').slice(0, 32);
 }

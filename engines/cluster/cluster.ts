@@ -39,9 +39,8 @@ export type Cluster = {
   services: readonly string[];
   /** Kills the process of a service. It is started again after a second. */
   kill(service: string): Promise<void>;
-  /** The URL of one API process, past the balancer. */
-  api(service: string): string;
-  pids(): number[];
+  /** The process id of a service now. */
+  pid(service: string): number;
   /** Resolves when a service cannot be started again. */
   failed: Promise<Failure>;
   stop(): Promise<void>;
@@ -91,7 +90,7 @@ export async function startCluster(options: Options): Promise<Cluster> {
     (one) => one.child.explain(),
     async () => undefined,
   );
-  const { failed, pids, kill: killAll } = supervisor;
+  const { failed, kill: killAll } = supervisor;
   const stop = async (): Promise<void> => {
     lock.stopping();
     await supervisor.stop();
@@ -150,8 +149,7 @@ export async function startCluster(options: Options): Promise<Cluster> {
       child.kill();
       await child.exited;
     },
-    api: (service) => `http://${place(service, 3000)}`,
-    pids,
+    pid: (service) => services.get(service)!.child.pid,
     failed,
     stop,
     killAll,

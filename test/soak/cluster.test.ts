@@ -1,6 +1,6 @@
 /**
- * The production shape (engines/cluster/) under a mixed load, while one process of each kind is killed: nothing that
- * was acknowledged is lost or done twice.
+ * The production shape (engines/cluster/) under a mixed load, while MongoDB's primary steps down and stands still and
+ * one process of each kind is killed: nothing that was acknowledged is lost or done twice.
  */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { mkdtempSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { MongoClient } from 'mongodb';
+import { MongoClient, type Db } from 'mongodb';
 import { startCluster, type Cluster } from '../../engines/cluster/cluster.ts';
 import { freePort } from '../../engines/ports.ts';
 import { apiAt, until, type Api, type Reply, type TestOrg } from '../kit/harness.ts';
@@ -135,15 +135,25 @@ it('one process of each kind is killed, and every message, document, page and de
     () => api.request('POST', `/orgs/${org.orgId}/crawl`, { token: org.key, body: { url: `${site.url}/` } }),
     [202],
   );
-  for (const service of ['primary', ...cluster.services.filter((name) => !/^mongo|[a-z]{3}2$/.test(name))]) {
+  const goesOn = async (after: string): Promise<void> => {
     const before = chats.map(({ sent }) => sent.length);
-    await cluster.kill(service === 'primary' ? await primary() : service);
     // Every customer writes on and is answered.
     await until(
       async () => chats.every(({ sent }, at) => sent.length > before[at]! + 1),
-      () =>
-        `answers after ${service}: ${JSON.stringify(chats.map(({ chat }) => [chat.convId, chat.seq, chat.isOpen]))}`,
+      () => `answers after ${after}: ${JSON.stringify(chats.map(({ chat }) => [chat.convId, chat.seq, chat.isOpen]))}`,
     );
+  };
+  await onPrimary((admin) => admin.command({ replSetStepDown: 10 }));
+  await goesOn('the primary stepped down');
+  // A primary that stands still is taken for dead, and comes back when another one has its place.
+  const frozen = cluster.pid(await primary());
+  process.kill(frozen, 'SIGSTOP');
+  await goesOn('the primary stood still');
+  process.kill(frozen, 'SIGCONT');
+  await goesOn('it went on');
+  for (const service of ['primary', ...cluster.services.filter((name) => !/^mongo|[a-z]{3}2$/.test(name))]) {
+    await cluster.kill(service === 'primary' ? await primary() : service);
+    await goesOn(`the death of ${service}`);
   }
   over.abort();
   await Promise.all([...chats.map(({ writing }) => writing), others]);
@@ -172,14 +182,18 @@ it('one process of each kind is killed, and every message, document, page and de
   expect(told.size).toBe(tickets.length);
 }, 600_000);
 
-/** The member that is the primary now. */
-async function primary(): Promise<string> {
+async function onPrimary<T>(ask: (admin: Db) => Promise<T>): Promise<T> {
   const client = new MongoClient(cluster.mongodbUri);
   try {
-    const { members } = await client.db('admin').command({ replSetGetStatus: 1 });
-    const at = (members as { stateStr: string }[]).findIndex(({ stateStr }) => stateStr === 'PRIMARY');
-    return `mongo${at + 1}`;
+    return await ask(client.db('admin'));
   } finally {
     await client.close();
   }
+}
+
+/** The member that is the primary now. */
+async function primary(): Promise<string> {
+  const { members } = await onPrimary((admin) => admin.command({ replSetGetStatus: 1 }));
+  const at = (members as { stateStr: string }[]).findIndex(({ stateStr }) => stateStr === 'PRIMARY');
+  return `mongo${at + 1}`;
 }
