@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type mongoose from 'mongoose';
+import { vectorsOf, type StoredVector } from './gapvectors.ts';
 import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import {
   bytes,
@@ -18,7 +19,7 @@ import {
   string,
   type ValueOf,
 } from '../rules/base/fields.ts';
-import { gapReasons, gapStatuses, nearestGroup, type GapReason, type GapStatus } from '../rules/knowledge/gap.ts';
+import { gapReasons, gapStatuses, sameQuestions, type GapReason, type GapStatus } from '../rules/knowledge/gap.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { defined } from '../rules/base/defined.ts';
 import { keptSeconds } from '../rules/base/retention.ts';
@@ -104,30 +105,32 @@ export type Asked = {
   waiting?: Gap['waiting'] | undefined;
 };
 
-/** How many questions a new one is compared with, the latest first; each comparison is a dot product of 512 numbers. */
-const comparedGaps = 2_000;
-
 /** The group of the most similar known question, by embeddings; undefined when none is similar enough. */
 export async function findGroup(
   orgId: string,
   mode: Mode,
   { model, vector }: QuestionVector,
 ): Promise<string | undefined> {
-  const found = await collectionOf(GapModel)
-    .find({ org_id: orgId, mode, vector_model: model })
-    .project<{ group: string; vector: mongoose.mongo.Binary }>({ group: 1, vector: 1 })
-    .sort({ last_asked: -1 })
-    .limit(comparedGaps)
-    .toArray();
-  return nearestGroup(
-    vector,
-    found.map((gap) => ({ group: gap.group, vector: readVector(gap.vector) })),
+  const gaps = collectionOf(GapModel);
+  const known = await vectorsOf(`${orgId} ${mode} ${model}`, (since, limit) =>
+    gaps
+      .find({ org_id: orgId, mode, vector_model: model, last_asked: { $gte: since } })
+      .project<StoredVector>({ vector: 1, last_asked: 1 })
+      .sort({ last_asked: -1 })
+      .limit(limit)
+      .batchSize(vectorsAtOnce),
   );
+  // The nearest one may have been deleted since its vector was read.
+  for (const id of sameQuestions(vector, known)) {
+    const gap = await gaps.findOne({ _id: id, org_id: orgId }, { projection: { group: 1 } });
+    if (gap) return gap.group;
+  }
+  return undefined;
 }
 
-/** Copies the bytes, because a Float32Array needs an offset that is a multiple of four. */
-const readVector = ({ buffer }: mongoose.mongo.Binary): Float32Array =>
-  new Float32Array(Uint8Array.from(buffer).buffer);
+/** The vectors of one batch from MongoDB; decoding them takes about a millisecond. */
+const vectorsAtOnce = 100;
+
 const writeVector = (vector: Float32Array): Buffer => Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
 
 /** Ids are random, so a hash cannot be traced back without knowing the id. */

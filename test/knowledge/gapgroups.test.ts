@@ -55,6 +55,15 @@ describe('unanswered questions', () => {
     });
   });
 
+  it('a question does not join the group of one that was deleted since its vector was read', async () => {
+    const orgOf = newId('org');
+    const asked = { ...(await missed('How do I order a cheque book?')), group: 'cheques' };
+    await recordGap(orgOf, 'test', asked);
+    expect(await findGroup(orgOf, 'test', asked.meaning!)).toBe('cheques');
+    await mongoose.connection.collection('gaps').deleteMany({ org_id: orgOf });
+    expect(await findGroup(orgOf, 'test', asked.meaning!)).toBeUndefined();
+  });
+
   it('unanswered questions are not compared with embeddings of another model', async () => {
     await miss('Wie kann ich mein Konto schließen?', 'embedded-2');
     expect((await groups()).find(({ question }) => question.startsWith('Wie'))?.count).toBe(1);

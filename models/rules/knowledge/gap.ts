@@ -25,21 +25,16 @@ export function gapReason(candidates: number, anywhere: boolean): GapReason {
  */
 const sameQuestion = 0.77;
 
-/**
- * The group of the known question with the nearest vector; undefined when none is similar enough to be the same
- * question.
- */
-export function nearestGroup(
-  vector: Float32Array,
-  known: readonly { group: string; vector: Float32Array }[],
-): string | undefined {
-  let best = { group: undefined as string | undefined, cosine: sameQuestion };
-  for (const { group, vector: other } of known) {
+/** The known questions that are similar enough to be the same question, the nearest first. */
+export function sameQuestions(vector: Float32Array, known: ReadonlyMap<string, Float32Array>): string[] {
+  const same: { id: string; cosine: number }[] = [];
+  for (const [id, other] of known) {
     if (other.length !== vector.length) continue;
-    const cosine = other.reduce((sum, x, at) => sum + x * vector[at]!, 0);
-    if (cosine >= best.cosine) best = { group, cosine };
+    let cosine = 0;
+    for (let at = 0; at < other.length; at += 1) cosine += other[at]! * vector[at]!;
+    if (cosine >= sameQuestion) same.push({ id, cosine });
   }
-  return best.group;
+  return same.toSorted((a, b) => b.cosine - a.cosine).map(({ id }) => id);
 }
 
 /** The group of a question without vectors: questions with the same content words, in any order, form one group. */

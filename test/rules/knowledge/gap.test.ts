@@ -1,24 +1,24 @@
 import { describe, expect, it } from '@jest/globals';
-import { gapGroup, gapReason, nearestGroup } from '../../../models/rules/knowledge/gap.ts';
+import { gapGroup, gapReason, sameQuestions } from '../../../models/rules/knowledge/gap.ts';
 
 /** Returns a unit vector at the angle, in degrees. */
 const at = (angle: number): Float32Array =>
   Float32Array.from([Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)]);
 
 describe('unanswered questions', () => {
-  it('an unanswered question joins the nearest group by embeddings, if one is near enough', () => {
-    const known = [
-      { group: 'cash', vector: at(0) },
-      { group: 'cards', vector: at(50) },
-    ];
-    expect(nearestGroup(at(10), known)).toBe('cash');
-    expect(nearestGroup(at(45), known)).toBe('cards');
-    expect(nearestGroup(at(120), known)).toBeUndefined();
-    expect(nearestGroup(at(0), [])).toBeUndefined();
+  it('the known questions that are near enough are the same question, the nearest first', () => {
+    const known = new Map([
+      ['cash', at(0)],
+      ['cards', at(50)],
+    ]);
+    expect(sameQuestions(at(10), known)).toEqual(['cash']);
+    expect(sameQuestions(at(30), known)).toEqual(['cards', 'cash']);
+    expect(sameQuestions(at(120), known)).toEqual([]);
+    expect(sameQuestions(at(0), new Map())).toEqual([]);
   });
 
   it('vectors of different lengths are not compared', () => {
-    expect(nearestGroup(at(0), [{ group: 'a', vector: Float32Array.from([1, 0, 0]) }])).toBeUndefined();
+    expect(sameQuestions(at(0), new Map([['a', Float32Array.from([1, 0, 0])]]))).toEqual([]);
   });
 
   it('unanswered questions are grouped by their words when there are no vectors', () => {
