@@ -401,9 +401,16 @@ async function startOurs({ options, programs, place, keys, start, failed }: Cont
       env: own,
       node: true,
     });
-  const listening = (name: string) => ({ ...env, HOST: '127.0.0.1', PORT: String(portOf(place(name, 3000))) });
-  await Promise.all(shape.embeddingServices.map((name) => node(name, 'workers/embedding.ts', listening(name))));
-  await Promise.all(shape.apis.map((name) => node(name, 'api/server.ts', listening(name))));
+  const listening = (name: string) => ({ HOST: '127.0.0.1', PORT: String(portOf(place(name, 3000))) });
+  // They need no secret and no address.
+  const embedding = (name: string) => ({
+    PATH: process.env['PATH'],
+    DATA_DIR: join(options.dataDir, name),
+    EMBEDDING_FOLDER: programs.embedding,
+    ...listening(name),
+  });
+  await Promise.all(shape.embeddingServices.map((name) => node(name, 'workers/embedding.ts', embedding(name))));
+  await Promise.all(shape.apis.map((name) => node(name, 'api/server.ts', { ...env, ...listening(name) })));
   // Two at a time, because a start keeps a core busy for seconds. The first one builds what the others use.
   const [first, ...others] = shape.workers;
   const worker = ({ name, fleet }: (typeof shape.workers)[number]) =>

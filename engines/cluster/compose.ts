@@ -180,7 +180,8 @@ export function compose(): string {
         healthcheck: { test: ['CMD-SHELL', 'haproxy -c -q -f /usr/local/etc/haproxy/haproxy.cfg'], ...every5s },
       },
     ],
-    ...shape.embeddingServices.map((name) => ours(name, 'workers/embedding.ts', environment)),
+    // They need no secret: the image names their models, their place and their port.
+    ...shape.embeddingServices.map((name) => [name, { '<<': app, command: ['node', 'workers/embedding.ts'] }] as const),
     ...shape.apis.map((name) => ours(name, 'api/server.ts', environment, { ...needs, ...answers })),
     ...shape.workers.map(({ name, fleet }) =>
       // Something must reap what Chromium leaves.

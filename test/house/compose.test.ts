@@ -33,6 +33,8 @@ type Compose = {
 const compose = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'), { merge: true }) as Compose;
 const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
 const ours = Object.entries(compose.services).filter(([, service]) => service.build !== undefined);
+/** Those that use the databases. */
+const stored = ours.filter(([name]) => !name.startsWith('embedding'));
 
 function service(name: string): Service {
   const found = compose.services[name];
@@ -62,7 +64,11 @@ describe('docker-compose.yml', () => {
     for (const [, { command }] of ours) expect(existsSync(join(root, command?.[1] ?? 'missing'))).toBe(true);
   });
 
-  it.each(ours)('docker-compose.yml gives %s the addresses of its own services', (_name, { environment: env }) => {
+  it('the embedding services get no secret', () => {
+    for (const name of ['embedding1', 'embedding2']) expect(service(name).environment).toBeUndefined();
+  });
+
+  it.each(stored)('docker-compose.yml gives %s the addresses of its own services', (_name, { environment: env }) => {
     const named: string[] = [];
     const addresses = appEnvironment((name, port) => {
       named.push(name);
