@@ -34,7 +34,8 @@ beforeAll(async () => {
     dataDir,
     port: await freePort(),
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], LIMITS, SERVICE_URLS, EGRESS_ALLOW },
-    report: (line) => void process.stderr.write(`${line}\n`),
+    // A death is told with the last lines of the process; its first line is enough here.
+    report: (line) => void process.stderr.write(`${line.split('\n', 1)[0]}\n`),
     program: (entry) => fileURLToPath(new URL(builtName(entry), process.env['TEST_PROGRAMS'])),
   });
   api = apiAt(cluster.url);
