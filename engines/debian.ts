@@ -1,18 +1,21 @@
 /** Fetches programs from Debian's packages without installing them: no root is needed, and the machine stays as it was. */
 import { readdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { EngineError, cached, makeFolder, onPath, run } from './cache.ts';
+import { EngineError, cached, cacheRoot, makeFolder, onPath, run } from './cache.ts';
 import type { Report } from './cache.ts';
 
 /** A program, and the environment in which it finds its libraries. */
 export type Program = { command: string; env: Record<string, string> };
 
-/** `packages` have the program at `command`, and the libraries it needs. It is run under `name`. */
-type Wanted = { name: string; version: string; packages: readonly string[]; command: string };
+/** `packages` have the program at `command`, and the libraries it needs. It is run under `name`. `root`: another cache folder. */
+type Wanted = { name: string; version: string; packages: readonly string[]; command: string; root?: string };
 
 /** The program from Debian's packages, cached. @throws EngineError that says what to install */
-export async function fromDebian({ name, version, packages, command }: Wanted, report: Report): Promise<Program> {
-  const folder = await cached({ name, version, report }, async (temporary) => {
+export async function fromDebian(
+  { name, version, packages, command, root = cacheRoot() }: Wanted,
+  report: Report,
+): Promise<Program> {
+  const folder = await cached({ name, version, report, root }, async (temporary) => {
     const sentence = `There is no ${name}. Install it, and try again.`;
     if ((await onPath('apt-get')) === undefined) throw new EngineError(sentence);
     report(`obtaining ${name} from Debian's packages`);

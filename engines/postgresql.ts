@@ -14,16 +14,18 @@ const debian = {
   command: `usr/lib/postgresql/${release}/bin/postgres`,
 };
 
+/** PostgreSQL refuses to run as root, so root becomes this user, `nobody` of Debian. */
+const nobody = 65_534;
+const asRoot = (): boolean => process.getuid?.() === 0;
+/** That user cannot read root's own cache. */
+const openCache = '/var/cache/support-platform/engines';
+
 /** @throws EngineError that says what to install */
 export async function findPostgresql(report: Report): Promise<Program> {
   for (const command of [await onPath('postgres'), `/${debian.command}`])
     if (command !== undefined && (await exists(command))) return { command, env: {} };
-  return fromDebian(debian, report);
+  return fromDebian(asRoot() ? { ...debian, root: openCache } : debian, report);
 }
-
-/** PostgreSQL refuses to run as root, so root becomes this user, `nobody` of Debian. */
-const nobody = 65_534;
-const asRoot = (): boolean => process.getuid?.() === 0;
 
 /** `command` and `args` as a user that PostgreSQL accepts. */
 export const unprivileged = (command: string, args: readonly string[]): { command: string; args: string[] } =>
