@@ -160,6 +160,7 @@ async function whenIdle(): Promise<string[]> {
     // The first one makes the data and the caches.
     await (await start()).stop();
     const starts: number[] = [];
+    let mib = 0;
     for (let n = 0; n < 3; n += 1) {
       const { ms, stop } = await start();
       starts.push(ms);
@@ -167,21 +168,22 @@ async function whenIdle(): Promise<string[]> {
       if (n < 2) await stop();
       else
         await sleep(idleMs)
-          .then(() => idle(dataDir))
+          .then(async () => (mib = await idle(dataDir)))
           .finally(stop);
     }
-    return p50(starts) > target.startMs ? ['start'] : [];
+    return [...(p50(starts) > target.startMs ? ['start'] : []), ...(mib > target.idleMiB ? ['memory'] : [])];
   } finally {
     await rm(dataDir, { recursive: true, force: true });
   }
 }
 
-async function idle(dataDir: string): Promise<void> {
+async function idle(dataDir: string): Promise<number> {
   const mib: Partial<Record<Kind, number>> = {};
   for (const { pid, kind } of await processesOf(dataDir)) mib[kind] = (mib[kind] ?? 0) + (await pssMiB(pid));
   const sum = Object.values(mib).reduce((total, one) => total + one, 0);
   const each = Object.entries(mib).map(([kind, one]) => `${kind} ${Math.round(one)}`);
   console.log(`  idle: ${Math.round(sum)} MiB (${each.join(', ')}; to reach: ${target.idleMiB})`);
+  return sum;
 }
 
 async function pssMiB(pid: number): Promise<number> {

@@ -1,6 +1,6 @@
 /**
  * The threads that run workflows. The SDK gives each worker threads of its own; a process has a worker a fleet, and a
- * thread takes some 25 MiB and half a second of processor time to start. So the workers of one process share theirs.
+ * thread takes some 25 MiB and a quarter of a second of processor time to start. So the workers of one process share theirs.
  */
 import { Worker } from '@temporalio/worker';
 

@@ -12,7 +12,6 @@ import { MongoClient } from 'mongodb';
 import { EngineError, exists, makeFolder, run } from '../cache.ts';
 import type { Report } from '../cache.ts';
 import { startGuarded, type Guarded } from '../child.ts';
-import type { Program } from '../debian.ts';
 import { findChromium } from '../chromium.ts';
 import { findEmbedding } from '../embedding/embedding.ts';
 import { findHaproxy } from '../haproxy.ts';
@@ -26,7 +25,7 @@ import { findTemporalServer } from '../temporalserver.ts';
 import { findVersitygw } from '../versitygw.ts';
 import { workerEnv } from '../system.ts';
 import * as shape from './shape.ts';
-import { temporalConfig } from './temporalconfig.ts';
+import { nodePorts, temporalConfig } from './temporalconfig.ts';
 
 export type Cluster = {
   /** The balancer's URL, `http://HOST:PORT` without `/v1`. */
@@ -80,8 +79,8 @@ export async function startCluster(options: Options): Promise<Cluster> {
   const { dataDir, port, report } = options;
   const logDir = join(dataDir, 'logs');
   await makeFolder(logDir);
-  const lock = await lockDataDir(dataDir, report);
   const programs = await findPrograms(report);
+  const lock = await lockDataDir(dataDir, report);
   const { ports, keys } = await remembered(dataDir);
   const place = (service: string, usual: number): string => `127.0.0.1:${ports[`${service}:${usual}`]}`;
   const services = new Map<string, Watched>();
@@ -192,10 +191,7 @@ async function remembered(dataDir: string): Promise<{ ports: Record<string, numb
     ['s3', 7070],
     ['balancer', 7233],
     ...[...shape.apis, ...shape.embeddingServices].map((name): [string, number] => [name, 3000]),
-    // The four services of a node with their membership, and the last one's place for HTTP.
-    ...shape.temporal.nodes.flatMap((name) =>
-      [7233, 6933, 7234, 6934, 7235, 6935, 7239, 6939].map((usual): [string, number] => [name, usual]),
-    ),
+    ...shape.temporal.nodes.flatMap((name) => nodePorts.map((usual): [string, number] => [name, usual])),
   ];
   const ports: Record<string, number> = {};
   for (const [name, usual] of listening) {
@@ -321,7 +317,7 @@ async function startTemporal({ options, programs, place, start, failed }: Contex
   const file = join(dataDir, 'haproxy.cfg');
   const binds = { bind: `127.0.0.1:${port}`, temporalBind: place('balancer', 7233), docker: false };
   await writeFile(file, shape.haproxyConfig(place, binds));
-  const { command, env }: Program = programs.haproxy;
+  const { command, env } = programs.haproxy;
   await start({ name: 'balancer', layer: 1, command, args: ['-db', '-f', file], env });
   await ensureNamespace(place('balancer', 7233), failed);
 }

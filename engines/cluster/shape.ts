@@ -67,8 +67,8 @@ export function appEnvironment(at: (service: string, port: number) => string): R
 
 /**
  * The configuration of HAProxy, which balances the API and Temporal. A server that does not answer gets no requests
- * until it does. The API's metrics stay inside. A socket lives as long as its client, an answer at most 75 s, a poll of
- * Temporal's 70 s. `docker`: names of containers change their addresses.
+ * until it does. The API's metrics stay inside. An answer begins within 75 s; sockets
+ * and connections to Temporal may be silent for an hour. `docker`: names of containers change their addresses.
  */
 export function haproxyConfig(
   at: (service: string, port: number) => string,

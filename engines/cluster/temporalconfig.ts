@@ -9,6 +9,7 @@ const services = {
   matching: [7235, 6935],
   worker: [7239, 6939],
 } as const;
+export const nodePorts: readonly number[] = Object.values(services).flat();
 
 export function temporalConfig(node: {
   portOf: (usual: number) => number;

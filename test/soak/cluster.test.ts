@@ -19,6 +19,8 @@ import { page, startSite, type TestSite } from '../kit/sites.ts';
 import { ChatClient, mint } from '../kit/socket.ts';
 
 const customers = 4;
+/** The pages of the crawled site, beside its start page. */
+const pagesBeside = 12;
 
 let cluster: Cluster;
 let api: Api;
@@ -41,7 +43,7 @@ beforeAll(async () => {
   api = apiAt(cluster.url);
   receiver = await startReceiver();
   const pages = Object.fromEntries(
-    Array.from({ length: 12 }, (_, n) => [`/${n}`, page(`Page ${n}`, `Counter ${n} opens at ${n} o'clock.`)]),
+    Array.from({ length: pagesBeside }, (_, n) => [`/${n}`, page(`Page ${n}`, `Counter ${n} opens at ${n} o'clock.`)]),
   );
   const links = Object.keys(pages);
   site = await startSite({ '/': page('Start', 'The counters of the branch.', links), ...pages });
@@ -174,6 +176,8 @@ it('one process of each kind is killed, and every message, document, page and de
     return body.status.status !== 'crawling' && body.status;
   }, 'the crawl to end');
   expect(ended).toMatchObject({ crawl_id: crawl.body.crawl_id, status: 'completed' });
+  const { body: crawled } = await api.request('GET', `/orgs/${org.orgId}/knowledge-base?limit=100`, { token: org.key });
+  expect(crawled.count).toBe(1 + pagesBeside);
   // A delivery may come twice when its receipt is lost, with the same id; none is missing.
   const told = await until(async () => {
     const escalated = receiver.received.filter(({ event }) => event.type === 'ticket.created');
