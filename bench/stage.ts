@@ -131,7 +131,7 @@ export async function inLanes<T>(
  * occur add them.
  */
 const actionEvents =
-  /^EVENT_TYPE_(WORKFLOW_EXECUTION_(STARTED|SIGNALED)|ACTIVITY_TASK_SCHEDULED|TIMER_STARTED|UPSERT_WORKFLOW_SEARCH_ATTRIBUTES)$/;
+  /^EVENT_TYPE_(WORKFLOW_EXECUTION_(STARTED|SIGNALED)|ACTIVITY_TASK_SCHEDULED|MARKER_RECORDED|TIMER_STARTED|UPSERT_WORKFLOW_SEARCH_ATTRIBUTES)$/;
 
 export function countActions(events: readonly { eventType?: number | null }[]): number {
   const types = proto.temporal.api.enums.v1.EventType;

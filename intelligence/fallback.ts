@@ -77,7 +77,7 @@ export function withFallback(model: ModelJobs, offline: Intelligence, failed: Fa
     summarizeMeeting: orOffline('summarizeMeeting', model.summarizeMeeting, offline.summarizeMeeting),
     findTasks: orOffline('findTasks', model.findTasks, offline.findTasks),
     reviewTask: orOffline('reviewTask', model.reviewTask, offline.reviewTask),
-    mayImprove: model.mayImprove,
+    asksModel: true,
   };
 }
 

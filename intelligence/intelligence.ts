@@ -43,8 +43,8 @@ export type Intelligence = {
   findTasks: Job<TasksAsk, FoundTasks>;
   /** Finds what is missing or vague in a task. */
   reviewTask: Job<ReviewAsk, TaskReview>;
-  /** Whether repeating a job could improve a result that was made in this way. */
-  mayImprove(made: GeneratedBy): boolean;
+  /** Whether a model is asked, which takes seconds, and may improve what was made without one. */
+  readonly asksModel: boolean;
 };
 
 /** @throws Problem MODEL_FAILED when a model fails; the abort reason when `signal` was aborted. */

@@ -3,6 +3,7 @@
  * customer's messages until nothing is left. Every step is idempotent, even if two workers run it at once: frames have
  * idempotency keys, answers have fixed ids, and of two attempts at an answer only the later one writes.
  */
+import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { createAnswering, type AnsweringDeps } from './answer.ts';
 import { createToolUse } from './tooluse.ts';
@@ -26,18 +27,26 @@ import { agentAnswers, answersIfSure } from '../../models/rules/chat/conversatio
 
 type Ref = { orgId: string; convId: string };
 /**
- * `done`: no work is outstanding. `modelFailed`: the last answer was written without the model, which failed. `waiting`: a turn waits for a decision; the conversation is processed again after a
- * signal or after `withinMs`. `for`: the subject of the decision, for operators who look at the workflow.
+ * `done`: no work is outstanding. `modelFailed`: the last answer was written without the model, which failed. `waiting`:
+ * a turn waits for a decision; the conversation is processed again after a signal or after `withinMs`. `for`: the
+ * subject of the decision, for operators who look at the workflow. `long`: the rest takes longer than a workflow task
+ * may, so a normal activity does it.
  */
-export type Attended = { kind: 'done'; modelFailed?: boolean } | { kind: 'waiting'; for: string; withinMs: number };
+export type Attended =
+  { kind: 'done'; modelFailed?: boolean } | { kind: 'waiting'; for: string; withinMs: number } | { kind: 'long' };
 export type ConversationActivities = ReturnType<typeof createConversationActivities>;
 
+/** How long a workflow task begins answers, in ms. An answer without a model takes some 30 ms. */
+const taskPatienceMs = 2_000;
+
 export function createConversationActivities(deps: AnsweringDeps) {
-  const { clock } = deps;
+  const { clock, intelligence } = deps;
   const { answer } = createAnswering(deps);
   const { heldUp } = createToolUse(deps);
 
   async function attend({ orgId, convId }: Ref, signal: AbortSignal): Promise<Attended> {
+    const { isLocal } = Context.current().info;
+    const began = performance.now();
     /**
      * The attempt that held each waiting message when this run started, which is dead or waits for a tool call. Updated
      * with this run's own attempts.
@@ -73,6 +82,8 @@ export function createConversationActivities(deps: AnsweringDeps) {
         const onlySure = !begun && answersIfSure(status, ticket);
         if (!agentAnswers(status) && !onlySure && !begun) {
           await leave(conversation, message, after);
+        } else if (isLocal && (intelligence.asksModel || performance.now() - began > taskPatienceMs)) {
+          return { kind: 'long' };
         } else {
           const answered = await answer(conversation, message, { after, onlySure }, signal);
           before.set(message._id, answered.attempt);

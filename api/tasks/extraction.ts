@@ -48,8 +48,9 @@ export async function extractFrom(
   const said = await readTranscript(meeting._id);
   if (said.length === 0) throw new Problem('NO_TRANSCRIPT', { message: 'This meeting has no transcript yet.' });
   const before = await findExtraction(meeting._id, org._id);
-  const isKnown = before?.version === said.length && !ctx.intelligence.mayImprove(before.generated_by);
-  if (isKnown && before.generated_by === 'model') return { created: 0, possible: [], generated_by: 'model' };
+  const isByModel = before?.generated_by === 'model';
+  const isKnown = before?.version === said.length && (isByModel || !ctx.intelligence.asksModel);
+  if (isKnown && isByModel) return { created: 0, possible: [], generated_by: 'model' };
   const { tasks, possible, generated_by } = await ctx.intelligence.findTasks(
     {
       said,

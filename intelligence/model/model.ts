@@ -26,6 +26,6 @@ export function createModel(ai: Ai, embedding: Pick<Embedding, 'local'>): ModelJ
     summarizeMeeting: async (ask) => meetingByModel(ai, ask),
     findTasks: async (ask) => tasksByModel(ai, ask),
     reviewTask: async (ask) => reviewByModel(ai, ask),
-    mayImprove: (made) => made !== 'model',
+    asksModel: true,
   };
 }

@@ -46,7 +46,7 @@ export function createOffline(deps: { embedding: Pick<Embedding, 'model' | 'loca
     },
     findTasks: async ({ said, ...meeting }) => ({ ...findTasks(said, meeting), ...by }),
     reviewTask: async ({ task, today }) => ({ ...findingsOf(task, today), ...by }),
-    mayImprove: () => false,
+    asksModel: false,
   };
 }
 

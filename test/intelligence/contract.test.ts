@@ -289,8 +289,6 @@ describe.each(implementations)('%s', (_, jobsOf, by) => {
     expect(missing.map(({ field }) => field)).toEqual(['assigned_to', 'due_date', 'description']);
     expect([suggestion.title, generated_by]).toEqual(['Fix the export', by]);
   });
-
-  it('mayImprove is false for the answer of a model', () => expect(jobsOf().mayImprove('model')).toBe(false));
 });
 
 describe('offers', () => {
@@ -387,10 +385,7 @@ describe('the fallback', () => {
     ]);
   });
 
-  it('a server with a model may improve an extractive answer', () => {
-    expect([intelligenceAt(server.baseUrl).mayImprove('extractive'), offline.mayImprove('extractive')]).toEqual([
-      true,
-      false,
-    ]);
+  it('only with a model the intelligence says that it asks one', () => {
+    expect([intelligenceAt(server.baseUrl).asksModel, offline.asksModel]).toEqual([true, false]);
   });
 });

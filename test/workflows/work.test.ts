@@ -191,7 +191,7 @@ describe('models/rules/<slice>/work.ts', () => {
     },
   );
 
-  it('a tool call’s workflow task is given to another worker sooner than others, because a customer waits', () => {
-    expect(toolCallWork('o', 'c').taskTimeoutMs).toBe(5_000);
+  it('the workflow tasks of tool calls and conversations are given to another worker sooner than others, because a customer waits', () => {
+    expect([toolCallWork('o', 'c').taskTimeoutMs, conversationWork('o', 'c').taskTimeoutMs]).toEqual([5_000, 5_000]);
   });
 });

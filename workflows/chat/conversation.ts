@@ -1,17 +1,20 @@
 /**
  * An active conversation: its outstanding work is processed at each signal, one turn after the other. The work is in
- * MongoDB, so the history stays short. Without signals for a while the workflow ends, and the next message starts it
- * again. When a turn needs a person's decision, this workflow waits, so that no activity has to.
+ * MongoDB, so the history stays short. Without signals for one to two minutes the workflow ends, and the next message
+ * starts it again. When a turn needs a person's decision, this workflow waits, so that no activity has to.
  */
 import {
   condition,
   continueAsNew,
   defineSignal,
   proxyActivities,
+  proxyLocalActivities,
   setHandler,
+  sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 import { show } from '../base/board.ts';
+import { inTask, inTaskFirst } from '../base/intask.ts';
 import { throughOutages } from '../base/options.ts';
 import type { ConversationActivities } from '../../activities/chat/conversation.ts';
 import { attendSignal } from '../../models/rules/chat/work.ts';
@@ -27,11 +30,21 @@ const { attendTo } = proxyActivities<ConversationActivities>({
   retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
 });
 
+const local = proxyLocalActivities<ConversationActivities>(inTask);
+
 /** Something was stored: a message, a member's reply, a change of status. */
 export const attend = defineSignal(attendSignal);
 
 /** Customers write again within a minute, or not for a long time. */
 const idle = '1 minute';
+
+/** `since`: the count of signals when the timer started. */
+type IdleTimer = { since: number; isOver: boolean };
+function startIdleTimer(since: number): IdleTimer {
+  const timer = { since, isOver: false };
+  void sleep(idle, { summary: 'another message' }).then(() => (timer.isOver = true));
+  return timer;
+}
 
 /** Shows operators that the model failed, and later that it answers again. */
 let modelFailed = false;
@@ -48,12 +61,20 @@ function noteModel(failed: boolean): void {
 
 export async function conversation(ref: ConversationRef): Promise<void> {
   let news = 0;
+  // One timer serves all messages of its minute, because Temporal stores each start and each end of a timer.
+  let timer: IdleTimer | undefined;
   setHandler(attend, () => void (news += 1));
   for (;;) {
-    const seen = news;
-    const outcome = await attendTo(ref);
-    // A conversation may be active for days, so the history is renewed. The next run starts with a turn of its own.
+    // A conversation may be active for days, so the history is renewed. The next run starts with a turn of its own. This
+    // is no part of a task with a turn: Temporal refuses to end a run when a signal has come during the task, and the
+    // turn would be repeated.
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof conversation>(ref);
+    const seen = news;
+    const outcome = await inTaskFirst(
+      () => local.attendTo(ref),
+      ({ kind }) => kind === 'long',
+      () => attendTo(ref),
+    );
     if (news !== seen) continue;
     if (outcome.kind === 'done' && outcome.modelFailed !== undefined) noteModel(outcome.modelFailed);
     if (outcome.kind === 'waiting') {
@@ -62,6 +83,11 @@ export async function conversation(ref: ConversationRef): Promise<void> {
       await condition(() => news !== seen, outcome.withinMs, { summary: `a decision about ${outcome.for}` });
       continue;
     }
-    if (!(await condition(() => news !== seen, idle, { summary: 'another message' }))) return;
+    while (news === seen) {
+      if (timer?.isOver && timer.since === news) return;
+      const running = timer === undefined || timer.isOver ? startIdleTimer(news) : timer;
+      timer = running;
+      await condition(() => news !== seen || running.isOver);
+    }
   }
 }

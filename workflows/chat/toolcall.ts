@@ -2,15 +2,9 @@
  * One tool call. The workflow waits for approval and for the rate limit, so that no activity has to. The call's content
  * is in MongoDB. Operators see whose call waits for whom, but not its arguments.
  */
-import {
-  condition,
-  defineSignal,
-  isCancellation,
-  proxyActivities,
-  proxyLocalActivities,
-  setHandler,
-} from '@temporalio/workflow';
+import { condition, defineSignal, proxyActivities, proxyLocalActivities, setHandler } from '@temporalio/workflow';
 import { show } from '../base/board.ts';
+import { inTask, inTaskFirst } from '../base/intask.ts';
 import { throughOutages } from '../base/options.ts';
 import type { CallStep, ToolCallActivities } from '../../activities/chat/toolcall.ts';
 import { decidedSignal } from '../../models/rules/mcp/work.ts';
@@ -26,15 +20,7 @@ const { advanceCall } = proxyActivities<ToolCallActivities>({
   retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
 });
 
-/**
- * A local activity runs within the workflow task, so there is no queue to wait in, and Temporal stores one event for
- * it.
- */
-const inTask = proxyLocalActivities<ToolCallActivities>({
-  startToCloseTimeout: '1 minute',
-  scheduleToStartTimeout: '1 second',
-  retry: { maximumAttempts: 1 },
-});
+const local = proxyLocalActivities<ToolCallActivities>(inTask);
 
 /** The signal that a decision was stored or the server was disconnected. */
 export const decided = defineSignal(decidedSignal);
@@ -44,7 +30,11 @@ export async function toolCall(ref: ToolCallRef): Promise<string> {
   setHandler(decided, () => void (news += 1));
   for (;;) {
     const seen = news;
-    const step = await takeStep(ref);
+    const step = await inTaskFirst(
+      () => local.advanceCall(ref),
+      ({ kind }) => kind === 'calling',
+      () => advanceCall(ref),
+    );
     if (step.kind === 'ended') {
       showStep(step, step.outcome);
       return step.outcome;
@@ -56,20 +46,6 @@ export async function toolCall(ref: ToolCallRef): Promise<string> {
     const summary = step.kind === 'waiting' ? awaitedSaid[step.awaited] : 'the rate limit of the tool';
     await condition(() => news !== seen, step.withinMs, { summary });
   }
-}
-
-/**
- * Runs a step as a local activity, because a customer waits. A step that takes long or failed runs as a normal activity
- * with heartbeats.
- */
-async function takeStep(ref: ToolCallRef): Promise<CallStep> {
-  try {
-    const step = await inTask.advanceCall(ref);
-    if (step.kind !== 'calling') return step;
-  } catch (error) {
-    if (isCancellation(error)) throw error;
-  }
-  return advanceCall(ref);
 }
 
 const decides = 'Any member approves or denies it at `/v1/support/mcp/orgs/{orgId}/approvals`.';

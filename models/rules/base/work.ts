@@ -41,6 +41,9 @@ export type Work<Name extends string = string, Args extends unknown[] = unknown[
   taskTimeoutMs?: number;
 };
 
+/** The workflow task timeout where a customer waits, in ms. The answer itself is made within the task. */
+export const customerTaskTimeoutMs = 5_000;
+
 /**
  * Keeps the literal names and argument types, so that the compiler compares them with the workflow function in
  * test/workflows/work.test.ts.

@@ -1,5 +1,5 @@
 /** The workflows of conversations and their customers. Pure. */
-import { workOf } from '../base/work.ts';
+import { customerTaskTimeoutMs, workOf } from '../base/work.ts';
 
 /** The signal that a message, a member's reply or a status change was stored in the conversation. */
 export const attendSignal = 'attend';
@@ -11,6 +11,7 @@ export const conversationWork = (orgId: string, convId: string) =>
     id: `conversation:${convId}`,
     queue: 'conversations',
     args: [{ orgId, convId }],
+    taskTimeoutMs: customerTaskTimeoutMs,
     signal: attendSignal,
   });
 

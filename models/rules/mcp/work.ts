@@ -1,11 +1,8 @@
 /** The workflows of tools and tool servers (MCP). Pure. */
-import { workOf } from '../base/work.ts';
+import { customerTaskTimeoutMs, workOf } from '../base/work.ts';
 
 /** The signal that a member has approved or declined a tool call, or that its server was disconnected. */
 export const decidedSignal = 'decided';
-
-/** In ms. Shorter than the default, because a customer waits for the result of a tool call. */
-const taskTimeoutMs = 5_000;
 
 /** Executes a tool call. `decided`: resumes a call that waits for a decision; otherwise the call starts. */
 export const toolCallWork = (orgId: string, callId: string, { decided = false } = {}) =>
@@ -14,7 +11,7 @@ export const toolCallWork = (orgId: string, callId: string, { decided = false } 
     id: `tool:${callId}`,
     queue: 'tools',
     args: [{ orgId, callId }],
-    taskTimeoutMs,
+    taskTimeoutMs: customerTaskTimeoutMs,
     signal: decided ? decidedSignal : undefined,
   });
 

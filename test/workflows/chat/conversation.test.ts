@@ -60,6 +60,38 @@ describe('conversation', () => {
     expect(times).toBe(2);
   });
 
+  it('the conversation workflow starts one timer for all messages of its minute, and answers within its own task', async () => {
+    const attended = [gate(), gate(), gate()];
+    let times = 0;
+    const attendTo = async () => {
+      attended[times++]!.open();
+      return done;
+    };
+    let events: Record<string, unknown>[] = [];
+    await tell(conversation, [ref], { attendTo }, async (handle) => {
+      for (const [at, { passed }] of attended.entries()) {
+        await passed;
+        if (at < 2) await handle.signal(attend);
+      }
+      await handle.result();
+      events = ((await handle.fetchHistory()).events ?? []) as never;
+    });
+    const count = (kind: string) => events.filter((event) => event[`${kind}EventAttributes`] != null).length;
+    // The second timer is for the minute after the last message.
+    expect([count('timerStarted'), count('timerCanceled'), count('activityTaskScheduled')]).toEqual([2, 0, 0]);
+  });
+
+  it('the conversation workflow gives work that takes long to a normal activity', async () => {
+    const outcomes: Attended[] = [{ kind: 'long' }, done];
+    let scheduled = 0;
+    await tell(conversation, [ref], { attendTo: async () => outcomes.shift()! }, async (handle) => {
+      await handle.result();
+      const events = (await handle.fetchHistory()).events ?? [];
+      scheduled = events.filter(({ activityTaskScheduledEventAttributes: each }) => each).length;
+    });
+    expect([outcomes, scheduled]).toEqual([[], 1]);
+  });
+
   it('the conversation workflow retries its activity through an outage until it succeeds', async () => {
     let failures = 12;
     const { calls } = await tell(conversation, [ref], {
