@@ -29,7 +29,7 @@ import {
   type Message,
 } from '../../models/chat/message.ts';
 import { intentFor } from '../../models/base/pending.ts';
-import { hasFrame, Superseded, type FrameWriter, type NewFrame } from '../../models/live/frame.ts';
+import { hasFrame, Superseded, type FrameWriter, type LastFrame, type NewFrame } from '../../models/live/frame.ts';
 import { shownOffer } from '../../models/rules/knowledge/offers.ts';
 import { count, observe } from '../../clients/base/meter.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
@@ -90,24 +90,25 @@ export function createAnswering({
   async function answer(
     conversation: Conversation,
     message: Message,
-    { after, onlySure }: { after: number; onlySure: boolean },
+    { last, onlySure }: { last: LastFrame; onlySure: boolean },
     signal: AbortSignal,
   ): Promise<Answered> {
     const { _id: convId, org_id: orgId } = conversation;
     const attempt = randomUUID();
+    const ack = ackFrame(message);
     const [claimed, acked, stored, history] = await Promise.all([
       claimAnswer(message, attempt, onlySure),
-      hasFrame(convId, ackFrame(message).key),
+      last.key === ack.key || hasFrame(convId, ack.key),
       message.attempt === undefined ? null : findAnswer(orgId, message._id),
       listMessages(orgId, convId, { limit: rememberedMessages, before: message.position }),
     ]);
     if (!claimed) throw new Superseded();
     if (message.attempt === undefined) count('messages_received_total', { mode: conversation.mode });
     const writer = conversationWriter(conversation, clock, {
-      after,
+      after: last.seq,
       holds: () => holdsAnswer(orgId, message._id, attempt),
     });
-    const before = acked ? [] : [ackFrame(message)];
+    const before = acked ? [] : [ack];
     if (stored) {
       await writer.appendAll(before);
       return ended(attempt, stored, await finish(conversation, message, stored, conversation.misses, writer));

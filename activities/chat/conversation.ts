@@ -14,15 +14,14 @@ import { conversationWriter } from '../../models/chat/log.ts';
 import {
   ackFrame,
   isAnswerBegun,
-  listUnshown,
-  listWaiting,
+  listOutstanding,
   markShown,
   settleMessage,
   type Message,
 } from '../../models/chat/message.ts';
 import { keepTogether } from '../../models/chat/retention.ts';
 import { defined } from '../../models/rules/base/defined.ts';
-import { lastSeq, Superseded, type NewFrame } from '../../models/live/frame.ts';
+import { lastFrame, Superseded, type NewFrame } from '../../models/live/frame.ts';
 import { agentAnswers, answersIfSure } from '../../models/rules/chat/conversation.ts';
 
 type Ref = { orgId: string; convId: string };
@@ -46,6 +45,7 @@ export function createConversationActivities(deps: AnsweringDeps) {
 
   async function attend({ orgId, convId }: Ref, signal: AbortSignal): Promise<Attended> {
     const { isLocal } = Context.current().info;
+    if (isLocal && intelligence.asksModel) return { kind: 'long' };
     const began = performance.now();
     /**
      * The attempt that held each waiting message when this run started, which is dead or waits for a tool call. Updated
@@ -56,11 +56,10 @@ export function createConversationActivities(deps: AnsweringDeps) {
     for (let first = true; ; first = false) {
       signal.throwIfAborted();
       // The end of the log is read before any message is claimed; see `WriterOptions`.
-      const [conversation, unshown, waiting, after] = await Promise.all([
+      const [conversation, { unshown, waiting }, last] = await Promise.all([
         findConversation(orgId, convId),
-        listUnshown(orgId, convId),
-        listWaiting(orgId, convId),
-        lastSeq(convId),
+        listOutstanding(orgId, convId),
+        lastFrame(convId),
       ]);
       if (!conversation) return { kind: 'done' };
       if (first) for (const { _id, attempt } of waiting) before.set(_id, attempt);
@@ -70,7 +69,7 @@ export function createConversationActivities(deps: AnsweringDeps) {
       const [message] = ready;
       let more = ready.length > 1;
       if (unshown.length > 0 || conversation.status_version > conversation.shown_version) {
-        await show(conversation, unshown, after);
+        await show(conversation, unshown, last.seq);
         more = waiting.length > 0;
       } else if (message) {
         // Messages are answered one after the other. If another attempt has claimed this message since the start, it
@@ -81,11 +80,11 @@ export function createConversationActivities(deps: AnsweringDeps) {
         const begun = await isAnswerBegun(message);
         const onlySure = !begun && answersIfSure(status, ticket);
         if (!agentAnswers(status) && !onlySure && !begun) {
-          await leave(conversation, message, after);
-        } else if (isLocal && (intelligence.asksModel || performance.now() - began > taskPatienceMs)) {
+          await leave(conversation, message, last.seq);
+        } else if (isLocal && performance.now() - began > taskPatienceMs) {
           return { kind: 'long' };
         } else {
-          const answered = await answer(conversation, message, { after, onlySure }, signal);
+          const answered = await answer(conversation, message, { last, onlySure }, signal);
           before.set(message._id, answered.attempt);
           modelFailed = answered.modelFailed ?? modelFailed;
           // The tool call may have ended meanwhile, so the loop checks again.

@@ -161,20 +161,28 @@ export async function messagesAfter(
     .toArray();
 }
 
-/** Customer messages that are neither answered nor left to a person, oldest first. */
-export async function listWaiting(orgId: string, convId: string): Promise<Message[]> {
-  return collectionOf(MessageModel)
-    .find({ org_id: orgId, conv_id: convId, state: 'waiting' })
-    .sort({ position: 1 })
+/**
+ * `waiting`: customer messages that are neither answered nor left to a person, oldest first. `unshown`: members' replies
+ * that were not shown to the customer yet, in order.
+ */
+export async function listOutstanding(
+  orgId: string,
+  convId: string,
+): Promise<{ waiting: Message[]; unshown: Message[] }> {
+  const inside = { org_id: orgId, conv_id: convId };
+  const found = await collectionOf(MessageModel)
+    .find({
+      $or: [
+        { ...inside, state: 'waiting' },
+        { ...inside, shown: false },
+      ],
+    })
     .toArray();
-}
-
-/** Members' replies that were not shown to the customer yet, in order. */
-export async function listUnshown(orgId: string, convId: string): Promise<Message[]> {
-  return collectionOf(MessageModel)
-    .find({ org_id: orgId, conv_id: convId, shown: false })
-    .sort({ position: 1 })
-    .toArray();
+  const outstanding = found.toSorted((a, b) => a.position - b.position);
+  return {
+    waiting: outstanding.filter(({ state }) => state === 'waiting'),
+    unshown: outstanding.filter(({ shown }) => shown === false),
+  };
 }
 
 export async function findAnswer(orgId: string, messageId: string): Promise<Message | null> {

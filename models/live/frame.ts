@@ -40,11 +40,15 @@ export const FrameModel = defineModel(
 );
 export type Frame = RecordOf<typeof FrameModel>;
 
-/** The number of a stream's last frame; 0 when it has none. */
-export async function lastSeq(stream: string): Promise<number> {
-  const last = await collectionOf(FrameModel).findOne({ stream }, { sort: { seq: -1 }, projection: { seq: 1 } });
-  return last?.seq ?? 0;
+/** The number and key of a stream's last frame; the number is 0 when it has none. */
+export type LastFrame = Pick<Frame, 'seq' | 'key'>;
+export async function lastFrame(stream: string): Promise<LastFrame> {
+  const options = { sort: { seq: -1 }, projection: { _id: 0, seq: 1, key: 1 } } as const;
+  return (await collectionOf(FrameModel).findOne<LastFrame>({ stream }, options)) ?? { seq: 0 };
 }
+
+/** The number of a stream's last frame; 0 when it has none. */
+export const lastSeq = async (stream: string): Promise<number> => (await lastFrame(stream)).seq;
 
 /** The numbers of the last frames of these streams; streams without frames are left out. */
 export async function lastSeqs(streams: readonly string[]): Promise<Map<string, number>> {
