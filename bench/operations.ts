@@ -321,7 +321,7 @@ async function silence(): Promise<string[]> {
         );
         await connectMongo(stage.mongodbUri);
         const answers = await collectionOf(MessageModel)
-          .find({ conv_id: { $in: clients.map(({ convId }) => convId!) }, role: 'ai' })
+          .find({ org_id: stage.orgId, conv_id: { $in: clients.map(({ convId }) => convId!) }, role: 'ai' })
           .toArray();
         await disconnectMongo();
         const saying = answers.filter(

@@ -113,6 +113,7 @@ async function listen(): Promise<void> {
   });
   for (let n = 0; n < wanted; n += 1) {
     const follower: Follower = {
+      orgId: 'org_bench',
       stream: streamOf(n * (streams / wanted)),
       seq: 0,
       deliver: ({ body }) => {

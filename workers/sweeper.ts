@@ -3,7 +3,7 @@
  * is a plain timer in every worker, since Temporal itself may be down. One worker at a time holds the lease and sweeps.
  * A lease on each intent keeps it from being started twice, should two sweep for a moment.
  */
-import type { Model } from 'mongoose';
+import type { Model } from '../models/base/define.ts';
 import { isOutage, startIntent, temporalAnswers, type Starter } from '../workflows/start.ts';
 import { slices } from './slices/index.ts';
 import { giveLease, takeLease } from '../models/base/lease.ts';

@@ -13,8 +13,8 @@ import {
 } from '@temporalio/client';
 import type { UpdateDefinition } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import type { Model } from 'mongoose';
 import type { Logger } from 'pino';
+import type { Model } from '../models/base/define.ts';
 import { intentFor, settleIntent, type Intent, type Launchable } from '../models/base/pending.ts';
 import { currentTrace } from '../models/base/trace.ts';
 import { Problem } from '../models/rules/base/errors.ts';
@@ -111,7 +111,7 @@ export async function startIntent<T extends Launchable>(
   deadlineMs = startDeadlineMs,
 ): Promise<void> {
   await startUnsettled(ctx, record, intent, deadlineMs);
-  await settleIntent(model, record._id, intent);
+  await settleIntent(model, record, intent);
 }
 
 /**

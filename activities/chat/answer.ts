@@ -16,7 +16,7 @@ import type { Intelligence, Toolbox } from '../../intelligence/intelligence.ts';
 import { actOn, eventIntents } from '../../models/chat/act.ts';
 import { takeTestReply } from '../../models/chat/allowance.ts';
 import { ConversationModel, noteAsked, placeAnswer, type Conversation } from '../../models/chat/conversation.ts';
-import { conversationWriter } from '../../models/chat/log.ts';
+import { conversationWriter, streamOf } from '../../models/chat/log.ts';
 import {
   ackFrame,
   claimAnswer,
@@ -98,8 +98,8 @@ export function createAnswering({
     const ack = ackFrame(message);
     const [claimed, acked, stored, history] = await Promise.all([
       claimAnswer(message, attempt, onlySure),
-      last.key === ack.key || hasFrame(convId, ack.key),
-      message.attempt === undefined ? null : findAnswer(orgId, message._id),
+      last.key === ack.key || hasFrame(streamOf(conversation), ack.key),
+      message.attempt === undefined ? null : findAnswer(message),
       listMessages(orgId, convId, { limit: rememberedMessages, before: message.position }),
     ]);
     if (!claimed) throw new Superseded();
@@ -229,7 +229,7 @@ export function createAnswering({
       count('answers_total', { outcome });
       await start(MessageModel, inserted, inserted.pending ?? []);
     }
-    const kept = inserted ?? (await findAnswer(orgId, message._id));
+    const kept = inserted ?? (await findAnswer(message));
     if (!kept) throw new Error(`The answer to ${message._id} is neither new nor there.`);
     return { kept, misses };
   }

@@ -59,7 +59,7 @@ export function createConversationActivities(deps: AnsweringDeps) {
       const [conversation, { unshown, waiting }, last] = await Promise.all([
         findConversation(orgId, convId),
         listOutstanding(orgId, convId),
-        lastFrame(convId),
+        lastFrame({ orgId, stream: convId }),
       ]);
       if (!conversation) return { kind: 'done' };
       if (first) for (const { _id, attempt } of waiting) before.set(_id, attempt);

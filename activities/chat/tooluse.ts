@@ -3,7 +3,7 @@
  * call. A turn waits briefly for its call. If the call takes longer, the turn ends and is repeated after the call.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Model } from 'mongoose';
+import type { Model } from '../../models/base/define.ts';
 import type { CallMade, Toolbox, WantedCall } from '../../intelligence/intelligence.ts';
 import { findSession } from '../../models/access/session.ts';
 import { newId } from '../../models/base/ids.ts';

@@ -96,7 +96,7 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
   async function seed(crawl: Crawl, site: Site, signal: AbortSignal): Promise<void> {
     const { _id, url, max_pages } = crawl;
     const { urls, files, forbidden, problems } = await site.listSitemaps(frontierLimit(max_pages), signal);
-    if (problems.length > 0) await noteSiteProblems(_id, problems);
+    if (problems.length > 0) await noteSiteProblems(crawl, problems);
     const listed = (list: readonly string[]): Found[] =>
       list.flatMap((each) => (pageKey(each) === pageKey(url) ? [] : [{ url: each, depth: 1, sitemap: true }]));
     await addToFrontier(_id, byCost(listed(urls)), clock());
@@ -122,7 +122,7 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
   /** Ends the batch because the site asks for a pause. Waiting here would occupy a slot of the worker. */
   async function later(crawl: Crawl, tally: Tally, waitMs: number, who = siteLater): Promise<CrawlProgress> {
     const message = `${who} for ${Math.ceil(waitMs / 1_000)} seconds; the crawl goes on then.`;
-    await noteWait(crawl._id, message);
+    await noteWait(crawl, message);
     return { state: 'more', url: crawl.url, tally, waitMs, message };
   }
 
@@ -138,10 +138,10 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     const { _id, url } = crawl;
     if (reason === 'no_host' && tally.found === tally.failed) {
       await addToFrontier(_id, [{ url, depth: 0 }], clock());
-      const settled = await settleFrontier(_id, [{ url, outcome: 'failed', why: reason, reason: message }]);
+      const settled = await settleFrontier(crawl, [{ url, outcome: 'failed', why: reason, reason: message }]);
       return { state: 'done', url, tally: settled, message };
     }
-    await noteWait(_id, message);
+    await noteWait(crawl, message);
     return { state: 'waiting', url, tally, message };
   }
 
@@ -151,11 +151,11 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     if (!crawl || crawl.status !== 'crawling') return { state: 'done', url: '', tally: noTally };
     const { url } = crawl;
     const until = clock().getTime() + batchMs;
-    const tally = await settleFrontier(crawlId, []);
+    const tally = await settleFrontier(crawl, []);
     const site = await sites.open(url, signal);
     if (site.unavailable !== undefined) return withoutSite(crawl, tally, site.unavailable);
     if (site.waitMs() > 0) return later(crawl, tally, site.waitMs());
-    if (crawl.error !== undefined) await noteWait(crawlId, undefined);
+    if (crawl.error !== undefined) await noteWait(crawl, undefined);
     const visited = await listVisited(crawlId);
     if (!(await isInFrontier(crawlId, url))) await seed(crawl, site, signal);
     const counts: SeriesCounts = new Map();
@@ -191,7 +191,7 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     const dueIn = due ? due.getTime() - clock().getTime() : 0;
     if (dueIn > 0) return later(crawl, tally, dueIn, pagesLater);
     if (!due && (await addLivePages(batch, room.frontier)) === 0) return { state: 'done', url, tally };
-    batch.tally = await settleFrontier(_id, []);
+    batch.tally = await settleFrontier(crawl, []);
     return undefined;
   }
 
@@ -199,7 +199,7 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
   async function storeRound({ crawl }: Batch, round: Round): Promise<{ tally: Tally; full?: string }> {
     const { settled, full } = await store.save(crawl, round);
     for (const { outcome } of settled) count('crawl_pages_total', { outcome });
-    return { tally: await settleFrontier(crawl._id, settled), ...defined({ full }) };
+    return { tally: await settleFrontier(crawl, settled), ...defined({ full }) };
   }
 
   /**

@@ -87,7 +87,7 @@ export function createCrawlFinish({ search, embedding, clock }: Deps) {
   return async (crawl: Crawl, ending: Ending, error: string | undefined): Promise<End> => {
     const { _id, org_id, mode, replace } = crawl;
     const { status, why } = await decide(crawl, ending, error);
-    if (status !== 'failed') await settleWaiting(_id, status === 'cancelled' ? 'cancelled' : 'limit');
+    if (status !== 'failed') await settleWaiting(crawl, status === 'cancelled' ? 'cancelled' : 'limit');
     if (replace && status === 'completed') await swapSets(org_id, mode, _id, clock());
     else await discardBuilt(org_id, mode, clock());
     if (!replace) await removeReplaced(crawl);

@@ -65,7 +65,7 @@ export function createPageStore({ search, embedding, quotas, clock }: Deps) {
       version: read && { etag: read.etag, last_modified: read.lastModified },
     }));
     const tags = namedTags(crawl);
-    await touchPages(crawl._id, seen, tags, clock());
+    await touchPages({ org_id: crawl.org_id, crawl_id: crawl._id }, seen, tags, clock());
     if (tags) for (const { _id } of seen) await syncTags(search, { orgId: crawl.org_id, sourceId: _id }, -1);
     return seen;
   }

@@ -78,7 +78,11 @@ export function createPublish({ search, embedding, clock }: Deps) {
         tags: namedTags(crawl),
       };
     });
-    await publishPages({ crawl_id: crawl._id, embed_after: pagesEmbedAfter(crawl.started_at) }, pages, clock());
+    await publishPages(
+      { org_id: crawl.org_id, crawl_id: crawl._id, embed_after: pagesEmbedAfter(crawl.started_at) },
+      pages,
+      clock(),
+    );
   }
 
   /**

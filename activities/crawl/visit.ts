@@ -102,7 +102,7 @@ export async function visit(
     const { tries, waitMs } = fetched;
     const host = fetched.of === 'host';
     const due = host ? {} : { not_before: new Date(now().getTime() + waitMs) };
-    return { ...noLinks, later: { entry: { _id: entry._id, tries, ...due }, host, waitMs } };
+    return { ...noLinks, later: { entry: { _id: entry._id, crawl_id: entry.crawl_id, tries, ...due }, host, waitMs } };
   }
   if (fetched.kind === 'unchanged') return { ...noLinks, settled: { url: entry.url, outcome: 'unchanged' } };
   if (fetched.kind === 'refused') return leftOut(of, noLinks, fetched.reason, fetched.detail);

@@ -189,7 +189,7 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
     const { mode, customer_id } = conversation;
     for (;;) {
       // A process that died may have written a mail without storing its delivery.
-      const begun = await findThreadOf(convId);
+      const begun = await findThreadOf(orgId, convId);
       if (begun?.outgoing) {
         await handOver(conversation, begun, begun.outgoing);
         continue;

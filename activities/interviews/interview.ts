@@ -176,7 +176,7 @@ export function createInterviewActivities({ outsideBot, intelligence, secrets, c
     async removeInterview({ orgId, interviewId }: Ref): Promise<void> {
       await withHeartbeat(async () => {
         await beginInterviewRemoval(orgId, interviewId);
-        await removeInterviewContents(interviewId);
+        await removeInterviewContents(orgId, interviewId);
       });
     },
 

@@ -3,7 +3,7 @@
  * Pages are copied with their passages, since their sites may have changed. Existing entries are left alone, so the
  * copy is idempotent.
  */
-import type { Model } from 'mongoose';
+import type { Model } from '../../models/base/define.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { indexChunks } from './source.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';

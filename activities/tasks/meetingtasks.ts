@@ -1,10 +1,10 @@
 /** Removes the tasks of deleted meetings. Every step can be retried. */
+import type { Model } from '../../models/base/define.ts';
 import type { MeetingTaskActivities } from '../interviews/meeting.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { removeTasksOf } from '../../models/tasks/extracted.ts';
 import { TaskModel } from '../../models/tasks/task.ts';
 import type { Intent, Launchable } from '../../models/base/pending.ts';
-import type { Model } from 'mongoose';
 
 export type MeetingTaskDeps = {
   clock: () => Date;

@@ -1,5 +1,5 @@
 /** Unassigns the tasks of members who left. Every step can be retried. */
-import type { Model } from 'mongoose';
+import type { Model } from '../../models/base/define.ts';
 import type { DepartureActivities } from '../access/departure.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { findUser } from '../../models/access/user.ts';

@@ -17,7 +17,7 @@ export async function askWaiting(deps: AgentDeps, { org_id: orgId, mode }: Owner
       waiting: { segments = [] },
     } of waiting) {
       const { has_context } = await answerQuestion(deps, { orgId, mode, query, segments, history: [], tried: true });
-      await settleGap(_id, has_context);
+      await settleGap(orgId, _id, has_context);
     }
     if (waiting.length < askedTogether) return;
   }

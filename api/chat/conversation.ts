@@ -78,7 +78,7 @@ export async function acceptMessage(
     const ackSeq = await writer.append(frame);
     return { messageId: message._id, duplicate, ack: frame.body ?? {}, ackSeq };
   };
-  const standing = clientMessageId === undefined ? null : await findClientMessage(convId, clientMessageId);
+  const standing = clientMessageId === undefined ? null : await findClientMessage(conversation, clientMessageId);
   if (standing) return acknowledge(standing, true);
   const spokenAs = { ...customer, session: { id: customer.sessionId, context: customer.context } };
   const begin = () => checkTestConversations(ctx, conversation);
@@ -87,7 +87,7 @@ export async function acceptMessage(
     // The same message arrived over another connection meanwhile, so it was counted twice.
     await uncountMessage(orgId, convId, acted.reads);
     await startSaved(ctx, ConversationModel, acted, [...left, ...eventIntents(acted)]);
-    return acknowledge((await findClientMessage(convId, clientMessageId!))!, true);
+    return acknowledge((await findClientMessage(conversation, clientMessageId!))!, true);
   }
   const start = async () => {
     await Promise.all([
@@ -96,7 +96,7 @@ export async function acceptMessage(
     ]);
     // The message's record carries the intent now. If the conversation's copy cannot be settled, its repeated signal
     // does no harm.
-    if (left.length > 0) await settleIntent(ConversationModel, convId, intent).catch(() => undefined);
+    if (left.length > 0) await settleIntent(ConversationModel, acted, intent).catch(() => undefined);
   };
   const [accepted] = await Promise.all([acknowledge(message, false), start(), countMissed(orgId, convId, acted.reads)]);
   return accepted;

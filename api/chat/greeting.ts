@@ -8,7 +8,7 @@ import type { ChatSocket } from './client.ts';
 import { canResume } from '../live/resume.ts';
 import { findCustomer, replyAddressOf } from '../../models/chat/customer.ts';
 import { findConversation } from '../../models/chat/conversation.ts';
-import { replyStart } from '../../models/chat/log.ts';
+import { streamOf, replyStart } from '../../models/chat/log.ts';
 import type { Message } from '../../models/chat/message.ts';
 import { lastSeq } from '../../models/live/frame.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
@@ -29,10 +29,10 @@ export async function greet(
 ): Promise<boolean> {
   const { _id: convId, org_id: orgId, mode } = chosen;
   // Read before the status and the history, so that every frame that they do not cover has a higher number.
-  const last = await lastSeq(convId);
+  const last = await lastSeq(streamOf(chosen));
   const [standing, whole] = await Promise.all([
     findConversation(orgId, convId),
-    resumeFrom !== undefined && canResume(convId, resumeFrom, last),
+    resumeFrom !== undefined && canResume(streamOf(chosen), resumeFrom, last),
   ]);
   if (!standing) return false;
   const customer = await findCustomer(orgId, standing.customer_id);
@@ -44,7 +44,7 @@ export async function greet(
     return true;
   }
   const { found, cursor } = latest(convId, await readHistory(chosen, historyBounds.messages));
-  socket.seq = Math.min(last, await beforeOpenReply(convId, found));
+  socket.seq = Math.min(last, await beforeOpenReply(chosen, found));
   socket.tell('welcome', welcome);
   socket.tell('history', { messages: found.map(viewMessage), cursor });
   return true;
@@ -61,9 +61,9 @@ export async function readEarlier(conversation: ConversationRef, cursor: string)
 }
 
 /** The sequence number before an answer that is being written, because a new socket needs all pieces of the answer. */
-async function beforeOpenReply(convId: string, history: readonly Message[]): Promise<number> {
+async function beforeOpenReply(conversation: ConversationRef, history: readonly Message[]): Promise<number> {
   const awaited = history.filter(({ state, attempt }) => state === 'waiting' && attempt !== undefined);
-  const starts = await Promise.all(awaited.map(({ reply_id }) => replyStart(convId, reply_id!)));
+  const starts = await Promise.all(awaited.map(({ reply_id }) => replyStart(conversation, reply_id!)));
   return Math.min(...starts.map((seq) => (seq === undefined ? Infinity : seq - 1)));
 }
 

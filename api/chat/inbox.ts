@@ -95,19 +95,19 @@ export async function replyTo(
   const conversation = await conversationOf(caller, convId);
   const sender = await senderName(caller, sender_name);
   const said = { body, clientMessageId: client_message_id };
-  const standing = await findReply(convId, client_message_id, { id: actor });
+  const standing = await findReply(conversation, client_message_id, { id: actor });
   if (standing) return { messageId: standing._id, duplicate: true };
 
   const from = { id: actor, name: sender };
   const { message, acted, intent } = await storeReply(conversation, said, from, ctx.clock());
   if (!message) {
     await startSaved(ctx, ConversationModel, acted, [intent]);
-    const first = await findReply(convId, said.clientMessageId, from);
+    const first = await findReply(conversation, said.clientMessageId, from);
     if (!first) throw new Problem('CONFLICT', { message: 'This reply was stored and removed meanwhile.' });
     return { messageId: first._id, duplicate: true };
   }
   await startSaved(ctx, MessageModel, message, message.pending ?? []);
-  await settleIntent(ConversationModel, convId, intent);
+  await settleIntent(ConversationModel, acted, intent);
   return { messageId: message._id, duplicate: false };
 }
 

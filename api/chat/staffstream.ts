@@ -286,7 +286,7 @@ export function createStaffStreams(ctx: Context, metrics: SocketMetrics): Stream
       client.socket = socket;
       socket.tell('welcome', { at: stamp(), user_id: userId, role, ...(await around(org)) });
       // Nothing is appended under this name: the socket gets what `hears` makes of all logs.
-      return orgId;
+      return { orgId, stream: orgId };
     },
     came(client) {
       staffOf.set(client.orgId, (staffOf.get(client.orgId) ?? new Set()).add(client));

@@ -18,6 +18,7 @@ import { resumeFromOf } from '../live/resume.ts';
 import type { StreamKind } from '../live/stream.ts';
 import { endedAmong, findSession, SessionModel } from '../../models/access/session.ts';
 import { ConversationModel } from '../../models/chat/conversation.ts';
+import { streamOf } from '../../models/chat/log.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /** The most sockets (tabs) of one customer. Counted per process. */
@@ -86,7 +87,7 @@ export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamK
       while (!(await greet(socket, chosen, resumeFromOf(query)))) chosen = await choose();
       // Reuses the principal's strings, which are in memory anyway.
       client.conversation = { _id: chosen._id, org_id: customer.orgId, mode: customer.mode };
-      return chosen._id;
+      return streamOf(client.conversation);
     },
     isType: isClientFrameType,
     frame: clientFrame,

@@ -24,7 +24,7 @@ export async function startRecovered(ctx: Starter, orgId: string, due: Date): Pr
         const [{ record, intent }] = deliveries as [(typeof deliveries)[number]];
         await startUnsettled(ctx, record, intent, startDeadlineMs);
         const ids = deliveries.map((one) => one.record._id);
-        await settleRecovered(ids, due);
+        await settleRecovered(orgId, ids, due);
       });
     }
   } catch (error) {

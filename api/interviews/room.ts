@@ -9,6 +9,7 @@ import type { Context } from '../context.ts';
 import { intentFor } from '../../models/base/pending.ts';
 import { findInterview } from '../../models/interviews/interview.ts';
 import {
+  streamOf,
   admitMessage,
   beginQuestions,
   consent,
@@ -100,7 +101,7 @@ async function enter(ctx: Context, room: Room): Promise<void> {
 /** Shows everything that is stored but not yet shown, which a process that died may have left behind. */
 export async function mend(ctx: Context, room: Room): Promise<void> {
   if (!room.consented_at) return;
-  if (!(await hasFrame(room._id, 'joined'))) await enter(ctx, room);
+  if (!(await hasFrame(streamOf(room), 'joined'))) await enter(ctx, room);
   if (room.interview_mode === 'solo') {
     const last = room.answers.at(-1);
     if (last) await showStored(ctx, room, last.message_id);
@@ -151,7 +152,7 @@ export async function takeSpoken(
   if (solo && spoken.role === 'interviewer')
     throw new Problem('CONFLICT', { message: 'The AI leads this interview; you can follow it, and end it.' });
   const message_id = messageIdOf(room, spoken);
-  if (await hasFrame(roomId, `message:${message_id}`)) return { message_id, again: true };
+  if (await hasFrame(streamOf(room), `message:${message_id}`)) return { message_id, again: true };
   if (room.finished) throw over();
   if (!(await admitMessage(roomId, spoken.body.length))) throw roomFull();
   const answered = room.answers.find((answer) => answer.message_id === message_id)?.question;
@@ -195,7 +196,7 @@ async function noteQuestion({ intelligence }: Context, room: Room, { role, body 
 /** Shows a stored message in the room, and acknowledges it to its sender. */
 async function showStored(ctx: Context, room: Room, messageId: string, clientMessageId?: string): Promise<void> {
   const key = `message:${messageId}`;
-  if (await hasFrame(room._id, key)) return;
+  if (await hasFrame(streamOf(room), key)) return;
   const segment = await findSegment(room._id, messageId);
   if (!segment) return;
   const { role, text, at, question_id } = segment;

@@ -33,12 +33,17 @@ export function createRoomStreams(ctx: Context, metrics: SocketMetrics): StreamK
   const collection = RoomModel.collection.collectionName;
 
   /** @throws Problem UNAUTHENTICATED when the room ended meanwhile. */
-  async function greet(socket: StreamSocket, { roomId, role }: Guest, resumeFrom: number | undefined): Promise<void> {
+  async function greet(
+    socket: StreamSocket,
+    { roomId, orgId, role }: Guest,
+    resumeFrom: number | undefined,
+  ): Promise<void> {
     // Read before the room, so that every frame that the greeting does not cover has a higher number.
-    const last = await lastSeq(roomId);
+    const stream = { orgId, stream: roomId };
+    const last = await lastSeq(stream);
     const [room, whole] = await Promise.all([
       findRoom(roomId),
-      resumeFrom !== undefined && canResume(roomId, resumeFrom, last),
+      resumeFrom !== undefined && canResume(stream, resumeFrom, last),
     ]);
     if (!room || room.ended_at) throw roomOver();
     socket.seq = whole ? resumeFrom! : last;
@@ -94,7 +99,7 @@ export function createRoomStreams(ctx: Context, metrics: SocketMetrics): StreamK
         ctx.log.warn({ err: error, interview_id: room._id }, 'a room was not caught up; it is at the next connection'),
       );
       await greet(socket, guest, resumeFromOf(query));
-      return guest.roomId;
+      return { orgId: guest.orgId, stream: guest.roomId };
     },
     isType: isRoomFrameType,
     frame: clientFrame,

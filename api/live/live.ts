@@ -78,7 +78,7 @@ export function createLive(
     const client = await kind.admit(asked);
     if (socket.readyState !== WebSocket.OPEN) return;
     connections.identify(socket, client);
-    socket.stream = await kind.open(socket, client, asked);
+    Object.assign(socket, await kind.open(socket, client, asked));
     if (socket.readyState !== WebSocket.OPEN) return;
     await tail.follow(socket);
     if (socket.readyState !== WebSocket.OPEN) return;

@@ -1,5 +1,5 @@
 /** Decides whether a reconnecting client gets the frames that it missed from the frame log. */
-import { countFrames } from '../../models/live/frame.ts';
+import { countFrames, type Stream } from '../../models/live/frame.ts';
 
 /** With more missed frames than this, sending the slice's own summary (such as a history) is quicker. */
 const maxResumed = 1_000;
@@ -8,7 +8,7 @@ const maxResumed = 1_000;
  * Whether the log still has every frame after `resumeFrom`, and at most `maxResumed` of them. `last`: the log's last
  * number.
  */
-export async function canResume(stream: string, resumeFrom: number, last: number): Promise<boolean> {
+export async function canResume(stream: Stream, resumeFrom: number, last: number): Promise<boolean> {
   const missed = last - resumeFrom;
   if (missed < 0 || missed > maxResumed) return false;
   return missed === 0 || (await countFrames(stream, resumeFrom, last)) === missed;

@@ -34,7 +34,8 @@ export const isKnownCode = (code: number): boolean => codes.has(code);
 
 /** `C`: the data that the slice keeps with each socket. */
 export class LiveSocket<C = unknown> extends WebSocket implements Follower, StreamSocket {
-  /** The id of the stream that the socket follows; empty until the socket is open. */
+  /** The stream that the socket follows; empty until the socket is open. */
+  orgId = '';
   stream = '';
   /** The sequence number of the last frame that was sent to the socket. */
   seq = 0;

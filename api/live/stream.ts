@@ -6,7 +6,7 @@
 import type { z } from 'zod';
 import type { SocketMetrics } from '../http/metrics.ts';
 import type { WatchedRecords } from '../../models/live/changes.ts';
-import type { Frame } from '../../models/live/frame.ts';
+import type { Frame, Stream } from '../../models/live/frame.ts';
 import type { Problem } from '../../models/rules/base/errors.ts';
 
 /** A client's request to open a socket. */
@@ -63,10 +63,10 @@ export type StreamKind<C, F extends { type: string } = { type: string }> = {
   /** Returns the client. @throws Problem when it may not connect. */
   admit(request: ConnectRequest): Promise<C>;
   /**
-   * Sends a socket its first frames, sets its `seq`, and returns the id of its stream. The socket then gets every frame
+   * Sends a socket its first frames, sets its `seq`, and returns its stream. The socket then gets every frame
    * after `seq`. @throws Problem.
    */
-  open(socket: StreamSocket, client: C, request: ConnectRequest): Promise<string>;
+  open(socket: StreamSocket, client: C, request: ConnectRequest): Promise<Stream>;
   /** `isType`: whether clients may send frames of this type. `frame`: the schema of clients' frames. */
   isType(type: unknown): type is F['type'];
   frame: z.ZodType<F>;

@@ -8,10 +8,9 @@ import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import { watchChanges, type Changes, type WatchedRecords } from '../../models/live/changes.ts';
 import { openChannels } from '../../models/live/channels.ts';
-import { framesAfter, lastSeqs, type Frame } from '../../models/live/frame.ts';
+import { framesAfter, lastSeqs, type Frame, type Stream } from '../../models/live/frame.ts';
 
-export type Follower = {
-  readonly stream: string;
+export type Follower = Stream & {
   /** The sequence number of the last frame that was sent to the follower; the tail increases it. */
   seq: number;
   deliver(frame: Frame): void;
@@ -112,7 +111,7 @@ export function startTail<F extends Follower>({ log, watched, ended, heard, miss
       place.behind = false;
       try {
         for (;;) {
-          const frames = await limit(() => framesAfter(follower.stream, follower.seq, batchSize));
+          const frames = await limit(() => framesAfter(follower, follower.seq, batchSize));
           // The follower may have left meanwhile.
           if (placeOf(follower) !== place) break;
           for (const frame of frames) give(place, frame);
@@ -146,7 +145,7 @@ export function startTail<F extends Follower>({ log, watched, ended, heard, miss
 
   /** Finds followers that lack frames, with few questions for all of them. */
   async function reread(): Promise<void> {
-    const streams = [...followed.keys()];
+    const streams = [...followed.values()].flatMap(([place]) => place?.follower ?? []);
     for (let from = 0; from < streams.length; from += rereadBatch) {
       const last = await lastSeqs(streams.slice(from, from + rereadBatch));
       for (const [stream, seq] of last)

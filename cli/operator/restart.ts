@@ -4,10 +4,9 @@
  */
 import { ScheduleNotFoundError, ScheduleOverlapPolicy, type Client } from '@temporalio/client';
 import type mongoose from 'mongoose';
-import type { Model } from 'mongoose';
 import type { Deployment } from './deployment.ts';
 import { CliError } from '../errors.ts';
-import { collectionOf, everyRecord } from '../../models/base/define.ts';
+import { acrossShards, everyRecord, type Model } from '../../models/base/define.ts';
 import { newId } from '../../models/base/ids.ts';
 import { intentFor, type Launchable } from '../../models/base/pending.ts';
 import { DepartureModel } from '../../models/access/departure.ts';
@@ -163,7 +162,7 @@ export async function restart({ temporal, config }: Deployment, now: Date): Prom
         ),
       );
     // Reads whole collections, because it runs once after a restore.
-    for await (const record of collectionOf(model).find(filter, everyRecord)) {
+    for await (const record of acrossShards(model).find(filter, everyRecord)) {
       counts[model.collection.name] = (counts[model.collection.name] ?? 0) + 1;
       const fresh = worksOf(record).filter(({ id }) => !begun.has(id));
       for (const work of fresh) {

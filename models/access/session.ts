@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { cached } from '../base/cached.ts';
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, readerOf, type RecordOf } from '../base/define.ts';
+import { acrossShards, collectionOf, defineModel, readerOf, type RecordOf } from '../base/define.ts';
 import { boolean, date, mixed, oneOf, optional, string } from '../rules/base/fields.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { stepUpMs } from '../rules/access/session.ts';
@@ -58,20 +58,19 @@ const readSession = readerOf(SessionModel);
 
 /** Also returns revoked and expired sessions. */
 export async function findSession(orgId: string, sessionId: string): Promise<Readonly<Session> | null> {
-  return ofOrg(orgId, await readSession(sessionId));
+  return readSession(orgId, sessionId);
 }
 
-const recent = cached(readSession);
+const recent = cached((key) => readSession(...(key.split(' ') as [string, string])));
+const keyOf = (orgId: string, sessionId: string): string => `${orgId} ${sessionId}`;
 
 /**
  * The session, cached for less than a second, because every request reads it. The process that revokes a session sees
  * the change at once.
  */
 export async function recentSession(orgId: string, sessionId: string): Promise<Readonly<Session> | null> {
-  return ofOrg(orgId, await recent.read(sessionId));
+  return recent.read(keyOf(orgId, sessionId));
 }
-
-const ofOrg = (orgId: string, session: Readonly<Session> | null) => (session?.org_id === orgId ? session : null);
 
 /** A customer's sessions older than `after`, newest first, including ended ones that are still kept. */
 export async function listSessionsOf(
@@ -98,7 +97,7 @@ export async function revokeSession(orgId: string, sessionId: string, now: Date)
     { $set: { revoked_at: now } },
     { returnDocument: 'after' },
   );
-  recent.forget(sessionId);
+  recent.forget(keyOf(orgId, sessionId));
   return revoked ?? (await sessions.findOne({ _id: sessionId, org_id: orgId }));
 }
 
@@ -115,7 +114,7 @@ export async function visitorSeen(orgId: string, mode: Mode, visitorId: string):
  * The given sessions, of any organization, that were revoked or erased; for a process that may have missed the event.
  */
 export async function endedAmong(sessionIds: readonly string[]): Promise<string[]> {
-  const standing = await collectionOf(SessionModel)
+  const standing = await acrossShards(SessionModel)
     .find({ _id: { $in: [...sessionIds] }, revoked_at: { $exists: false } }, { projection: { _id: 1 } })
     .toArray();
   const stands = new Set(standing.map(({ _id }) => _id));

@@ -4,6 +4,8 @@ import mongoose from 'mongoose';
 import type { Field, Fields, RecordWith } from '../rules/base/fields.ts';
 import { defined } from '../rules/base/defined.ts';
 import type { Collection } from '../rules/base/holdings.ts';
+import type { shardKeys } from '../rules/base/shards.ts';
+import type { OnOneShard } from './onshard.ts';
 
 type PlainSchema = { index(fields: object, options: object): void };
 const PlainSchema = mongoose.Schema as unknown as new (fields: object, options: object) => PlainSchema;
@@ -56,26 +58,50 @@ function definitionOf(field: Field<unknown>): object {
 const definitionsOf = (fields: Fields): Record<string, object> =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, definitionOf(field)]));
 
+declare const stored: unique symbol;
+/** A model that knows the name of its collection, by which its queries are checked. */
+export type Model<T, C extends Collection = Collection> = mongoose.Model<T> & Stores<T, C>;
+type Stores<T, C> = { readonly [stored]: { record: T; collection: C } };
+
 /** Defines a model whose records have exactly these fields; `RecordOf` is the type of its records. */
-export function defineModel<F extends Fields>(
+export function defineModel<F extends Fields, const C extends Collection>(
   name: string,
-  collection: Collection,
+  collection: C,
   fields: F,
   indexes: IndexDefinition[] = [],
-): mongoose.Model<RecordWith<F>> {
+): Model<RecordWith<F>, C> {
   const schema = new PlainSchema(definitionsOf(fields), { collection, versionKey: false });
   for (const { fields: keys, ...options } of indexes) schema.index(keys, options);
-  return plainModel(name, schema) as mongoose.Model<RecordWith<F>>;
+  return plainModel(name, schema) as Model<RecordWith<F>, C>;
 }
 
-export type RecordOf<M> = M extends mongoose.Model<infer T> ? T : never;
+export type RecordOf<M> = M extends Stores<infer T, unknown> ? T : never;
+
+type Everywhere<T extends object> = mongoose.mongo.Collection<T>;
+type ShardField<C> = C extends keyof typeof shardKeys ? keyof (typeof shardKeys)[C] & ('org_id' | 'crawl_id') : never;
+/**
+ * The collection of a model. Its queries must name the value of the first field of its shard key, or a few values, if it
+ * has one.
+ */
+export type CollectionOf<T extends object, C> = [ShardField<C>] extends [never]
+  ? Everywhere<T>
+  : OnOneShard<T, Record<ShardField<C>, string | { $in: readonly string[] }>>;
 
 /**
- * The collection of a model, typed by its record; all queries go through it. The driver validates nothing: values must
- * have been checked before, updates must name their fields, and an undefined value is stored as null.
+ * The collection of a model, typed by its record; all queries go through it or `acrossShards`. The driver validates
+ * nothing: values must have been checked before, updates must name their fields, and an undefined value is stored as
+ * null.
  */
-export function collectionOf<T extends object>(model: mongoose.Model<T>): mongoose.mongo.Collection<T> {
-  return model.collection as unknown as mongoose.mongo.Collection<T>;
+export function collectionOf<T extends object, C extends Collection>(model: Stores<T, C>): CollectionOf<T, C> {
+  return (model as unknown as mongoose.Model<T>).collection as unknown as CollectionOf<T, C>;
+}
+
+/**
+ * The collection for queries that ask all shards, such as those of all organizations. docs/scaling.md lists them, and a
+ * test compares.
+ */
+export function acrossShards<T extends object>(model: Stores<T, unknown>): Everywhere<T> {
+  return (model as unknown as mongoose.Model<T>).collection as unknown as Everywhere<T>;
 }
 
 /**
@@ -98,29 +124,36 @@ export async function readTogether<T>(reads: (options: Together) => Promise<T>):
 }
 
 /**
- * Returns a function that reads records by primary key. Reads in the same turn of the event loop become one query.
- * Nothing is cached, so each read returns the current state. Callers that ask for the same id share one object and must
- * not change it. `select` names the fields to read; by default all.
+ * Returns a function that reads an organization's records by primary key. Reads in the same turn of the event loop
+ * become one query an organization. Nothing is cached, so each read returns the current state. Callers that ask for the
+ * same id share one object and must not change it. `select` names the fields to read; by default all.
  */
-export function readerOf<T extends { _id: string }, K extends keyof T = keyof T>(
-  model: mongoose.Model<T>,
+export function readerOf<T extends { _id: string; org_id: string }, K extends keyof T = keyof T>(
+  model: Stores<T, Collection>,
   select?: readonly K[],
-): (id: string) => Promise<Readonly<Pick<T, K>> | null> {
+): (orgId: string, id: string) => Promise<Readonly<Pick<T, K>> | null> {
+  type Read = Readonly<Pick<T, K>>;
   const options = select ? { projection: Object.fromEntries(select.map((field) => [field, 1])) } : {};
-  const loader = new DataLoader<string, Readonly<Pick<T, K>> | null>(
+  const read = async (org_id: string, ids: readonly string[]): Promise<(Read & { _id: string })[]> => {
+    const collection = acrossShards(model) as unknown as Everywhere<{ _id: string; org_id: string }>;
+    // A single id takes MongoDB's fast path, without a cursor.
+    const found =
+      ids.length === 1
+        ? [await collection.findOne({ _id: ids[0]!, org_id }, options)]
+        : await collection.find({ _id: { $in: [...ids] }, org_id }, options).toArray();
+    return found.filter((record) => record !== null) as unknown as (Read & { _id: string })[];
+  };
+  const loader = new DataLoader<{ orgId: string; id: string }, Read | null>(
     async (asked) => {
-      const collection = collectionOf(model) as unknown as mongoose.mongo.Collection<{ _id: string }>;
-      const ids = [...new Set(asked)];
-      // A single id takes MongoDB's fast path, without a cursor.
-      const found =
-        ids.length === 1
-          ? [await collection.findOne({ _id: ids[0]! }, options)]
-          : await collection.find({ _id: { $in: ids } }, options).toArray();
-      const byId = new Map(found.map((record) => [record?._id, record as unknown as Readonly<Pick<T, K>> | null]));
-      return asked.map((id) => byId.get(id) ?? null);
+      const byOrg = Map.groupBy(asked, ({ orgId }) => orgId);
+      const found = await Promise.all(
+        [...byOrg].map(([orgId, of]) => read(orgId, [...new Set(of.map(({ id }) => id))])),
+      );
+      const byId = new Map(found.flat().map((record) => [record._id, record]));
+      return asked.map(({ id }) => byId.get(id) ?? null);
     },
     // `setImmediate` runs after all readable sockets of this turn, so that their reads join the batch.
     { cache: false, batchScheduleFn: (dispatch) => setImmediate(dispatch), maxBatchSize: 500 },
   );
-  return (id) => loader.load(id);
+  return (orgId, id) => loader.load({ orgId, id });
 }

@@ -4,8 +4,8 @@
  * over.
  */
 import { randomUUID } from 'node:crypto';
-import mongoose, { type Model } from 'mongoose';
-import type { IndexDefinition } from './define.ts';
+import mongoose from 'mongoose';
+import type { IndexDefinition, Model } from './define.ts';
 import { currentTrace } from './trace.ts';
 import type { Work } from '../rules/base/work.ts';
 import { date, embedded, list, mixed, number, optional, string, type ValueOf } from '../rules/base/fields.ts';
@@ -65,11 +65,11 @@ export const isSameIntent = (a: Intent, b: Intent): boolean => a.workflow_id ===
 /** Removes an intent whose workflow was started. Other intents of the record stay. */
 export async function settleIntent<T extends Launchable>(
   model: Model<T>,
-  id: string,
+  { _id, org_id }: Pick<Launchable, '_id' | 'org_id'>,
   { workflow_id, key }: Pick<Intent, 'workflow_id' | 'key'>,
 ): Promise<void> {
   const settled = { workflow_id, ...defined({ key }) };
-  await model.collection.updateOne({ _id: id as never }, { $pull: { pending: settled } as never });
+  await model.collection.updateOne({ _id: _id as never, org_id }, { $pull: { pending: settled } as never });
 }
 
 /** An intent that is due, and the fields of its record that a start needs. */
@@ -102,6 +102,7 @@ export async function leaseIntent<T extends Launchable>(
   const { modifiedCount } = await model.collection.updateOne(
     {
       _id: record._id as never,
+      org_id: record.org_id,
       pending: { $elemMatch: { workflow_id, next_at, ...defined({ key }) } },
     },
     { $set: { 'pending.$.next_at': leased.next_at, 'pending.$.tries': leased.tries } },
@@ -120,6 +121,7 @@ export async function postponeIntent<T extends Launchable>(
   await model.collection.updateOne(
     {
       _id: record._id as never,
+      org_id: record.org_id,
       pending: { $elemMatch: { workflow_id, next_at, ...defined({ key }) } },
     },
     { $set: { 'pending.$.next_at': new Date(now.getTime() + wait) } },

@@ -2,8 +2,8 @@
  * A lease for renewing a stored credential. A refresh token can be used once, so one process renews the credential for
  * all.
  */
-import type { Model, mongo } from 'mongoose';
-import { collectionOf } from './define.ts';
+import type { mongo } from 'mongoose';
+import { acrossShards, type Model } from './define.ts';
 
 /** `renewing_until`: the end of the lease while a process renews the credential. */
 type Renewable = { _id: string; renewing_until?: Date };
@@ -23,7 +23,7 @@ export function renewalTurns<T extends Renewable>(
   { clock, also = {} }: { clock: () => Date; also?: object },
 ) {
   const update = (filter: object, change: object) =>
-    collectionOf(model).updateOne({ ...which, ...filter } as mongo.Filter<T>, { ...change, ...also });
+    acrossShards(model).updateOne({ ...which, ...filter } as mongo.Filter<T>, { ...change, ...also });
   return {
     /** Takes the lease for `renewalMs`; false while another process holds it. */
     async claim(): Promise<boolean> {

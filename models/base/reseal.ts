@@ -2,8 +2,7 @@
  * Encrypts all sealed values again with the newest secret key, so that older keys can be removed. Each model lists its
  * sealed values. Other processes can keep working meanwhile.
  */
-import type { Model } from 'mongoose';
-import { collectionOf } from './define.ts';
+import { acrossShards, type Model } from './define.ts';
 import type { Place, SecretBox } from './secretbox.ts';
 
 /** A sealed value of a record: its field `path` (with the index in a list), and the place that it is bound to. */
@@ -34,7 +33,7 @@ const batchSize = 200;
 
 /** Encrypts the values again that an older key has sealed. Idempotent. */
 export async function resealRecords(of: SealedRecords, secrets: SecretBox, now: Date): Promise<Resealed> {
-  const collection = collectionOf(of.model as unknown as Model<{ _id: string }>);
+  const collection = acrossShards(of.model as unknown as Model<{ _id: string }>);
   const done: Resealed = { resealed: 0, left: 0, unreadable: [] };
   for (let last = ''; ;) {
     // Pages by primary key, so that memory stays bounded.
@@ -54,7 +53,7 @@ async function resealRecord(
   record: { _id: string },
   { secrets, now, done }: { secrets: SecretBox; now: Date; done: Resealed },
 ): Promise<void> {
-  const collection = collectionOf(model as unknown as Model<{ _id: string }>);
+  const collection = acrossShards(model as unknown as Model<{ _id: string }>);
   for (const { path, sealed, place } of valuesIn(record as never)) {
     if (typeof sealed !== 'string' || secrets.isNewest(sealed)) continue;
     let text: string;

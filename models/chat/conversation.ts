@@ -3,7 +3,7 @@
  * conversation's workflow appends its frames.
  */
 import type mongoose from 'mongoose';
-import { collectionOf, defineModel, wordIndex, type RecordOf } from '../base/define.ts';
+import { acrossShards, collectionOf, defineModel, wordIndex, type RecordOf } from '../base/define.ts';
 import {
   date,
   embedded,
@@ -295,8 +295,8 @@ export async function listConversations(
 export async function countEscalated(): Promise<{ waiting: number; since: Date | undefined }> {
   const escalated = { status: 'escalated', mode: 'live' } as const;
   const [waiting, oldest] = await Promise.all([
-    collectionOf(ConversationModel).countDocuments(escalated),
-    collectionOf(ConversationModel).findOne(escalated, {
+    acrossShards(ConversationModel).countDocuments(escalated),
+    acrossShards(ConversationModel).findOne(escalated, {
       sort: { 'ticket.created_at': 1 },
       projection: { 'ticket.created_at': 1 },
     }),

@@ -69,8 +69,7 @@ export type Customer = RecordOf<typeof CustomerModel>;
 const readCustomer = readerOf(CustomerModel);
 
 export async function findCustomer(orgId: string, customerId: string): Promise<Readonly<Customer> | null> {
-  const customer = await readCustomer(customerId);
-  return customer?.org_id === orgId ? customer : null;
+  return readCustomer(orgId, customerId);
 }
 
 export async function findCustomers(orgId: string, customerIds: readonly string[]): Promise<Customer[]> {
@@ -158,7 +157,7 @@ export async function setContactEmail(orgId: string, customerId: string, email: 
 export const replyAddressOf = ({ email, contact_email }: Readonly<Customer>): string | undefined =>
   email ?? contact_email;
 
-type Filter = mongoose.mongo.Filter<Customer>;
+type Filter = mongoose.mongo.Filter<Customer> & { org_id: string };
 
 function update(filter: Filter, set: Partial<Customer>): Promise<Customer | null> {
   return collectionOf(CustomerModel).findOneAndUpdate(filter, { $set: set }, { returnDocument: 'after' });

@@ -86,7 +86,7 @@ export async function countInbox(
   return { count, unread };
 }
 
-type Filter = mongoose.mongo.Filter<Conversation>;
+type Filter = mongoose.mongo.Filter<Conversation> & { org_id: string };
 
 const indexFor = ({ tag, customerId }: InboxFilter, sort: InboxSort) => {
   if (sort === 'waiting') return waitingIndex;
@@ -114,13 +114,13 @@ function matching(
   };
 }
 
-function before({ at, convId }: InboxPlace): Filter {
+function before({ at, convId }: InboxPlace) {
   return {
     $and: [{ last_message_at: { $lte: at } }],
     $nor: [{ last_message_at: at, _id: { $gte: convId } }],
   };
 }
 
-function longerWaiting({ at, convId }: InboxPlace): Filter {
+function longerWaiting({ at, convId }: InboxPlace) {
   return { waiting_since: { $gte: at }, $nor: [{ waiting_since: at, _id: { $lte: convId } }] };
 }

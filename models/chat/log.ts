@@ -4,20 +4,26 @@ import { collectionOf } from '../base/define.ts';
 import { FrameModel, frameWriter, type FrameWriter, type WriterOptions } from '../live/frame.ts';
 import { keptUntil, logDays } from '../rules/chat/retention.ts';
 
+/** A conversation's stream of frames. */
+export const streamOf = ({ _id, org_id }: Pick<Conversation, '_id' | 'org_id'>) => ({ orgId: org_id, stream: _id });
+
 /** A writer for a conversation's frame log, whose frames expire shortly after the conversation. */
 export function conversationWriter(
   { _id, org_id, mode }: Pick<Conversation, '_id' | 'org_id' | 'mode'>,
   clock: () => Date,
   options?: WriterOptions,
 ): FrameWriter {
-  const log = { orgId: org_id, stream: _id, keptUntil: (at: Date) => keptUntil(mode, at, logDays) };
+  const log = { ...streamOf({ _id, org_id }), keptUntil: (at: Date) => keptUntil(mode, at, logDays) };
   return frameWriter(log, clock, options);
 }
 
 /** The frame number of an answer's last `reply_start`. */
-export async function replyStart(convId: string, replyId: string): Promise<number | undefined> {
+export async function replyStart(
+  { _id, org_id }: Pick<Conversation, '_id' | 'org_id'>,
+  replyId: string,
+): Promise<number | undefined> {
   const start = await collectionOf(FrameModel).findOne(
-    { stream: convId, type: 'reply_start', 'body.message_id': replyId },
+    { org_id, stream: _id, type: 'reply_start', 'body.message_id': replyId },
     { sort: { seq: -1 }, projection: { seq: 1 } },
   );
   return start?.seq;

@@ -5,6 +5,7 @@
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, wordIndex, type RecordOf } from '../base/define.ts';
 import { boolean, date, flag, mixed, number, oneOf, optional, string, text } from '../rules/base/fields.ts';
+import type { Conversation } from './conversation.ts';
 import type { NewFrame } from '../live/frame.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
 import type { Offer } from '../rules/knowledge/offers.ts';
@@ -93,11 +94,15 @@ export const MessageModel = defineModel(
     { fields: { conv_id: 1, position: 1 } },
     {
       // Customers' messages have no `sender_id`, so a customer cannot occupy the id of a member's message.
-      fields: { conv_id: 1, sender_id: 1, client_message_id: 1 },
+      fields: { org_id: 1, conv_id: 1, sender_id: 1, client_message_id: 1 },
       unique: true,
       partialFilterExpression: { client_message_id: { $exists: true } },
     },
-    { fields: { answers: 1 }, unique: true, partialFilterExpression: { answers: { $exists: true } } },
+    {
+      fields: { org_id: 1, conv_id: 1, answers: 1 },
+      unique: true,
+      partialFilterExpression: { answers: { $exists: true } },
+    },
     { fields: { conv_id: 1, state: 1 }, partialFilterExpression: { state: 'waiting' } },
     { fields: { conv_id: 1, shown: 1 }, partialFilterExpression: { shown: false } },
     { fields: { conv_id: 1, unmailed: 1 }, partialFilterExpression: { unmailed: true } },
@@ -107,6 +112,7 @@ export const MessageModel = defineModel(
   ],
 );
 export type Message = RecordOf<typeof MessageModel>;
+export type MessageRef = Pick<Message, '_id' | 'org_id' | 'conv_id'>;
 
 /** Stores a message; null when it is a duplicate (the same id, `client_message_id` or answered message). */
 export async function insertMessage(message: Omit<Message, 'expires_at'>): Promise<Message | null> {
@@ -122,12 +128,13 @@ export async function insertMessage(message: Omit<Message, 'expires_at'>): Promi
 
 /** Finds a message by the sender's own id: a member's or key's message, or without `senderId` the customer's. */
 export async function findClientMessage(
-  convId: string,
+  { _id: conv_id, org_id }: Pick<Conversation, '_id' | 'org_id'>,
   clientMessageId: string,
   senderId?: string,
 ): Promise<Message | null> {
   return collectionOf(MessageModel).findOne({
-    conv_id: convId,
+    org_id,
+    conv_id,
     sender_id: senderId ?? { $exists: false },
     client_message_id: clientMessageId,
   });
@@ -172,6 +179,7 @@ export async function listOutstanding(
   const inside = { org_id: orgId, conv_id: convId };
   const found = await collectionOf(MessageModel)
     .find({
+      ...inside,
       $or: [
         { ...inside, state: 'waiting' },
         { ...inside, shown: false },
@@ -185,8 +193,8 @@ export async function listOutstanding(
   };
 }
 
-export async function findAnswer(orgId: string, messageId: string): Promise<Message | null> {
-  return collectionOf(MessageModel).findOne({ answers: messageId, org_id: orgId });
+export async function findAnswer({ _id, org_id, conv_id }: MessageRef): Promise<Message | null> {
+  return collectionOf(MessageModel).findOne({ org_id, conv_id, answers: _id });
 }
 
 /**
@@ -217,7 +225,7 @@ export async function claimAnswer(
  */
 export async function isAnswerBegun(message: Message): Promise<boolean> {
   if (message.attempt === undefined) return false;
-  return message.quiet !== true || (await findAnswer(message.org_id, message._id)) !== null;
+  return message.quiet !== true || (await findAnswer(message)) !== null;
 }
 
 /** Stores the number of tool calls for a message, so that a later attempt at the answer reads the calls made before. */

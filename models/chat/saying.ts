@@ -76,8 +76,11 @@ export async function storeMessage(
 export type Replier = { id: string; name: string };
 
 /** The earlier reply of this sender with the same id; null when there is none. */
-export const findReply = async (convId: string, clientMessageId: string | undefined, { id }: Pick<Replier, 'id'>) =>
-  clientMessageId === undefined ? null : findClientMessage(convId, clientMessageId, id);
+export const findReply = async (
+  conversation: Pick<Conversation, '_id' | 'org_id'>,
+  clientMessageId: string | undefined,
+  { id }: Pick<Replier, 'id'>,
+) => (clientMessageId === undefined ? null : findClientMessage(conversation, clientMessageId, id));
 
 /**
  * Stores a member's reply; `message` is null for a duplicate. Call `findReply` first, because the act changes the

@@ -76,11 +76,12 @@ export const CrawlModel = defineModel(
     },
     { fields: { org_id: 1, mode: 1, _id: -1 } },
     { fields: { org_id: 1, cancelled_by: 1 }, partialFilterExpression: { cancelled_by: { $exists: true } } },
-    { fields: { firing: 1 }, unique: true, partialFilterExpression: { firing: { $exists: true } } },
+    { fields: { org_id: 1, firing: 1 }, unique: true, partialFilterExpression: { firing: { $exists: true } } },
     pendingIndex,
   ],
 );
 export type Crawl = RecordOf<typeof CrawlModel>;
+export type CrawlRef = Pick<Crawl, '_id' | 'org_id'>;
 
 /**
  * Checks that the quota has room for new pages.
@@ -192,15 +193,15 @@ export async function endCrawl(
 }
 
 /** Stores why a running crawl currently sends no requests; undefined clears it. */
-export async function noteWait(crawlId: string, why: string | undefined): Promise<void> {
+export async function noteWait({ _id, org_id }: CrawlRef, why: string | undefined): Promise<void> {
   await collectionOf(CrawlModel).updateOne(
-    { _id: crawlId, status: 'crawling' },
+    { _id, org_id, status: 'crawling' },
     why === undefined ? { $unset: { error: 1 } } : { $set: { error: why } },
   );
 }
 
 /** Stores problems with robots.txt and sitemaps. */
-export async function noteSiteProblems(crawlId: string, found: readonly CrawlProblem[]): Promise<void> {
+export async function noteSiteProblems({ _id, org_id }: CrawlRef, found: readonly CrawlProblem[]): Promise<void> {
   const site_problems = found.slice(0, maxSiteProblems);
-  await collectionOf(CrawlModel).updateOne({ _id: crawlId, status: 'crawling' }, { $set: { site_problems } });
+  await collectionOf(CrawlModel).updateOne({ _id, org_id, status: 'crawling' }, { $set: { site_problems } });
 }

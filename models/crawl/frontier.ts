@@ -96,7 +96,7 @@ async function addBatch(
     if (!byId.has(id)) byId.set(id, one);
   }
   const known = await collectionOf(FrontierModel)
-    .find({ _id: { $in: [...byId.keys()] } }, { projection: { _id: 1 } })
+    .find({ crawl_id: crawlId, _id: { $in: [...byId.keys()] } }, { projection: { _id: 1 } })
     .toArray();
   for (const { _id } of known) byId.delete(_id);
   const added = [...byId].slice(0, limit);
@@ -104,9 +104,9 @@ async function addBatch(
   await collectionOf(FrontierModel).bulkWrite(
     added.map(([id, one]) => ({
       updateOne: {
-        filter: { _id: id },
+        filter: { crawl_id: crawlId, _id: id },
         update: {
-          $setOnInsert: { crawl_id: crawlId, ...one, cost: crawlCost(one), done: false, ...settled, found_at: now },
+          $setOnInsert: { ...one, cost: crawlCost(one), done: false, ...settled, found_at: now },
         },
         upsert: true,
       },
@@ -135,14 +135,14 @@ export async function noteUnasked(
 export async function reopenFiles(crawlId: string, urls: readonly string[]): Promise<number> {
   if (urls.length === 0) return 0;
   const { modifiedCount } = await collectionOf(FrontierModel).updateMany(
-    { _id: { $in: urls.map((url) => frontierId(crawlId, url)) }, unasked: true, why: 'file' },
+    { crawl_id: crawlId, _id: { $in: urls.map((url) => frontierId(crawlId, url)) }, unasked: true, why: 'file' },
     { $set: { done: false }, $unset: { outcome: 1, why: 1, reason: 1, unasked: 1 } },
   );
   return modifiedCount;
 }
 
 export async function isInFrontier(crawlId: string, url: string): Promise<boolean> {
-  return (await collectionOf(FrontierModel).findOne({ _id: frontierId(crawlId, url) })) !== null;
+  return (await collectionOf(FrontierModel).findOne({ crawl_id: crawlId, _id: frontierId(crawlId, url) })) !== null;
 }
 
 /** The next addresses to fetch, lowest cost first, without those in `taken` and those that must wait. */
@@ -176,14 +176,14 @@ export async function nextDue(crawlId: string): Promise<Date | undefined> {
 }
 
 /** An address that must be retried later, and the number of its tries. */
-export type Delayed = Pick<Frontier, '_id' | 'not_before'> & { tries: number };
+export type Delayed = Pick<Frontier, '_id' | 'crawl_id' | 'not_before'> & { tries: number };
 
 /** Puts addresses back into the queue for a later retry. */
 export async function putBack(later: readonly Delayed[]): Promise<void> {
   if (later.length === 0) return;
   await collectionOf(FrontierModel).bulkWrite(
-    later.map(({ _id, ...change }) => ({
-      updateOne: { filter: { _id, done: false }, update: { $set: defined(change) } },
+    later.map(({ _id, crawl_id, ...change }) => ({
+      updateOne: { filter: { crawl_id, _id, done: false }, update: { $set: defined(change) } },
     })),
     { ordered: false },
   );

@@ -1,7 +1,7 @@
 /**
  * The outcomes of a crawl's addresses. The crawl's numbers and problems are recomputed from these records each time.
  */
-import { CrawlModel } from './crawl.ts';
+import { CrawlModel, type CrawlRef } from './crawl.ts';
 import { frontierId, FrontierModel, type CrawlOutcome } from './frontier.ts';
 import { collectionOf } from '../base/define.ts';
 import { explain, type CrawlReason } from '../rules/crawl/crawlreason.ts';
@@ -38,7 +38,7 @@ export async function reopenUnresolvedCanonicals(crawlId: string): Promise<numbe
   if (!(await collectionOf(FrontierModel).findOne({ crawl_id: crawlId, done: true, why: 'canonical' }))) return 0;
   const keys = unresolvedCanonicals(await listOutcomes(crawlId));
   await collectionOf(FrontierModel).updateMany(
-    { _id: { $in: keys.map((key) => frontierId(crawlId, key)) } },
+    { crawl_id: crawlId, _id: { $in: keys.map((key) => frontierId(crawlId, key)) } },
     { $set: { done: false, own: true }, $unset: { outcome: 1, why: 1, reason: 1, to: 1 } },
   );
   return keys.length;
@@ -53,12 +53,12 @@ export type Settled = {
 };
 
 /** Stores outcomes and recomputes the crawl's numbers, so that they are right after any crash. */
-export async function settleFrontier(crawlId: string, settled: readonly Settled[]): Promise<Tally> {
+export async function settleFrontier({ _id: crawlId, org_id }: CrawlRef, settled: readonly Settled[]): Promise<Tally> {
   if (settled.length > 0) {
     await collectionOf(FrontierModel).bulkWrite(
       settled.map(({ url, ...outcome }) => ({
         updateOne: {
-          filter: { _id: frontierId(crawlId, url), done: false },
+          filter: { crawl_id: crawlId, _id: frontierId(crawlId, url), done: false },
           update: { $set: { done: true, ...defined(outcome) } },
         },
       })),
@@ -67,12 +67,12 @@ export async function settleFrontier(crawlId: string, settled: readonly Settled[
   }
   const [tally, crawl, groups] = await Promise.all([
     tallyOf(crawlId),
-    collectionOf(CrawlModel).findOne({ _id: crawlId }, { projection: { site_problems: 1 } }),
+    collectionOf(CrawlModel).findOne({ _id: crawlId, org_id }, { projection: { site_problems: 1 } }),
     problemsOf(crawlId),
   ]);
   const ofSite = crawl?.site_problems ?? [];
   await collectionOf(CrawlModel).updateOne(
-    { _id: crawlId, status: 'crawling' },
+    { _id: crawlId, org_id, status: 'crawling' },
     {
       $set: {
         pages_found: tally.found,
@@ -107,12 +107,12 @@ async function problemsOf(crawlId: string): Promise<ProblemGroup[]> {
 }
 
 /** Marks the addresses that still wait at the end of a crawl as skipped. */
-export async function settleWaiting(crawlId: string, why: CrawlReason): Promise<void> {
+export async function settleWaiting(crawl: CrawlRef, why: CrawlReason): Promise<void> {
   const { modifiedCount } = await collectionOf(FrontierModel).updateMany(
-    { crawl_id: crawlId, done: false },
+    { crawl_id: crawl._id, done: false },
     { $set: { done: true, outcome: 'skipped', why, reason: explain(why), left: true } },
   );
-  if (modifiedCount > 0) await settleFrontier(crawlId, []);
+  if (modifiedCount > 0) await settleFrontier(crawl, []);
 }
 
 /** The number of addresses with each outcome. `unasked`: left out without a request; no other number includes these. */

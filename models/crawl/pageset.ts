@@ -98,6 +98,7 @@ export async function claimPages(
   );
   if (!(await stillRuns())) {
     await collectionOf(PageModel).deleteMany({
+      org_id,
       _id: { $in: Object.values(upsertedIds) },
       live_generation: { $exists: false },
     });
@@ -145,7 +146,7 @@ const unsetting = (fields: Record<string, 1>) => (Object.keys(fields).length > 0
  * pages are not embedded before this time.
  */
 export async function publishPages(
-  { crawl_id, embed_after }: Required<Pick<Page, 'crawl_id' | 'embed_after'>>,
+  { org_id, crawl_id, embed_after }: Required<Pick<Page, 'org_id' | 'crawl_id' | 'embed_after'>>,
   pages: readonly Publication[],
   now: Date,
 ): Promise<void> {
@@ -153,7 +154,7 @@ export async function publishPages(
   await collectionOf(PageModel).bulkWrite(
     pages.map(({ _id, generation, tags, version, ...seen }) => ({
       updateOne: {
-        filter: { _id, generation },
+        filter: { _id, org_id, generation },
         update: {
           // A crawl names its index rows by the generation only; `live_attempt` belongs to rows of other work.
           $unset: { ...missingValidators(version), live_attempt: 1, embedded_by: 1, embedded_at: 1 },
@@ -178,7 +179,7 @@ export type Seen = Pick<Page, '_id' | 'url'> & { version?: Version | undefined }
 
 /** Stores that pages are unchanged, with the current spelling of their address, and sets the crawl's tags, if any. */
 export async function touchPages(
-  crawlId: string,
+  { org_id, crawl_id }: Required<Pick<Page, 'org_id' | 'crawl_id'>>,
   pages: readonly Seen[],
   tags: Tags | undefined,
   now: Date,
@@ -187,10 +188,10 @@ export async function touchPages(
   await collectionOf(PageModel).bulkWrite(
     pages.map(({ _id, url, version }) => ({
       updateOne: {
-        filter: { _id },
+        filter: { _id, org_id },
         update: {
           ...unsetting(version ? missingValidators(version) : {}),
-          $set: { ...defined({ url, ...version, ...tags }), crawl_id: crawlId, crawled_at: now },
+          $set: { ...defined({ url, ...version, ...tags }), crawl_id, crawled_at: now },
           ...(tags ? { $inc: { tags_version: 1 } } : {}),
         },
       },
@@ -262,7 +263,7 @@ export async function swapSets(orgId: string, mode: Mode, crawlId: string, now: 
       old.map((page) => removalOf(page, now)),
       session,
     );
-    await collectionOf(PageModel).deleteMany({ _id: { $in: old.map(({ _id }) => _id) } }, { session });
+    await collectionOf(PageModel).deleteMany({ org_id: orgId, _id: { $in: old.map(({ _id }) => _id) } }, { session });
     await collectionOf(PageModel).updateMany(built, { $set: { live: true } }, { session });
   });
 }

@@ -81,7 +81,7 @@ export const DeliveryModel = defineModel(
     pending: pendingField,
   },
   [
-    { fields: { event_id: 1, lane: 1 }, unique: true },
+    { fields: { org_id: 1, event_id: 1, lane: 1 }, unique: true },
     { fields: { org_id: 1, _id: -1 } },
     { fields: { org_id: 1, status: 1, _id: -1 } },
     { fields: { line: 1, status: 1 } },
@@ -168,7 +168,7 @@ export async function createDelivery(
     return { delivery, created: true, intents: delivery.pending };
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    const standing = await deliveries().findOne({ event_id: fresh.event_id, lane: fresh.lane });
+    const standing = await deliveries().findOne({ org_id: record.org_id, event_id: fresh.event_id, lane: fresh.lane });
     // The existing delivery was erased meanwhile, together with its customer.
     if (!standing) return { delivery: record, created: false, intents: [] };
     return { delivery: standing, created: false, intents: standing.pending ?? [] };
@@ -193,8 +193,9 @@ export async function insertDeliveries(records: readonly Delivery[]): Promise<(d
   } catch (error) {
     if (!isDuplicate(error)) throw error;
     const ids = records.map(({ _id }) => _id);
+    const orgIds = [...new Set(records.map(({ org_id }) => org_id))];
     const stored = await deliveries()
-      .find({ _id: { $in: ids } }, { projection: { _id: 1 } })
+      .find({ org_id: { $in: orgIds }, _id: { $in: ids } }, { projection: { _id: 1 } })
       .toArray();
     const fresh = new Set(stored.map(({ _id }) => _id));
     return ({ _id }) => fresh.has(_id);
@@ -388,8 +389,8 @@ export async function listRecovered(orgId: string, due: Date, limit: number): Pr
 }
 
 /** Removes the intents of recovered deliveries whose workflows were started. */
-export async function settleRecovered(ids: readonly string[], due: Date): Promise<void> {
-  await deliveries().updateMany({ _id: { $in: [...ids] } }, { $pull: { pending: { next_at: due } } });
+export async function settleRecovered(orgId: string, ids: readonly string[], due: Date): Promise<void> {
+  await deliveries().updateMany({ org_id: orgId, _id: { $in: [...ids] } }, { $pull: { pending: { next_at: due } } });
 }
 
 export async function findDelivery(orgId: string, deliveryId: string): Promise<Delivery | null> {
@@ -422,9 +423,13 @@ export async function listDeliveries(
 }
 
 /** The statuses of the deliveries of the given events to one destination. */
-export async function statusesOf(eventIds: readonly string[], destination: string): Promise<DeliveryStatus[]> {
+export async function statusesOf(
+  orgId: string,
+  eventIds: readonly string[],
+  destination: string,
+): Promise<DeliveryStatus[]> {
   const found = await deliveries()
-    .find({ event_id: { $in: [...eventIds] }, destination }, { projection: { status: 1 } })
+    .find({ org_id: orgId, event_id: { $in: [...eventIds] }, destination }, { projection: { status: 1 } })
     .toArray();
   return found.map(({ status }) => status);
 }

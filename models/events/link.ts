@@ -4,7 +4,7 @@
  */
 import { isDuplicate } from '../base/connect.ts';
 import { aboutField, aboutIndex } from '../base/copies.ts';
-import { collectionOf, defineModel, readerOf, type Together, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, type Together, type RecordOf } from '../base/define.ts';
 import { date, mixed, oneOf, optional, string } from '../rules/base/fields.ts';
 import { modes } from '../rules/access/keys.ts';
 import { integrationProviders, type IntegrationProvider } from '../rules/integrations/integration.ts';
@@ -47,10 +47,8 @@ export type Link = RecordOf<typeof LinkModel>;
 
 const idOf = (provider: IntegrationProvider, external: string): string => `${provider}:${external}`;
 
-const readLink = readerOf(LinkModel);
-
 export async function findLink(provider: IntegrationProvider, external: string): Promise<Readonly<Link> | null> {
-  return readLink(idOf(provider, external));
+  return collectionOf(LinkModel).findOne({ _id: idOf(provider, external) });
 }
 
 /** The newest link of a ticket or task at one provider. */

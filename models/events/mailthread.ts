@@ -3,7 +3,7 @@
  * than its conversation, so that a late reply still finds the customer.
  */
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { acrossShards, collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { date, list, mixed, number, oneOf, optional, string } from '../rules/base/fields.ts';
 import { newTokenId } from './replytoken.ts';
 import { modes } from '../rules/access/keys.ts';
@@ -56,7 +56,7 @@ export const MailThreadModel = defineModel(
     expires_at: optional(date),
   },
   [
-    { fields: { conv_id: 1 }, unique: true },
+    { fields: { org_id: 1, conv_id: 1 }, unique: true },
     { fields: { mail_ids: 1 } },
     { fields: { customer_id: 1 } },
     { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
@@ -72,7 +72,6 @@ export type ThreadOf = Pick<MailThread, 'org_id' | 'mode' | 'conv_id' | 'custome
 export async function provideThread({ org_id, mode, conv_id, customer_id }: ThreadOf, now: Date): Promise<MailThread> {
   const fresh = {
     _id: newTokenId(),
-    org_id,
     mode,
     customer_id,
     mail_ids: [],
@@ -82,7 +81,7 @@ export async function provideThread({ org_id, mode, conv_id, customer_id }: Thre
   };
   const write = () =>
     threads().findOneAndUpdate(
-      { conv_id },
+      { org_id, conv_id },
       { $setOnInsert: fresh, $set: { ...keptUntil(mode, now, outlivesDays) } },
       { upsert: true, returnDocument: 'after' },
     );
@@ -96,17 +95,17 @@ export async function provideThread({ org_id, mode, conv_id, customer_id }: Thre
 }
 
 export async function findThread(id: string): Promise<MailThread | null> {
-  return threads().findOne({ _id: id });
+  return acrossShards(MailThreadModel).findOne({ _id: id });
 }
 
-export async function findThreadOf(convId: string): Promise<MailThread | null> {
-  return threads().findOne({ conv_id: convId });
+export async function findThreadOf(orgId: string, convId: string): Promise<MailThread | null> {
+  return threads().findOne({ org_id: orgId, conv_id: convId });
 }
 
 /** The thread of the first given mail that belongs to a known thread. */
 export async function findThreadOfMails(mailIds: readonly string[]): Promise<MailThread | null> {
   if (mailIds.length === 0) return null;
-  const found = await threads()
+  const found = await acrossShards(MailThreadModel)
     .find({ mail_ids: { $in: [...mailIds] } })
     .limit(20)
     .toArray();
@@ -118,9 +117,9 @@ export async function findThreadOfMails(mailIds: readonly string[]): Promise<Mai
  * Reserves the thread for a new mail (optimistic locking). `mails` is the count of mails when the new one was written.
  * Returns false when another mail has been written or is in flight since, because both could contain the same messages.
  */
-export async function takeOutgoing({ _id }: MailThread, mails: number, outgoing: Outgoing): Promise<boolean> {
+export async function takeOutgoing({ _id, org_id }: MailThread, mails: number, outgoing: Outgoing): Promise<boolean> {
   const { modifiedCount } = await threads().updateOne(
-    { _id, mails, outgoing: { $exists: false } },
+    { _id, org_id, mails, outgoing: { $exists: false } },
     { $set: { outgoing } },
   );
   return modifiedCount === 1;
@@ -128,12 +127,12 @@ export async function takeOutgoing({ _id }: MailThread, mails: number, outgoing:
 
 /** Counts a mail as sent. Call this after its delivery is stored and its messages are marked as mailed. */
 export async function settleOutgoing(
-  { _id }: MailThread,
+  { _id, org_id }: MailThread,
   { event_id, mail, automatic }: Outgoing,
   now: Date,
 ): Promise<void> {
   await threads().updateOne(
-    { _id, 'outgoing.event_id': event_id },
+    { _id, org_id, 'outgoing.event_id': event_id },
     {
       $unset: { outgoing: '' },
       $inc: { mails: 1 },
@@ -147,13 +146,13 @@ export async function settleOutgoing(
 
 /** Adds a mail from the customer to the thread. Idempotent. */
 export async function noteIncoming(
-  { _id }: MailThread,
+  { _id, org_id }: MailThread,
   { message_id, subject }: { message_id: string; subject: string },
 ): Promise<void> {
-  if (subject !== '') await threads().updateOne({ _id, subject: { $exists: false } }, { $set: { subject } });
+  if (subject !== '') await threads().updateOne({ _id, org_id, subject: { $exists: false } }, { $set: { subject } });
   if (message_id === '') return;
   await threads().updateOne(
-    { _id, mail_ids: { $ne: message_id } },
+    { _id, org_id, mail_ids: { $ne: message_id } },
     { $push: pushed([message_id]), $set: { answered_id: message_id } },
   );
 }

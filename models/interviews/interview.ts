@@ -304,9 +304,9 @@ export async function beginInterviewRemoval(
 }
 
 /** Deletes the interview's data in other collections. Idempotent. */
-export async function removeInterviewContents(interviewId: string): Promise<void> {
+export async function removeInterviewContents(orgId: string, interviewId: string): Promise<void> {
   await removeSegments(interviewId);
-  await removeRoom(interviewId);
+  await removeRoom(orgId, interviewId);
   await removeResume(interviewId);
   await eraseCopies([interviewId]);
 }

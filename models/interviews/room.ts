@@ -223,11 +223,12 @@ export async function settleMoves({ _id, pending = [] }: Pick<Room, '_id' | 'pen
   await rooms().updateOne({ _id }, { $pull: { pending: { key: { $in: keys } } } });
 }
 
+export const streamOf = ({ _id, org_id }: Pick<Room, '_id' | 'org_id'>) => ({ orgId: org_id, stream: _id });
+
 export const roomWriter = (room: Pick<Room, '_id' | 'org_id'>, clock: () => Date): FrameWriter =>
   frameWriter(
     {
-      orgId: room.org_id,
-      stream: room._id,
+      ...streamOf(room),
       keptUntil: (at) => ({ expires_at: expiryOf('rooms', at) }),
     },
     clock,
@@ -249,7 +250,7 @@ export async function closeRoom(roomId: string, reason: EndReason, clock: () => 
 }
 
 /** Deletes a room with its frames. Idempotent. */
-export async function removeRoom(roomId: string): Promise<void> {
+export async function removeRoom(orgId: string, roomId: string): Promise<void> {
   await rooms().deleteOne({ _id: roomId });
-  await collectionOf(FrameModel).deleteMany({ stream: roomId });
+  await collectionOf(FrameModel).deleteMany({ org_id: orgId, stream: roomId });
 }

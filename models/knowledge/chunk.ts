@@ -29,7 +29,7 @@ export const ChunkModel = defineModel(
     sentences_by: optional(string),
   },
   [
-    { fields: { source_id: 1, generation: 1, ordinal: 1 } },
+    { fields: { org_id: 1, source_id: 1, generation: 1, ordinal: 1 } },
     { fields: { org_id: 1, mode: 1, source_type: 1, source_id: 1, generation: 1 } },
   ],
 );
@@ -54,7 +54,7 @@ export const chunksOf = (source: ChunkSource, cut: readonly CutChunk[]): Chunk[]
  * after a later one has published the generation.
  */
 export async function writeChunks(
-  { source_id, generation }: Pick<ChunkSource, 'source_id' | 'generation'>,
+  { org_id, source_id, generation }: Pick<ChunkSource, 'org_id' | 'source_id' | 'generation'>,
   chunks: readonly Chunk[],
 ): Promise<void> {
   try {
@@ -63,10 +63,10 @@ export async function writeChunks(
     if (!isDuplicate(error)) throw error;
     // An earlier attempt wrote some chunks. They differ only if the splitting code has changed since.
     await collectionOf(ChunkModel).bulkWrite(
-      chunks.map((chunk) => ({ replaceOne: { filter: { _id: chunk._id }, replacement: chunk, upsert: true } })),
+      chunks.map((chunk) => ({ replaceOne: { filter: { _id: chunk._id, org_id }, replacement: chunk, upsert: true } })),
       { ordered: false },
     );
-    await collectionOf(ChunkModel).deleteMany({ source_id, generation, ordinal: { $gte: chunks.length } });
+    await collectionOf(ChunkModel).deleteMany({ org_id, source_id, generation, ordinal: { $gte: chunks.length } });
   }
 }
 
@@ -115,17 +115,17 @@ const readChunk = readerOf(ChunkModel, [
 
 /** The existing chunks with these ids in this organization and mode; stale candidates of the index are dropped. */
 export async function findChunks(orgId: string, mode: Mode, ids: readonly string[]) {
-  const found = await Promise.all(ids.map((id) => readChunk(id)));
-  return found.flatMap((chunk) => (chunk?.org_id === orgId && chunk.mode === mode ? [chunk] : []));
+  const found = await Promise.all(ids.map((id) => readChunk(orgId, id)));
+  return found.flatMap((chunk) => (chunk?.mode === mode ? [chunk] : []));
 }
 
 /** Stores the packed vectors of chunks' sentences. Idempotent; a chunk that was deleted meanwhile stays deleted. */
-export async function saveSentences(found: readonly { id: string; packed: Int8Array }[]): Promise<void> {
+export async function saveSentences(orgId: string, found: readonly { id: string; packed: Int8Array }[]): Promise<void> {
   if (found.length === 0) return;
   await collectionOf(ChunkModel).bulkWrite(
     found.map(({ id, packed }) => ({
       updateOne: {
-        filter: { _id: id },
+        filter: { _id: id, org_id: orgId },
         update: { $set: { sentences: Buffer.from(packed.buffer), sentences_by: sentencesName } },
       },
     })),
@@ -141,10 +141,10 @@ export async function findSentences(
   mode: Mode,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Int8Array>> {
-  const found = await Promise.all(ids.map((id) => readSentences(id)));
+  const found = await Promise.all(ids.map((id) => readSentences(orgId, id)));
   return new Map(
     found.flatMap((chunk) => {
-      if (chunk?.org_id !== orgId || chunk.mode !== mode || chunk.sentences_by !== sentencesName) return [];
+      if (chunk?.mode !== mode || chunk.sentences_by !== sentencesName) return [];
       const { buffer } = chunk.sentences as unknown as mongoose.mongo.Binary;
       return [[chunk._id, new Int8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength)] as const];
     }),

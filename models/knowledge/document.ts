@@ -84,9 +84,8 @@ export type Document = RecordOf<typeof DocumentModel>;
 const readDocument = readerOf(DocumentModel);
 
 export async function findDocument(orgId: string, modes: readonly Mode[], docId: string): Promise<Document | null> {
-  // Reads by primary key, so that many requests can share a query; the organization is checked afterwards.
-  const found = await readDocument(docId);
-  return found && found.org_id === orgId && modes.includes(found.mode) ? found : null;
+  const found = await readDocument(orgId, docId);
+  return found && modes.includes(found.mode) ? found : null;
 }
 
 const readSource = readerOf(DocumentModel, [
@@ -105,8 +104,8 @@ const readSource = readerOf(DocumentModel, [
 
 /** The given documents that belong to the organization and mode, with the fields that an answer needs. */
 export async function findSources(orgId: string, mode: Mode, docIds: readonly string[]) {
-  const found = await Promise.all(docIds.map((id) => readSource(id)));
-  return found.flatMap((document) => (document?.org_id === orgId && document.mode === mode ? [document] : []));
+  const found = await Promise.all(docIds.map((id) => readSource(orgId, id)));
+  return found.flatMap((document) => (document?.mode === mode ? [document] : []));
 }
 
 export async function findDocumentByHash(orgId: string, mode: Mode, sha256: string): Promise<Document | null> {

@@ -2,8 +2,7 @@
  * Which sources lack vectors of the current embedding model. `embedded_by` of a document or page names the model of the
  * vectors of its live generation; publishing a generation removes it.
  */
-import type mongoose from 'mongoose';
-import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { acrossShards, collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { oneOf, string } from '../rules/base/fields.ts';
 import { DocumentModel } from './document.ts';
 import { PageModel } from './page.ts';
@@ -62,10 +61,11 @@ type Stored = Omit<Lacking, 'authority'> & {
   embedded_at?: Date;
   embed_after?: Date;
 };
-const documents = () => collectionOf<Stored>(DocumentModel as never);
-const pages = () => collectionOf<Stored>(PageModel as never);
+const documents = () => collectionOf<Stored, 'documents'>(DocumentModel as never);
+const pages = () => collectionOf<Stored, 'pages'>(PageModel as never);
+const everywhere = [DocumentModel, PageModel].map((model) => acrossShards<Stored>(model as never));
 
-const lacking = (model: string): mongoose.mongo.Filter<Stored> => ({
+const lacking = (model: string) => ({
   embedded_by: { $ne: model },
   live_generation: { $exists: true },
 });
@@ -146,7 +146,7 @@ export async function listEmbedded({ org_id, mode }: Owner, model: string): Prom
 /** The organizations and modes with sources that lack vectors. */
 export async function listLackingOwners(model: string): Promise<Owner[]> {
   const owners = new Map<string, Owner>();
-  for (const records of [documents(), pages()]) {
+  for (const records of everywhere) {
     const found = records.aggregate<{ _id: Owner }>([
       { $match: lacking(model) },
       { $group: { _id: { org_id: '$org_id', mode: '$mode' } } },
@@ -166,7 +166,7 @@ const countedSources = 10_000;
 
 /** The number of passages that lack vectors, in all organizations. */
 export async function countPassagesLacking(model: string): Promise<number> {
-  const count = async (records: ReturnType<typeof documents>): Promise<number> => {
+  const count = async (records: (typeof everywhere)[number]): Promise<number> => {
     const [sum] = await records
       .aggregate<{ passages: number }>([
         { $match: lacking(model) },
@@ -176,6 +176,6 @@ export async function countPassagesLacking(model: string): Promise<number> {
       .toArray();
     return sum?.passages ?? 0;
   };
-  const [ofDocuments, ofPages] = await Promise.all([count(documents()), count(pages())]);
-  return ofDocuments + ofPages;
+  const counts = await Promise.all(everywhere.map(count));
+  return counts.reduce((sum, one) => sum + one, 0);
 }

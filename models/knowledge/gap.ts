@@ -161,7 +161,7 @@ export async function recordGap(orgId: string, mode: Mode, asked: Asked): Promis
     $replaceWith: { $cond: [{ $ifNull: ['$count', false] }, '$$ROOT', { $literal: { ...fresh, count: 0 } }] },
   };
   const again = [first, { $set: countedAgain(told, asked) }];
-  await collectionOf(GapModel).updateOne({ _id: fresh._id }, again, { upsert: true });
+  await collectionOf(GapModel).updateOne({ _id: fresh._id, org_id: orgId }, again, { upsert: true });
 }
 
 /**
@@ -323,8 +323,8 @@ export async function listWaitingGaps(orgId: string, mode: Mode, limit: number):
 }
 
 /** Ends the waiting of a question: an answered one was no gap, the others are shown from now on. */
-export async function settleGap(gapId: string, answered: boolean): Promise<void> {
-  const which = { _id: gapId, waiting: { $exists: true } };
+export async function settleGap(orgId: string, gapId: string, answered: boolean): Promise<void> {
+  const which = { _id: gapId, org_id: orgId, waiting: { $exists: true } };
   if (answered) await collectionOf(GapModel).deleteOne(which);
   else await collectionOf(GapModel).updateOne(which, { $unset: { waiting: 1 } });
 }

@@ -1,5 +1,5 @@
 /** Organizations that will soon be refused documents or pages, for operators. */
-import { collectionOf } from '../base/define.ts';
+import { acrossShards } from '../base/define.ts';
 import { OrganizationModel, type Organization } from '../access/organization.ts';
 import { DocumentModel } from './document.ts';
 import { PageModel } from './page.ts';
@@ -11,12 +11,12 @@ type Held = { _id: { org_id: string; mode: Mode }; used: number; organization: P
 /** Counted from indexes alone, for which MongoDB wants a range of their first field. */
 const sources = {
   documents: {
-    of: () => collectionOf(DocumentModel),
+    of: () => acrossShards(DocumentModel),
     match: { org_id: { $gt: '' } },
     hint: { org_id: 1, mode: 1, sha256: 1 },
   },
   knowledge_pages: {
-    of: () => collectionOf(PageModel),
+    of: () => acrossShards(PageModel),
     match: { org_id: { $gt: '' }, live: true },
     hint: { org_id: 1, mode: 1, live: 1, url: 1 },
   },

@@ -90,8 +90,8 @@ const readSource = readerOf(PageModel, [
 
 /** The given pages that belong to the live set of the organization and mode, with the fields that an answer needs. */
 export async function findPageSources(orgId: string, mode: Mode, pageIds: readonly string[]) {
-  const found = await Promise.all(pageIds.map((id) => readSource(id)));
-  return found.flatMap((page) => (page?.org_id === orgId && page.mode === mode && page.live ? [page] : []));
+  const found = await Promise.all(pageIds.map((id) => readSource(orgId, id)));
+  return found.flatMap((page) => (page?.mode === mode && page.live ? [page] : []));
 }
 
 /** Newest first; `before` is the `_id` of the last entry of the previous page. */

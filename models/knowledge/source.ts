@@ -1,5 +1,5 @@
 /** What documents and pages have in common as sources of answers: owner, generations and tags. */
-import { collectionOf, everyRecord } from '../base/define.ts';
+import { acrossShards, collectionOf, everyRecord } from '../base/define.ts';
 import { deleteDocument, DocumentModel } from './document.ts';
 import { deletePages, PageModel } from './page.ts';
 import { effectiveAuthority, isPage, type Authority } from '../rules/knowledge/authority.ts';
@@ -25,7 +25,7 @@ export async function listOwners(): Promise<{ org_id: string; mode: Mode }[]> {
   const owners = new Map<string, { org_id: string; mode: Mode }>();
   for (const model of [DocumentModel, PageModel] as const) {
     // Only maintenance calls this, and it reads each of these records anyway, so a scan is acceptable.
-    const found = await collectionOf<Owned>(model as never)
+    const found = await acrossShards<Owned>(model as never)
       .aggregate<{ _id: { org_id: string; mode: Mode } }>(
         [{ $match: { live_generation: { $exists: true } } }, { $group: { _id: { org_id: '$org_id', mode: '$mode' } } }],
         everyRecord,
@@ -41,7 +41,7 @@ export async function listStanding({ org_id, mode }: { org_id: string; mode: Mod
   const numbers = { generation: 1, claimed: 1, live_generation: 1, live_attempt: 1, chunk_count: 1 };
   const projection = { ...numbers, live: 1, segments: 1, authority: 1 };
   const read = async (model: unknown): Promise<Owned[]> =>
-    collectionOf<Owned>(model as never)
+    collectionOf<Owned, 'documents' | 'pages'>(model as never)
       .find({ org_id, mode }, { projection })
       .toArray();
   const [documents, pages] = await Promise.all([read(DocumentModel), read(PageModel)]);
@@ -121,4 +121,5 @@ export async function publishRows(orgId: string, sourceId: string, source: Sourc
 }
 
 /** The collection of a source, by the prefix of its id. */
-const recordsOf = (sourceId: string) => collectionOf<Owned>((isPage(sourceId) ? PageModel : DocumentModel) as never);
+const recordsOf = (sourceId: string) =>
+  collectionOf<Owned, 'documents' | 'pages'>((isPage(sourceId) ? PageModel : DocumentModel) as never);

@@ -33,29 +33,33 @@ export const FrameModel = defineModel(
     expires_at: optional(date),
   },
   [
-    { fields: { stream: 1, seq: 1 }, unique: true },
-    { fields: { stream: 1, key: 1 }, unique: true, partialFilterExpression: { key: { $exists: true } } },
+    { fields: { org_id: 1, stream: 1, seq: 1 }, unique: true },
+    { fields: { org_id: 1, stream: 1, key: 1 }, unique: true, partialFilterExpression: { key: { $exists: true } } },
     { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
   ],
 );
 export type Frame = RecordOf<typeof FrameModel>;
+/** `stream`: the id of the record that sockets follow. */
+export type Stream = { readonly orgId: string; readonly stream: string };
+const inside = ({ orgId, stream }: Stream) => ({ org_id: orgId, stream });
 
 /** The number and key of a stream's last frame; the number is 0 when it has none. */
 export type LastFrame = Pick<Frame, 'seq' | 'key'>;
-export async function lastFrame(stream: string): Promise<LastFrame> {
+export async function lastFrame(stream: Stream): Promise<LastFrame> {
   const options = { sort: { seq: -1 }, projection: { _id: 0, seq: 1, key: 1 } } as const;
-  return (await collectionOf(FrameModel).findOne<LastFrame>({ stream }, options)) ?? { seq: 0 };
+  return (await collectionOf(FrameModel).findOne<LastFrame>(inside(stream), options)) ?? { seq: 0 };
 }
 
 /** The number of a stream's last frame; 0 when it has none. */
-export const lastSeq = async (stream: string): Promise<number> => (await lastFrame(stream)).seq;
+export const lastSeq = async (stream: Stream): Promise<number> => (await lastFrame(stream)).seq;
 
-/** The numbers of the last frames of these streams; streams without frames are left out. */
-export async function lastSeqs(streams: readonly string[]): Promise<Map<string, number>> {
+/** The numbers of the last frames of these streams, by `stream`; streams without frames are left out. */
+export async function lastSeqs(streams: readonly Stream[]): Promise<Map<string, number>> {
+  const orgIds = [...new Set(streams.map(({ orgId }) => orgId))];
   const last = await collectionOf(FrameModel)
     .aggregate<{ _id: string; seq: number }>([
-      { $match: { stream: { $in: streams } } },
-      { $sort: { stream: 1, seq: -1 } },
+      { $match: { org_id: { $in: orgIds }, stream: { $in: streams.map(({ stream }) => stream) } } },
+      { $sort: { org_id: 1, stream: 1, seq: -1 } },
       { $group: { _id: '$stream', seq: { $first: '$seq' } } },
     ])
     .toArray();
@@ -63,22 +67,22 @@ export async function lastSeqs(streams: readonly string[]): Promise<Map<string, 
 }
 
 /** A stream's frames after this number, in order. */
-export async function framesAfter(stream: string, seq: number, limit: number): Promise<Frame[]> {
+export async function framesAfter(stream: Stream, seq: number, limit: number): Promise<Frame[]> {
   return collectionOf(FrameModel)
-    .find({ stream, seq: { $gt: seq } })
+    .find({ ...inside(stream), seq: { $gt: seq } })
     .sort({ seq: 1 })
     .limit(limit)
     .toArray();
 }
 
 /** The number of stored frames with numbers above `after`, up to `upTo`. */
-export async function countFrames(stream: string, after: number, upTo: number): Promise<number> {
-  return collectionOf(FrameModel).countDocuments({ stream, seq: { $gt: after, $lte: upTo } });
+export async function countFrames(stream: Stream, after: number, upTo: number): Promise<number> {
+  return collectionOf(FrameModel).countDocuments({ ...inside(stream), seq: { $gt: after, $lte: upTo } });
 }
 
 /** Whether a frame with this idempotency key was appended. */
-export async function hasFrame(stream: string, key: string): Promise<boolean> {
-  return (await collectionOf(FrameModel).findOne({ stream, key }, { projection: { _id: 1 } })) !== null;
+export async function hasFrame(stream: Stream, key: string): Promise<boolean> {
+  return (await collectionOf(FrameModel).findOne({ ...inside(stream), key }, { projection: { _id: 1 } })) !== null;
 }
 
 /** Thrown when another writer has taken the right to write; nothing was written. */
@@ -107,7 +111,7 @@ export type FrameWriter = {
  * The stream to append to, and the expiry of its frames that are not transient; without an expiry they are kept
  * forever.
  */
-export type FrameLog = { orgId: string; stream: string; keptUntil(at: Date): { expires_at?: Date } };
+export type FrameLog = Stream & { keptUntil(at: Date): { expires_at?: Date } };
 
 export type WriterOptions = {
   /**
@@ -145,7 +149,7 @@ export function frameWriter(
   /** The number of the frame with this key, if there is one. */
   async function seqOf(key: string | undefined): Promise<number | undefined> {
     if (key === undefined) return undefined;
-    const standing = await collectionOf(FrameModel).findOne({ stream, key });
+    const standing = await collectionOf(FrameModel).findOne({ org_id: orgId, stream, key });
     // Who appended it may have ended before it published it.
     if (standing) publishFrames([standing]);
     return standing?.seq;
@@ -156,7 +160,7 @@ export function frameWriter(
     let last = known ?? 0;
     while (left.length > 0) {
       if (known === undefined) {
-        known = await lastSeq(stream);
+        known = await lastSeq({ orgId, stream });
         if (!(await holds())) throw new Superseded();
       }
       const from = known + 1;

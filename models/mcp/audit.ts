@@ -140,7 +140,7 @@ export function auditWriter({ clock, secrets }: { clock: () => Date; secrets: Ke
       } catch (error) {
         heads.delete(orgId);
         if (!isDuplicate(error)) throw error;
-        const standing = entry._id && (await collectionOf(AuditModel).findOne({ _id: entry._id }));
+        const standing = entry._id && (await collectionOf(AuditModel).findOne({ _id: entry._id, org_id: orgId }));
         if (standing) return standing;
       }
     }

@@ -72,7 +72,7 @@ export const ToolCallModel = defineModel(
   },
   [
     // A repeated attempt at an answer finds the call that was made before.
-    { fields: { message_id: 1, ordinal: 1 }, unique: true },
+    { fields: { org_id: 1, message_id: 1, ordinal: 1 }, unique: true },
     { fields: { conv_id: 1, _id: 1 } },
     { fields: { customer_id: 1 } },
     { fields: { org_id: 1, state: 1, _id: -1 } },

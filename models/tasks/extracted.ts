@@ -15,7 +15,7 @@ import {
   type Task,
 } from './task.ts';
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel, type RecordOf } from '../base/define.ts';
+import { acrossShards, collectionOf, defineModel, type RecordOf } from '../base/define.ts';
 import { number, oneOf, string } from '../rules/base/fields.ts';
 
 /** Records that an organization's tasks were extracted from a transcript. */
@@ -91,7 +91,7 @@ export async function removeTasksOf(
   told: (changed: Changed) => Promise<void>,
 ): Promise<void> {
   const linked = { session_id: sessionId, status: { $exists: true } };
-  const found = await collectionOf(TaskModel)
+  const found = await acrossShards(TaskModel)
     .find(linked, { projection: { org_id: 1, source_key: 1 } })
     .toArray();
   for (const { _id, org_id, source_key } of found) {
@@ -101,7 +101,7 @@ export async function removeTasksOf(
         : await removeTask(org_id, _id, cause);
     if (change) await told(change);
   }
-  await collectionOf(TaskModel).updateMany(
+  await acrossShards(TaskModel).updateMany(
     { session_id: sessionId, status: { $exists: false } },
     { $min: { expires_at: new Date(cause.now.getTime() + removedKeptMs) }, $unset: { source_key: '', session_id: '' } },
   );

@@ -1,7 +1,7 @@
 /**
  * The interface of handlers of inbound records: what each provider implements for the common processing. Types only.
  */
-import type { Model } from 'mongoose';
+import type { Model } from '../../models/base/define.ts';
 import type { Intent, Launchable } from '../../models/base/pending.ts';
 import type { Inbound } from '../../models/events/inbound.ts';
 

@@ -214,7 +214,7 @@ async function sayIn(
   const { _id: convId, org_id: orgId, mode, session_context } = conversation;
   // Stored first, so that the reply refers to this mail.
   await noteIncoming(thread, mail);
-  const standing = await findClientMessage(convId, words.clientMessageId);
+  const standing = await findClientMessage(conversation, words.clientMessageId);
   if (standing) {
     await start(MessageModel, standing, standing.pending ?? []);
     return true;

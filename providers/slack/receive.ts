@@ -180,12 +180,12 @@ async function replyFromThread(
   if (!conversation) return { ignored: 'The conversation of this ticket is gone.' };
   const clientMessageId = `slack:${channel}:${ts}`;
   const replier = await replierOf(team, user, integration, deps);
-  if (await findReply(conversation._id, clientMessageId, replier)) return { outcome: replied };
+  if (await findReply(conversation, clientMessageId, replier)) return { outcome: replied };
   try {
     const stored = await storeReply(conversation, { body, clientMessageId }, replier, deps.clock());
     if (stored.message) await deps.start(MessageModel, stored.message, [stored.intent]);
     else await deps.start(ConversationModel, stored.acted, [stored.intent]);
-    await settleIntent(ConversationModel, conversation._id, stored.intent);
+    await settleIntent(ConversationModel, conversation, stored.intent);
   } catch (error) {
     if (error instanceof Problem && error.code === 'CONFLICT') return { ignored: error.message };
     throw error;

@@ -20,7 +20,7 @@ import { actOn } from '../../models/chat/act.ts';
 import { DocumentModel } from '../../models/knowledge/document.ts';
 import { ConversationModel, refineConversation } from '../../models/chat/conversation.ts';
 import { markRead } from '../../models/chat/unread.ts';
-import { conversationWriter } from '../../models/chat/log.ts';
+import { conversationWriter, streamOf } from '../../models/chat/log.ts';
 import { lastSeq } from '../../models/live/frame.ts';
 import { newId } from '../../models/base/ids.ts';
 import { insertMessage, MessageModel } from '../../models/chat/message.ts';
@@ -456,7 +456,7 @@ describe('the greeting of a socket that connects', () => {
     await actOn(chosen.org_id, chosen._id, 'escalate', { now: new Date() });
     const { status } = await customer.conversation();
     await conversationWriter(chosen, () => new Date()).append({ type: 'status', body: { status } });
-    const last = await lastSeq(chosen._id);
+    const last = await lastSeq(streamOf(chosen));
     for (const [resumeFrom, then] of [
       [undefined, last],
       [last, last],

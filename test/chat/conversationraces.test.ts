@@ -421,7 +421,7 @@ describe('a client_message_id', () => {
       expect(await insert(9, sender)).toBeNull();
     }
     const bodies = [undefined, 'usr_a', 'usr_b'].map(
-      async (sender) => (await findClientMessage(convId, '1', sender))?.body,
+      async (sender) => (await findClientMessage({ _id: convId, org_id: orgId }, '1', sender))?.body,
     );
     expect(await Promise.all(bodies)).toEqual(['0', '1', '2']);
   });

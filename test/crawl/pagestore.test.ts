@@ -266,9 +266,11 @@ describe('the frontier of a crawl', () => {
     await addToFrontier(crawlId, found.slice(0, 2), now);
     const [first, second] = await nextOfFrontier(crawlId, 2, now);
     const due = new Date(now.getTime() + 60_000);
-    await putBack([{ _id: first!._id, tries: 1, not_before: due }]);
+    await putBack([{ _id: first!._id, crawl_id: first!.crawl_id, tries: 1, not_before: due }]);
     expect((await nextOfFrontier(crawlId, 2, now)).map(({ _id }) => _id)).toEqual([second!._id]);
-    await putBack([{ _id: second!._id, tries: 2, not_before: new Date(due.getTime() + 1) }]);
+    await putBack([
+      { _id: second!._id, crawl_id: second!.crawl_id, tries: 2, not_before: new Date(due.getTime() + 1) },
+    ]);
     expect([await nextOfFrontier(crawlId, 2, now), await nextDue(crawlId)]).toEqual([[], due]);
     expect(await nextOfFrontier(crawlId, 2, due)).toMatchObject([{ _id: first!._id, tries: 1 }]);
   });

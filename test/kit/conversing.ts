@@ -49,7 +49,7 @@ export function conversing(name: string) {
     const { _id: convId } = await provideConversation(orgId, mode, customerId, new Date());
     const conversation = async (): Promise<Conversation> => (await findConversation(orgId, convId))!;
     const messages = () => listMessages(orgId, convId, { limit: 100 });
-    const frames = () => framesAfter(convId, 0, 1_000);
+    const frames = () => framesAfter({ orgId, stream: convId }, 0, 1_000);
 
     async function say(body: string, clientMessageId?: string): Promise<string> {
       const accepted = await acceptMessage(ctx, principal, await conversation(), { body, clientMessageId });

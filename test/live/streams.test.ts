@@ -24,7 +24,7 @@ import { frameWriter, lastSeq } from '../../models/live/frame.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { until } from '../kit/harness.ts';
 
-type Record = { _id: string; taken_back?: boolean };
+type Record = { _id: string; org_id?: string; taken_back?: boolean };
 type Display = { badge: string };
 const boards = () => mongoose.connection.collection<Record>('boards');
 const badges = () => mongoose.connection.collection<Record>('badges');
@@ -60,10 +60,11 @@ const boardStreams: StreamKind<Display, z.infer<typeof clientFrame>> = {
   async open(socket, _, { params, query }) {
     const board = await boards().findOne({ _id: params['board']! });
     if (!board) throw new Problem('NOT_FOUND', { message: 'No such board.' });
-    const [last, from] = [await lastSeq(board._id), resumeFromOf(query)];
-    socket.seq = from !== undefined && (await canResume(board._id, from, last)) ? from : last;
+    const stream = { orgId: board.org_id!, stream: board._id };
+    const [last, from] = [await lastSeq(stream), resumeFromOf(query)];
+    socket.seq = from !== undefined && (await canResume(stream, from, last)) ? from : last;
     socket.tell('welcome', { board: board._id });
-    return board._id;
+    return stream;
   },
   isType: (type): type is 'echo' | 'fail' => type === 'echo' || type === 'fail',
   frame: clientFrame,
@@ -84,7 +85,7 @@ const wallStreams: StreamKind<Display> = {
   streams: { collection: 'walls', ended: () => new Problem('NOT_FOUND', { message: 'The wall is gone.' }) },
   open: async (socket, _, { params }) => {
     socket.tell('welcome', {});
-    return params['wall']!;
+    return { orgId: params['wall']!, stream: params['wall']! };
   },
   isType: (type): type is string => type === 'none',
   frame: z.object({ type: z.string() }),
@@ -133,7 +134,7 @@ let made = 0;
 /** Creates a board with a writer for its log, and a badge. */
 async function newBoard(orgId = 'org_1') {
   const [board, badge] = [`board${(made += 1)}`, `badge${made}`];
-  await boards().insertOne({ _id: board });
+  await boards().insertOne({ _id: board, org_id: orgId });
   await badges().insertOne({ _id: badge });
   const writer = frameWriter({ orgId, stream: board, keptUntil: () => ({}) }, () => new Date());
   const show = (n: number) => writer.append({ type: 'line', body: { n } });

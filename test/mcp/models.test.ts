@@ -122,7 +122,7 @@ describe('the audit log', () => {
     const third = (await rows.findOne(row(3)))!;
     const forged = { ...third, outcome: 'denied' as const };
     const hash = sha256(linkText({ ...forged, ts: forged.ts.toISOString() } as never));
-    await rows.replaceOne({ _id: third._id }, { ...forged, hash });
+    await rows.replaceOne({ _id: third._id, org_id: third.org_id }, { ...forged, hash });
     expect((await verifyAudit(orgId, secrets)).first_broken).toEqual({ seq: 3, reason: 'unsigned' });
   });
 

@@ -1,6 +1,6 @@
 /** The declarations of a slice for the worker processes. Each slice has them in the file of its name in this folder. */
-import type { Model } from 'mongoose';
 import type { Logger } from 'pino';
+import type { Model } from '../../models/base/define.ts';
 import type { RecrawlSchedules } from '../../activities/crawl/recrawl.ts';
 import type { MailSettings } from '../../providers/mail/settings.ts';
 import type { Bot } from '../../providers/recall/bot.ts';

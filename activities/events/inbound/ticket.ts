@@ -30,7 +30,7 @@ async function resolveTicket(
   const conversation = convId === undefined ? null : await findConversation(orgId, convId);
   if (!conversation) return { ignored: 'The conversation of this ticket is gone.' };
   const said = { clientMessageId: key, id: by };
-  const told = await findReply(conversation._id, said.clientMessageId, said);
+  const told = await findReply(conversation, said.clientMessageId, said);
   if (conversation.status === 'resolved')
     return told ? { outcome: resolvedOutcome } : { ignored: 'The ticket is resolved already.' };
   try {
@@ -42,7 +42,7 @@ async function resolveTicket(
       const stored = await storeReply(conversation, { body, clientMessageId: key }, { id: by, name }, clock());
       if (stored.message) await start(MessageModel, stored.message, [stored.intent]);
       else await start(ConversationModel, stored.acted, [stored.intent]);
-      await settleIntent(ConversationModel, conversation._id, stored.intent);
+      await settleIntent(ConversationModel, conversation, stored.intent);
     }
     const intent = intentFor(conversationWork(orgId, conversation._id), clock());
     const resolved = await actOn(orgId, conversation._id, 'resolve', { now: clock(), intents: [intent] });

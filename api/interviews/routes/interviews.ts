@@ -198,7 +198,7 @@ export const interviewRoutes = [
       }
       try {
         await tellChanged(ctx, orgId, interviewId, userId);
-        await settleIntent(InterviewModel, record._id, intent);
+        await settleIntent(InterviewModel, record, intent);
       } catch (error) {
         // The stored configuration counts; the sweeper informs the workflow later.
         ctx.log.warn({ err: error, interview_id: interviewId }, 'the workflow reads the change later');
@@ -220,7 +220,7 @@ export const interviewRoutes = [
       const intent = intentFor(interviewWork(orgId, interviewId, 'remove'), ctx.clock());
       const record = await beginInterviewRemoval(orgId, interviewId, intent);
       if (!record) throw noInterview();
-      await removeInterviewContents(interviewId);
+      await removeInterviewContents(orgId, interviewId);
       await startSaved(ctx, InterviewModel, record, [intent]);
       return { interview_id: interviewId, deleted: true as const };
     },

@@ -1,0 +1,28 @@
+/**
+ * The shard keys of the collections that grow with the customers of an organization. The compiler refuses a query that
+ * does not name `org_id` or `crawl_id` (`collectionOf`), so each asks one shard. All other collections are small, or
+ * unique across organizations, and stay on one shard. Pure.
+ */
+import type { Collection } from './holdings.ts';
+
+/** In the form of MongoDB's `sh.shardCollection`. A unique index must begin with the whole key. */
+export const shardKeys = {
+  conversations: { org_id: 1 },
+  crawls: { org_id: 1 },
+  customers: { org_id: 1 },
+  deliveries: { org_id: 1 },
+  documents: { org_id: 1 },
+  mail_threads: { org_id: 1 },
+  pages: { org_id: 1 },
+  recrawls: { org_id: 1 },
+  sessions: { org_id: 1 },
+  tasks: { org_id: 1 },
+  tool_audit: { org_id: 1 },
+  tool_calls: { org_id: 1 },
+  // One organization may have millions of these, which one shard need not hold.
+  chunks: { org_id: 1, source_id: 1 },
+  frames: { org_id: 1, stream: 1 },
+  messages: { org_id: 1, conv_id: 1 },
+  // Ids grow with time, and all running crawls are young, so a range of ids would put them on one shard.
+  crawl_frontier: { crawl_id: 'hashed' },
+} as const satisfies Partial<Record<Collection, Readonly<Record<string, 1 | 'hashed'>>>>;
