@@ -61,9 +61,21 @@ function noteModel(failed: boolean): void {
 
 export async function conversation(ref: ConversationRef): Promise<void> {
   let news = 0;
+  setHandler(attend, () => void (news += 1));
+
   // One timer serves all messages of its minute, because Temporal stores each start and each end of a timer.
   let timer: IdleTimer | undefined;
-  setHandler(attend, () => void (news += 1));
+  /** Waits for a signal; false when none came while a timer ran. */
+  async function hasNews(seen: number): Promise<boolean> {
+    for (;;) {
+      if (news !== seen) return true;
+      if (timer?.isOver && timer.since === news) return false;
+      const running = timer === undefined || timer.isOver ? startIdleTimer(news) : timer;
+      timer = running;
+      await condition(() => news !== seen || running.isOver);
+    }
+  }
+
   for (;;) {
     // A conversation may be active for days, so the history is renewed. The next run starts with a turn of its own. This
     // is no part of a task with a turn: Temporal refuses to end a run when a signal has come during the task, and the
@@ -83,11 +95,6 @@ export async function conversation(ref: ConversationRef): Promise<void> {
       await condition(() => news !== seen, outcome.withinMs, { summary: `a decision about ${outcome.for}` });
       continue;
     }
-    while (news === seen) {
-      if (timer?.isOver && timer.since === news) return;
-      const running = timer === undefined || timer.isOver ? startIdleTimer(news) : timer;
-      timer = running;
-      await condition(() => news !== seen || running.isOver);
-    }
+    if (!(await hasNews(seen))) return;
   }
 }
