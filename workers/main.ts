@@ -36,6 +36,7 @@ import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
 import { connectRedis, disconnectRedis } from '../models/base/redis.ts';
 import { listLackingOwners, wakeEmbedding } from '../models/knowledge/embedding.ts';
 import { hostPort } from '../models/rules/base/address.ts';
+import { defined } from '../models/rules/base/defined.ts';
 
 /**
  * The running workers of one process. `close` accepts no new work, lets running activities finish for `drainSeconds`,
@@ -145,7 +146,9 @@ export async function startWorkers(
 /** Sends the log of Temporal's SDK to this log, and exposes its metrics when they are configured. */
 function installRuntime(config: Config, log: Logger): void {
   Runtime.install({
-    logger: new DefaultLogger('WARN', ({ level, message, meta }) => log.warn({ ...meta, level_name: level }, message)),
+    logger: new DefaultLogger('WARN', ({ level, message, meta: { error: err, ...meta } = {} }) =>
+      log.warn({ ...meta, ...defined({ err }), level_name: level }, message),
+    ),
     // The SDK must not handle signals, because this process drains in its own order.
     shutdownSignals: [],
     ...(config.workerMetricsPort === undefined

@@ -10,7 +10,7 @@ import { newId } from '../../models/base/ids.ts';
 import { intentFor } from '../../models/base/pending.ts';
 import { cached } from '../../models/base/cached.ts';
 import { findOrganization } from '../../models/access/organization.ts';
-import { settleArrivals, storeInbound, type Inbound } from '../../models/events/inbound.ts';
+import { partOf, settleArrivals, storeInbound, type Inbound } from '../../models/events/inbound.ts';
 import { effectiveMode } from '../../models/rules/access/keys.ts';
 import { expiryOf } from '../../models/rules/base/retention.ts';
 import { inboundWork } from '../../models/rules/events/work.ts';
@@ -35,6 +35,7 @@ export async function storeArrival(ctx: Context, arrival: Arrival): Promise<Inbo
     provider,
     keys: keys.map((key) => `${sender} ${key}`),
     lane,
+    part: partOf(lane),
     type: type.slice(0, maxTypeLength),
     attempts: 0,
     about: [],
@@ -54,7 +55,7 @@ export async function storeArrival(ctx: Context, arrival: Arrival): Promise<Inbo
     };
     return (await storeInbound(nobodys)) ? nobodys : null;
   }
-  const intent = intentFor(inboundWork(owner.orgId), now);
+  const intent = intentFor(inboundWork(owner.orgId, record.part), now);
   const inbound: Inbound = {
     ...record,
     org_id: owner.orgId,
@@ -66,13 +67,13 @@ export async function storeArrival(ctx: Context, arrival: Arrival): Promise<Inbo
   return (await storeInbound(inbound)) ? inbound : null;
 }
 
-/** Signals the organization's workflow in the background. */
+/** Signals the workflow of the event's part in the background. */
 export const wake = (ctx: Context, inbound: Inbound): void => wakers(ctx.config).wake(ctx, inbound);
 
 const maxTypeLength = 100;
 
 /**
- * The pause after a signal to an organization's workflow, in ms. Events that arrive within the pause share the next
+ * The pause after a signal to a workflow, in ms. Events that arrive within the pause share the next
  * signal. The pause grows with the number of events in the last signal, so that a burst costs a few signals a second
  * and a single event is not delayed.
  */
@@ -84,8 +85,7 @@ const gatherMs = (told: number): number => Math.min(20 + 2 * told, 200);
 const noteAfterMs = 1_500;
 
 /**
- * Signals workflows in the background: one signal at a time for each organization, which covers all events that
- * arrived.
+ * Signals workflows in the background: one signal at a time for each workflow, which covers all events that arrived.
  */
 const wakers = perConfig(() => {
   const waiting = new Map<string, Inbound[]>();
@@ -97,28 +97,29 @@ const wakers = perConfig(() => {
     // If this process ends before, the sweeper signals once more.
     setTimeout(() => void note(), noteAfterMs).unref();
   };
-  async function tell(ctx: Context, orgId: string): Promise<void> {
+  async function tell(ctx: Context, workflowId: string): Promise<void> {
     for (;;) {
-      const arrived = waiting.get(orgId)!;
+      const arrived = waiting.get(workflowId)!;
       if (arrived.length === 0) break;
-      waiting.set(orgId, []);
+      waiting.set(workflowId, []);
       const [first] = arrived;
       try {
         await startUnsettled(ctx, first!, first!.pending![0]!);
         noteLater(ctx, arrived);
       } catch (error) {
-        ctx.log.warn({ err: error, org_id: orgId }, 'workflow not started; the sweeper will');
+        ctx.log.warn({ err: error, workflow_id: workflowId }, 'workflow not started; the sweeper will');
       }
       await new Promise((resolve) => setTimeout(resolve, gatherMs(arrived.length)));
     }
-    waiting.delete(orgId);
+    waiting.delete(workflowId);
   }
   return {
     wake(ctx: Context, inbound: Inbound): void {
-      const arrived = waiting.get(inbound.org_id);
+      const { workflow_id } = inbound.pending![0]!;
+      const arrived = waiting.get(workflow_id);
       if (arrived) return void arrived.push(inbound);
-      waiting.set(inbound.org_id, [inbound]);
-      void tell(ctx, inbound.org_id);
+      waiting.set(workflow_id, [inbound]);
+      void tell(ctx, workflow_id);
     },
   };
 });

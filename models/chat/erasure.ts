@@ -99,7 +99,7 @@ export async function removeEverything({ _id: customerId, org_id: orgId }: Erasu
   await collectionOf(MessageModel).deleteMany({ org_id: orgId, conv_id: { $in: convIds } });
   // Members' pages hear of the removal although the frame is deleted at once.
   for (const conv_id of convIds) await tellStaff(orgId, { type: 'changed', body: { conv_id } }, now);
-  const streams = convIds.flatMap((id) => [id, staffStream(id)]);
+  const streams = convIds.flatMap((id) => [id, staffStream(orgId, id)]);
   await collectionOf(FrameModel).deleteMany({ org_id: orgId, stream: { $in: streams } });
   await collectionOf(SessionModel).deleteMany({ org_id: orgId, customer_id: customerId });
   await forgetGaps(orgId, customerId);

@@ -3,6 +3,7 @@
  * it. Repeated deliveries are recognized by their keys. An attempt claims and settles a record by compare-and-set, so
  * that an attempt that has lost its claim cannot settle the record.
  */
+import { createHash } from 'node:crypto';
 import { mongo } from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
 import { aboutField, aboutIndex } from '../base/copies.ts';
@@ -35,6 +36,8 @@ export const InboundModel = defineModel(
     mode: oneOf(modes),
     /** Names an issue or a thread, for example. Records of one lane are processed in the order of their arrival. */
     lane: string,
+    /** `partOf(lane)`. */
+    part: number,
     /** The event type in the provider's terms, such as `Issue.update` or `app_mention`. */
     type: string,
     /**
@@ -63,14 +66,23 @@ export const InboundModel = defineModel(
   [
     { fields: { provider: 1, keys: 1 }, unique: true },
     { fields: { org_id: 1, _id: -1 } },
-    { fields: { org_id: 1, status: 1, _id: 1 }, partialFilterExpression: { status: 'stored' } },
-    { fields: { org_id: 1, next_at: 1 }, partialFilterExpression: { next_at: { $exists: true } } },
+    { fields: { org_id: 1, part: 1, status: 1, _id: 1 }, partialFilterExpression: { status: 'stored' } },
+    { fields: { org_id: 1, part: 1, next_at: 1 }, partialFilterExpression: { next_at: { $exists: true } } },
     aboutIndex,
     { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
     pendingIndex,
   ],
 );
 export type Inbound = RecordOf<typeof InboundModel>;
+
+/** The parts of an organization's lanes. As many workers can process its records at the same time. */
+const parts = 4;
+
+/** The part of a lane, from 0. Lanes are spread evenly. */
+export const partOf = (lane: string): number => createHash('sha256').update(lane).digest()[0]! % parts;
+
+/** A part of an organization's records. */
+export type InboundPart = { orgId: string; part: number };
 
 /**
  * Stores a record; false when a record with the same idempotency key exists. Records that arrive during a write are
@@ -107,24 +119,24 @@ export async function settleArrivals(ids: readonly string[]): Promise<void> {
  * by a failed record whose retry is not due yet.
  */
 export async function listStored(
-  orgId: string,
+  of: InboundPart,
   { now, limit, without = [] }: { now: Date; limit: number; without?: readonly string[] },
 ): Promise<Inbound[]> {
-  const waiting = await collectionOf(InboundModel).distinct('lane', { ...retried(orgId), next_at: { $gt: now } });
+  const waiting = await collectionOf(InboundModel).distinct('lane', { ...storedOf(of), next_at: { $gt: now } });
   return collectionOf(InboundModel)
-    .find({ org_id: orgId, status: 'stored', lane: { $nin: [...waiting, ...without] } })
+    .find({ ...storedOf(of), lane: { $nin: [...waiting, ...without] } })
     .sort({ _id: 1 })
     .limit(limit)
     .toArray();
 }
 
 /** The filter must match the partial index on `next_at`. */
-const retried = (orgId: string) => ({ org_id: orgId, status: 'stored' as const });
+const storedOf = ({ orgId, part }: InboundPart) => ({ org_id: orgId, part, status: 'stored' as const });
 
 /** The time of the next retry of a failed record; undefined when no retry is scheduled. */
-export async function nextAttemptAt(orgId: string): Promise<Date | undefined> {
+export async function nextAttemptAt(of: InboundPart): Promise<Date | undefined> {
   const [next] = await collectionOf(InboundModel)
-    .find({ ...retried(orgId), next_at: { $exists: true } }, { projection: { next_at: 1 } })
+    .find({ ...storedOf(of), next_at: { $exists: true } }, { projection: { next_at: 1 } })
     .sort({ next_at: 1 })
     .limit(1)
     .toArray();

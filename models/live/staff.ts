@@ -14,8 +14,11 @@ export type StaffFrame =
   | { type: 'member'; body: { user_id: string } };
 
 const prefix = 'staff:';
-/** The stream of a record. One stream an organization would make its writers wait for each other. */
-export const staffStream = (id: string): string => `${prefix}${id}`;
+/**
+ * The stream of a record, or of another subject, which other organizations may have, too. One stream an organization
+ * would make its writers wait for each other.
+ */
+export const staffStream = (orgId: string, subject: string): string => `${prefix}${orgId}:${subject}`;
 export const isStaffStream = (stream: string): boolean => stream.startsWith(prefix);
 
 /** Says to the sockets of an organization's members that something changed. */
@@ -23,7 +26,7 @@ export async function tellStaff(orgId: string, frame: StaffFrame, now: Date): Pr
   const about = { changed: 'conv_id', viewing: 'conv_id', typing: 'conv_id', told: 'key', member: 'user_id' }[
     frame.type
   ];
-  const stream = staffStream((frame.body as Record<string, string>)[about]!);
+  const stream = staffStream(orgId, (frame.body as Record<string, string>)[about]!);
   const log = { orgId, stream, keptUntil: () => ({}) };
   await frameWriter(log, () => now).append({ ...frame, transient: true });
 }

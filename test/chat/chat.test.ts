@@ -19,6 +19,7 @@ import { conversationWriter } from '../../models/chat/log.ts';
 import type { Frame, FrameWriter } from '../../models/live/frame.ts';
 import type { Message } from '../../models/chat/message.ts';
 import { defined } from '../../models/rules/base/defined.ts';
+import { everyRecord } from '../../models/base/define.ts';
 
 let env: SystemEnv;
 let here: Running;
@@ -98,7 +99,7 @@ async function answer(convId: string, messageId: string, pieces: string[]): Prom
   });
 }
 const framesOf = (convId: string): Promise<Frame[]> =>
-  db.collection<Frame>('frames').find({ stream: convId }).sort({ seq: 1 }).toArray();
+  db.collection<Frame>('frames').find({ stream: convId }, everyRecord).sort({ seq: 1 }).toArray();
 const messagesOf = (convId: string): Promise<Message[]> =>
   db.collection<Message>('messages').find({ conv_id: convId }).sort({ position: 1 }).toArray();
 const conversationOf = async (convId: string): Promise<Conversation> =>
@@ -353,7 +354,7 @@ describe('a client that resumes', () => {
     await client.frame('ack');
     await answer(client.convId!, 'msg_gone', ['one ', 'two ', 'three']);
     const frames = db.collection<Frame>('frames');
-    await frames.deleteMany({ stream: client.convId!, type: 'reply_chunk', 'body.body': 'two ' });
+    await frames.deleteMany({ stream: client.convId!, type: 'reply_chunk', 'body.body': 'two ' }, everyRecord);
     const tab = await tabOf(client, there.url, { conv_id: client.convId!, resume_from: '1' });
     expect(tab.seq).toBe(7);
     const [template] = await framesOf(client.convId!);

@@ -120,7 +120,7 @@ async function left(customerId: string, convIds: readonly string[]): Promise<num
     SessionModel.countDocuments({ customer_id: customerId }, everyRecord),
     CustomerModel.countDocuments({ _id: customerId }),
     MessageModel.countDocuments(inside),
-    FrameModel.countDocuments({ stream: { $in: convIds } }),
+    FrameModel.countDocuments({ org_id: orgId, stream: { $in: convIds } }),
     mongoose.connection.collection('gaps').countDocuments({ question: ownWords(customerId) }, everyRecord),
   ]);
   return counts.reduce((sum, n) => sum + n, 0);

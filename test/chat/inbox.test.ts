@@ -6,6 +6,7 @@ import { system, until, type TestOrg } from '../kit/harness.ts';
 import { ChatClient } from '../kit/socket.ts';
 import type { Conversation } from '../../models/chat/conversation.ts';
 import type { Frame } from '../../models/live/frame.ts';
+import { everyRecord } from '../../models/base/define.ts';
 
 const api = system();
 const db = sharedDatabase();
@@ -67,7 +68,7 @@ const actDead = (convId: string) =>
 const frames = async (convId: string) =>
   db()
     .collection<Frame>('frames')
-    .find({ stream: convId }, { sort: { seq: 1 } })
+    .find({ stream: convId }, { sort: { seq: 1 }, ...everyRecord })
     .toArray();
 
 describe('GET /support/inbox/orgs/{orgId}', () => {

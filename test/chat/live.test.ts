@@ -5,6 +5,7 @@ import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
 import { removeDataDir, startProcess, systemEnv } from '../kit/processes.ts';
 import { ChatClient, mint } from '../kit/socket.ts';
 import { address, StaffClient } from '../kit/staffsocket.ts';
+import { everyRecord } from '../../models/base/define.ts';
 
 const api = system();
 const db = sharedDatabase();
@@ -221,8 +222,11 @@ describe('the socket of a member', () => {
     ada.send({ type: 'viewing', conv_id: convId, doing: 'writing' });
     expect((await inbox(org, `${convId}/assign`, org.owner, { user_id: org.owner.userId })).status).toBe(200);
     const frames = () => db().collection<{ _id: string; stream: string; type: string }>('frames');
-    await until(async () => (await frames().countDocuments({ stream: `staff:${convId}` })) >= 2, 'the staff’s frames');
-    const own = await frames().find({ stream: convId }).toArray();
+    await until(
+      async () => (await frames().countDocuments({ stream: new RegExp(`^staff:.*:${convId}$`) }, everyRecord)) >= 2,
+      'the staff’s frames',
+    );
+    const own = await frames().find({ stream: convId }, everyRecord).toArray();
     expect(own.map(({ type }) => type).filter((type) => ['changed', 'viewing'].includes(type))).toEqual([]);
   });
 });

@@ -9,6 +9,7 @@ import { sharedDatabase } from '../kit/database.ts';
 import { system, until, type TestOrg } from '../kit/harness.ts';
 import { customerDays, daysAfter, keptUntil, logDays } from '../../models/rules/chat/retention.ts';
 import { defined } from '../../models/rules/base/defined.ts';
+import { everyRecord } from '../../models/base/define.ts';
 
 const api = system();
 const db = sharedDatabase();
@@ -139,7 +140,12 @@ describe('a customer of test mode', () => {
     );
     expect(await endsOf('messages', { conv_id: convId })).toHaveLength(5);
     expect(await endsOf('customers', { _id: customerId })).toEqual([daysAfter(end, customerDays)]);
-    const last = await db().collection('frames').find({ stream: convId }).sort({ seq: -1 }).limit(1).toArray();
+    const last = await db()
+      .collection('frames')
+      .find({ stream: convId }, everyRecord)
+      .sort({ seq: -1 })
+      .limit(1)
+      .toArray();
     expect(last[0]!['expires_at']).toEqual(daysAfter(end, logDays));
   });
 
@@ -165,7 +171,7 @@ describe('a customer of live mode', () => {
       ['conversations', { _id: convId }],
       ['customers', { _id: customerId }],
       ['messages', { conv_id: convId }],
-      ['frames', { stream: convId, type: { $nin: ['typing', 'reply_start', 'reply_chunk'] } }],
+      ['frames', { _id: new RegExp(`^${convId}:`), type: { $nin: ['typing', 'reply_start', 'reply_chunk'] } }],
     ] as const) {
       const ends = await endsOf(name, filter);
       expect([name, ends.length > 0, ends.filter((end) => end !== undefined)]).toEqual([name, true, []]);

@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { sharedDatabase } from '../kit/database.ts';
 import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
+import { everyRecord } from '../../models/base/define.ts';
 
 const api = system();
 const db = sharedDatabase();
@@ -204,7 +205,10 @@ describe('a note', () => {
     const after = (await api.request('GET', '/me/notifications?unread=true', { token: bob.token })).body.data;
     expect(after.notifications.map(({ conv_id }: { conv_id?: string }) => conv_id)).not.toContain(convId);
     const history = await api.request('GET', `/support/chat/messages/${org.orgId}`, { token });
-    const frames = await db().collection<{ _id: string; stream: string }>('frames').find({ stream: convId }).toArray();
+    const frames = await db()
+      .collection<{ _id: string; stream: string }>('frames')
+      .find({ stream: convId }, everyRecord)
+      .toArray();
     const stored = await db().collection('deliveries').find({ org_id: org.orgId }).toArray();
     expect(JSON.stringify([history.body, frames, stored, told])).not.toContain('gannet');
     // It is among what is held of the customer.

@@ -11,6 +11,7 @@ import { sharedDatabase } from '../kit/database.ts';
 import { apiAt, system, until, type Api, type TestOrg } from '../kit/harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running } from '../kit/processes.ts';
 import { page, redirect, sitesOfTest, type Reply, type TestSite } from '../kit/sites.ts';
+import { everyRecord } from '../../models/base/define.ts';
 
 const siteOf = sitesOfTest();
 
@@ -402,9 +403,9 @@ describe('prune', () => {
     const { page_id: lost } = await pageAt(`${site.url}/lost`);
     const { page_id: whole } = await pageAt(`${site.url}/whole`);
     const chunks = db().collection<{ _id: string; source_id: string; generation: number }>('chunks');
-    await chunks.deleteMany({ source_id: half });
+    await chunks.deleteMany({ source_id: half }, everyRecord);
     await db().collection<{ _id: string }>('pages').deleteOne({ _id: lost });
-    const kept = (await chunks.findOne({ source_id: whole }))!;
+    const kept = (await chunks.findOne({ source_id: whole }, everyRecord))!;
     await chunks.insertOne({ ...kept, _id: `${whole}:9:0`, generation: 9 });
 
     const found = await prune();

@@ -149,8 +149,8 @@ describe('pruning that overlaps with a crawl', () => {
     await store.save(first, round('old'));
     await end(first);
     const [half, old] = await PageModel.find({ org_id: first.org_id }).sort({ url: 1 }).lean();
-    await ChunkModel.deleteMany({ source_id: half!._id });
-    const chunk = (await ChunkModel.findOne({ source_id: old!._id }).lean())!;
+    await ChunkModel.deleteMany({ org_id: half!.org_id, source_id: half!._id });
+    const chunk = (await ChunkModel.findOne({ org_id: old!.org_id, source_id: old!._id }).lean())!;
     await ChunkModel.create([{ ...chunk, _id: `${old!._id}:2:0`, generation: 2, text: 'left over' }]);
     const { orphaned } = await findOrphans(index.search, first.org_id, 'test');
     expect(orphaned.length).toBe(2);
@@ -294,10 +294,10 @@ describe('pruning that is killed half-way', () => {
       await end(crawl);
       const { org_id } = crawl;
       const [half, old] = await PageModel.find({ org_id }).sort({ url: 1 }).lean();
-      await ChunkModel.deleteMany({ source_id: half!._id });
+      await ChunkModel.deleteMany({ org_id: half!.org_id, source_id: half!._id });
       // A generation that was started and never published; after its removal it must not be published either.
       await PageModel.updateOne({ _id: old!._id }, { $set: { generation: 2 } });
-      const chunk = (await ChunkModel.findOne({ source_id: old!._id }).lean())!;
+      const chunk = (await ChunkModel.findOne({ org_id: old!.org_id, source_id: old!._id }).lean())!;
       await ChunkModel.create([{ ...chunk, _id: `${old!._id}:2:0`, generation: 2 }]);
       const row = index.rows().find(({ source_id }) => source_id === old!._id)!;
       await index.search.add({ org_id, mode: 'test' }, [{ ...row, generation: '2' }]);

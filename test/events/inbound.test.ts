@@ -18,12 +18,20 @@ import { createInboundActivities } from '../../activities/events/inbound/index.t
 import type { Handlers, InboundDeps } from '../../activities/events/inbound/handlers.ts';
 import { newId } from '../../models/base/ids.ts';
 import { actOn } from '../../models/chat/act.ts';
-import { InboundModel, storeInbound, type Inbound } from '../../models/events/inbound.ts';
+import { InboundModel, partOf, storeInbound, type Inbound } from '../../models/events/inbound.ts';
 import { createLink } from '../../models/events/link.ts';
 import { expiryOf } from '../../models/rules/base/retention.ts';
 import { inboundWaitMs, type InboundProvider } from '../../models/rules/events/inbound.ts';
 
 const { newCustomer } = conversing('inbounddeaths');
+
+/** The id of an issue whose events are in the first part, so that they are claimed together. */
+function issueOfFirstPart(): string {
+  for (;;) {
+    const issue = randomUUID();
+    if (partOf(`linear:${issue}`) === 0) return issue;
+  }
+}
 
 describe('processInbound', () => {
   const start = new Date();
@@ -35,6 +43,7 @@ describe('processInbound', () => {
     org_id: orgId,
     mode: 'test',
     lane,
+    part: 0,
     type: 'test',
     body,
     status: 'stored',
@@ -48,10 +57,10 @@ describe('processInbound', () => {
     await storeInbound(record);
     return record._id;
   };
-  const process = (orgId: string, handler: NonNullable<Handlers['linear']>) => {
+  const process = (orgId: string, handler: NonNullable<Handlers['linear']>, part = 0) => {
     const deps = { clock: () => now, log: pino({ level: 'silent' }) } as unknown as InboundDeps;
     const { processInbound } = createInboundActivities(deps, { linear: handler });
-    const work = () => processInbound({ orgId });
+    const work = () => processInbound({ orgId, part });
     return new MockActivityEnvironment().run<[], { againInMs?: number }, typeof work>(work);
   };
   const statuses = async (orgId: string) =>
@@ -108,6 +117,37 @@ describe('processInbound', () => {
     expect(seen).toEqual(['b1', 'a1', 'a2']);
   });
 
+  it('processInbound leaves events of other parts to the workflows of those parts, which several workers run', async () => {
+    const orgId = newId('org');
+    now = start;
+    await stored(orgId, 'a', 'a1');
+    const ofOther = { ...recordOf(orgId, 'b', 'b1'), part: 1 };
+    await storeInbound(ofOther);
+    const seen: string[] = [];
+    const handled = Promise.withResolvers<void>();
+    const handler: NonNullable<Handlers['linear']> = async ({ body }) => {
+      // The one part's handler ends only when the other part's has.
+      if (body === 'a1') await handled.promise;
+      seen.push(body);
+      handled.resolve();
+      return { outcome: 'done' };
+    };
+    const first = process(orgId, handler);
+    await process(orgId, handler, 1);
+    await first;
+    expect(seen).toEqual(['b1', 'a1']);
+  });
+
+  it('lanes are spread over the parts, and each has its own', () => {
+    const counts = Map.groupBy(
+      Array.from({ length: 400 }, (_, n) => partOf(`issue ${n}`)),
+      (part) => part,
+    );
+    expect([...counts.keys()].toSorted()).toEqual([0, 1, 2, 3]);
+    for (const found of counts.values()) expect(found.length).toBeGreaterThan(60);
+    expect(partOf('issue 1')).toBe(partOf('issue 1'));
+  });
+
   it('processInbound retries a failed event, delays only its lane, and finally gives it up', async () => {
     const orgId = newId('org');
     now = start;
@@ -155,7 +195,7 @@ describe('processInbound', () => {
     await stored(orgId, 'a', 'x');
     const deps = { clock: () => now, log: pino({ level: 'silent' }) } as unknown as InboundDeps;
     const { processInbound } = createInboundActivities(deps, {});
-    await new MockActivityEnvironment().run(() => processInbound({ orgId }));
+    await new MockActivityEnvironment().run(() => processInbound({ orgId, part: 0 }));
     expect(await InboundModel.findOne({ org_id: orgId }).lean()).toMatchObject({
       status: 'ignored',
       reason: 'Nothing here takes events of linear.',
@@ -201,6 +241,7 @@ describe('a signed event of an undocumented form', () => {
         mode: 'live',
         about: [],
         lane: 'one',
+        part: 0,
         type,
         body: JSON.stringify(body),
         status: 'stored',
@@ -211,7 +252,7 @@ describe('a signed event of an undocumented form', () => {
       await storeInbound(record);
       const deps = { clock: () => new Date(), log: pino({ level: 'silent' }) } as unknown as InboundDeps;
       const { processInbound } = createInboundActivities(deps);
-      await new MockActivityEnvironment().run(() => processInbound({ orgId: record.org_id }));
+      await new MockActivityEnvironment().run(() => processInbound({ orgId: record.org_id, part: 0 }));
       expect(await InboundModel.findById(record._id).lean()).toMatchObject({
         status: 'ignored',
         attempts: 1,
@@ -258,13 +299,13 @@ describe('a worker that dies while it processes an event', () => {
       const customer = await newCustomer(org.orgId);
       await customer.say('Hello');
       const { ticket } = await actOn(org.orgId, customer.convId, 'escalate', { now: new Date(), reason: 'member' });
-      const issue = randomUUID();
+      const issue = issueOfFirstPart();
       const of = { org_id: org.orgId, mode: 'test', provider: 'linear', external: issue, kind: 'ticket' } as const;
       await createLink({ ...of, subject_id: ticket!.ticket_id, conv_id: customer.convId, created_at: new Date() });
       tickets.push(customer);
       // Events of three unrelated issues and of the ticket's issue; all are stored first, so that they are claimed
       // together.
-      const others = [randomUUID(), randomUUID(), randomUUID()];
+      const others = [issueOfFirstPart(), issueOfFirstPart(), issueOfFirstPart()];
       for (const stateId of ['doing', 'done']) for (const one of [...others, issue]) await send(one, stateId);
       const dying = startProcess('test/kit/worker.ts', { ...env, FAULT: fault });
       expect([fault, await deathOf(dying)]).toEqual([fault, 'SIGKILL']);

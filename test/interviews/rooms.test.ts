@@ -200,7 +200,7 @@ describe('a solo interview', () => {
     // The state after a process died right after storing the answer: no frame after the first question exists.
     const shown = kit.db.collection<{ _id: string; seq: number }>('frames');
     const first = await shown.findOne({ _id: { $regex: `^${id}:` }, type: 'question' } as never);
-    await shown.deleteMany({ stream: id, seq: { $gt: first!.seq } });
+    await shown.deleteMany({ org_id: org.orgId, stream: id, seq: { $gt: first!.seq } });
     const again = await enter(room.candidate_url);
     await again.frame('question', ({ index }) => index === 2);
     again.say('Stored, and never shown.', 'lost');

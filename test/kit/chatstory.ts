@@ -15,6 +15,7 @@ import type { Frame } from '../../models/live/frame.ts';
 import type { Message } from '../../models/chat/message.ts';
 import type { Frame as WidgetFrame } from '../../web/live/frame.ts';
 import { noConversation, receive } from '../../web/widget/conversation.ts';
+import { everyRecord } from '../../models/base/define.ts';
 
 const questions = [
   'How long does a transfer take?',
@@ -170,7 +171,7 @@ class Device {
 const messagesOf = (convId: string): Promise<Message[]> =>
   db.collection<Message>('messages').find({ conv_id: convId }).sort({ position: 1 }).toArray();
 const logOf = (convId: string): Promise<Frame[]> =>
-  db.collection<Frame>('frames').find({ stream: convId }).sort({ seq: 1 }).toArray();
+  db.collection<Frame>('frames').find({ stream: convId }, everyRecord).sort({ seq: 1 }).toArray();
 
 /** Everything that REST says about a conversation's messages. */
 async function historyOf(api: Api, { orgId, token }: Minted, convId: string) {

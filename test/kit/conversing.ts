@@ -59,7 +59,7 @@ export function conversing(name: string) {
     const answered = (messageId: string): Promise<Message> =>
       until(async () => {
         const asked = await MessageModel.findById(messageId).lean();
-        const answer = await MessageModel.findOne({ answers: messageId }).lean();
+        const answer = await MessageModel.findOne({ org_id: orgId, conv_id: convId, answers: messageId }).lean();
         return asked?.state === 'answered' && answer ? answer : undefined;
       }, `the answer to ${messageId}`);
     /** Waits until the conversation has no outstanding work. */

@@ -392,7 +392,7 @@ describe('a late attempt for a document', () => {
     } as unknown as Files;
     const activities = createDocumentActivities({ files: slow, search, embedding, clock, log });
     expect(await run(activities.readDocument, { orgId, docId, generation: 1 })).toBe('gone');
-    expect(await ChunkModel.distinct('generation', { source_id: docId })).toEqual([2]);
+    expect(await ChunkModel.distinct('generation', { org_id: orgId, source_id: docId })).toEqual([2]);
     expect(await indexed(orgId)).toEqual([[docId, 2, '']]);
   });
 

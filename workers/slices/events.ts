@@ -38,7 +38,7 @@ export const events = {
         ...createIntegrationActivities({ ...deps, connected: enableDestination }),
         ...createReleaseActivities(deps),
       }),
-      // An activity works for one organization on ten of its lanes in parallel, and mostly waits.
+      // An activity works for a part of one organization on ten of its lanes in parallel, and mostly waits.
       maxActivities: 20,
       maxWorkflowTasks: 10,
     },

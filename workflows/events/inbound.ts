@@ -1,6 +1,6 @@
 /**
- * Processes an organization's events from other services, at each signal until none is left. The events are in MongoDB,
- * so the history stays short. The workflow waits only for retries of failed events.
+ * Processes a part of an organization's events from other services, at each signal until none is left. The events are
+ * in MongoDB, so the history stays short. The workflow waits only for retries of failed events.
  */
 import {
   condition,
@@ -14,7 +14,8 @@ import { throughOutages } from '../base/options.ts';
 import type { InboundActivities } from '../../activities/events/inbound/index.ts';
 import { arrivedSignal } from '../../models/rules/events/work.ts';
 
-export type InboundRef = { orgId: string };
+/** `part`: the number of a part of the organization's lanes; each part has a workflow, so that workers share the work. */
+export type InboundRef = { orgId: string; part: number };
 
 const { processInbound } = proxyActivities<InboundActivities>({
   ...throughOutages,
@@ -34,7 +35,7 @@ export async function inbound(ref: InboundRef): Promise<void> {
   for (;;) {
     const seen = news;
     const { againInMs } = await processInbound(ref);
-    // An organization may be busy for days, so the history is renewed. The next run starts with a look at the stored
+    // A part may be busy for days, so the history is renewed. The next run starts with a look at the stored
     // events.
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof inbound>(ref);
     if (news !== seen) continue;

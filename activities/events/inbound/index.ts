@@ -1,5 +1,5 @@
 /**
- * Processes the inbound records of an organization: lanes in parallel, and the records of one lane in sequence. Every
+ * Processes a part of an organization's inbound records: lanes in parallel, and the records of one lane in sequence. Every
  * step can be retried at any point: records are claimed and settled by compare-and-set, and handlers are idempotent by
  * the record's id.
  */
@@ -17,11 +17,11 @@ import {
   nextAttemptAt,
   settleInbound,
   type Inbound,
+  type InboundPart,
   type Settled,
 } from '../../../models/events/inbound.ts';
 import { inboundAttemptMs, inboundWaitMs } from '../../../models/rules/events/inbound.ts';
 
-type Ref = { orgId: string };
 export type InboundActivities = ReturnType<typeof createInboundActivities>;
 
 /** The maximum number of records that one query claims, and of handlers that run in parallel. */
@@ -118,8 +118,8 @@ export function createInboundActivities(deps: InboundDeps, by: Handlers = handle
    * Claims stored records outside the lanes in progress, and begins to process them. Returns the number of records that
    * the query found.
    */
-  async function look(orgId: string, run: Run): Promise<number> {
-    const stored = await listStored(orgId, { now: clock(), limit: batch, without: [...run.lanes.keys()] });
+  async function look(of: InboundPart, run: Run): Promise<number> {
+    const stored = await listStored(of, { now: clock(), limit: batch, without: [...run.lanes.keys()] });
     if (stored.length === 0) return 0;
     const attempt = randomUUID();
     const at = performance.now();
@@ -136,32 +136,32 @@ export function createInboundActivities(deps: InboundDeps, by: Handlers = handle
     return stored.length;
   }
 
-  async function process({ orgId }: Ref, signal: AbortSignal): Promise<{ againInMs?: number }> {
+  async function process(of: InboundPart, signal: AbortSignal): Promise<{ againInMs?: number }> {
     const run: Run = { signal, limit: pLimit(handlersAtOnce), lanes: new Map() };
     const end = performance.now() + shiftMs;
     for (;;) {
       signal.throwIfAborted();
       const began = performance.now();
       const isOver = began > end || run.failure !== undefined;
-      const taken = isOver ? 0 : await look(orgId, run).catch((error: unknown) => failed(run, error));
+      const taken = isOver ? 0 : await look(of, run).catch((error: unknown) => failed(run, error));
       if (run.lanes.size > 0) {
         const all = Promise.all(run.lanes.values());
         await (isOver ? all : Promise.race([all, sleep(besideMs, undefined, { ref: false })]));
       } else if (run.failure) throw run.failure;
       else if (isOver) return { againInMs: minWaitMs };
-      else if (taken === 0) return waitOf(orgId);
+      else if (taken === 0) return waitOf(of);
       if (taken >= busyFrom) await sleep(Math.max(0, began + paceMs - performance.now()));
     }
   }
 
-  async function waitOf(orgId: string): Promise<{ againInMs?: number }> {
-    const next = await nextAttemptAt(orgId);
+  async function waitOf(of: InboundPart): Promise<{ againInMs?: number }> {
+    const next = await nextAttemptAt(of);
     return next ? { againInMs: Math.max(next.getTime() - clock().getTime(), minWaitMs) } : {};
   }
 
   return {
     /** Processes records until none is due. `againInMs`: when the next retry is due. */
-    processInbound: (ref: Ref) => withHeartbeat((signal) => process(ref, signal)),
+    processInbound: (ref: InboundPart) => withHeartbeat((signal) => process(ref, signal)),
   };
 }
 

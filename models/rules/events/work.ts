@@ -18,13 +18,16 @@ export const sendLineWork = (orgId: string, line: string, { now = false } = {}) 
 /** The signal that an inbound record was stored. */
 export const arrivedSignal = 'arrived';
 
-/** Processes the inbound records of an organization. The signal starts the workflow when it is not running. */
-export const inboundWork = (orgId: string) =>
+/**
+ * Processes the inbound records of a part of an organization's lanes. The signal starts the workflow when it is not
+ * running.
+ */
+export const inboundWork = (orgId: string, part: number) =>
   workOf({
     workflow: 'inbound',
-    id: `inbound:${orgId}`,
+    id: `inbound:${orgId}:${part}`,
     queue: 'inbound',
-    args: [{ orgId }],
+    args: [{ orgId, part }],
     signal: arrivedSignal,
   });
 
