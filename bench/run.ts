@@ -17,6 +17,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   members: () => import('./members.ts'),
   redis: () => import('./redis.ts'),
   cost: () => import('./cost.ts'),
+  storm: () => import('./storm.ts'),
   inbound: () => import('./inbound.ts'),
   embedding: () => import('./embedding.ts'),
   answers: () => import('./answers.ts'),

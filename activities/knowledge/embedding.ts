@@ -183,9 +183,9 @@ async function embedChunks(embedding: Embeds, chunks: readonly Chunk[], options:
     const sentences = await embedding.local.storedSentences(texts.flat(), options);
     let from = 0;
     await saveSentences(
-      chunks[0]!.org_id,
-      chunks.map(({ _id: id }, at) => ({
-        id,
+      chunks.map(({ _id, org_id }, at) => ({
+        _id,
+        org_id,
         packed: packVectors(sentences.slice(from, (from += texts[at]!.length))),
       })),
     );

@@ -119,13 +119,14 @@ export async function findChunks(orgId: string, mode: Mode, ids: readonly string
   return found.flatMap((chunk) => (chunk?.mode === mode ? [chunk] : []));
 }
 
+type PackedSentences = Pick<Chunk, '_id' | 'org_id'> & { packed: Int8Array };
 /** Stores the packed vectors of chunks' sentences. Idempotent; a chunk that was deleted meanwhile stays deleted. */
-export async function saveSentences(orgId: string, found: readonly { id: string; packed: Int8Array }[]): Promise<void> {
+export async function saveSentences(found: readonly PackedSentences[]): Promise<void> {
   if (found.length === 0) return;
   await collectionOf(ChunkModel).bulkWrite(
-    found.map(({ id, packed }) => ({
+    found.map(({ _id, org_id, packed }) => ({
       updateOne: {
-        filter: { _id: id, org_id: orgId },
+        filter: { _id, org_id },
         update: { $set: { sentences: Buffer.from(packed.buffer), sentences_by: sentencesName } },
       },
     })),

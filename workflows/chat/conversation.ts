@@ -42,7 +42,11 @@ const idle = '1 minute';
 type IdleTimer = { since: number; isOver: boolean };
 function startIdleTimer(since: number): IdleTimer {
   const timer = { since, isOver: false };
-  void sleep(idle, { summary: 'another message' }).then(() => (timer.isOver = true));
+  // Whoever waits for the timer is told of a cancellation, too.
+  sleep(idle, { summary: 'another message' }).then(
+    () => (timer.isOver = true),
+    () => undefined,
+  );
   return timer;
 }
 

@@ -81,6 +81,19 @@ describe('conversation', () => {
     expect([count('timerStarted'), count('timerCanceled'), count('activityTaskScheduled')]).toEqual([2, 0, 0]);
   });
 
+  it('the conversation workflow ends as cancelled when an operator cancels it while it waits', async () => {
+    const attended = gate();
+    const attendTo = async () => {
+      attended.open();
+      return done;
+    };
+    const ended = tell(conversation, [ref], { attendTo }, async (handle) => {
+      await attended.passed;
+      await handle.cancel();
+    });
+    await expect(ended).rejects.toMatchObject({ cause: expect.objectContaining({ name: 'CancelledFailure' }) });
+  });
+
   it('the conversation workflow gives work that takes long to a normal activity', async () => {
     const outcomes: Attended[] = [{ kind: 'long' }, done];
     let scheduled = 0;
