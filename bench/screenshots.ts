@@ -1,19 +1,25 @@
 /**
- * `npm run bench -- screenshots`: makes the pictures of the widget and the inbox in docs/screenshots with a
- * system of its own. With names as arguments, makes only those. It measures nothing.
+ * `npm run bench -- screenshots`: makes the pictures of the widget, the inbox and a trace in docs/screenshots
+ * with a system of its own. With names as arguments, makes only those. It measures nothing.
  */
+import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'puppeteer';
 import { findChromium } from '../engines/chromium.ts';
+import { findCollector } from '../engines/collector.ts';
+import { findZipkin } from '../engines/zipkin.ts';
 import { chatOn, startChromium, type Chat } from '../test/kit/chromium.ts';
 import { openApp } from '../test/kit/apppage.ts';
-import { until } from '../test/kit/harness.ts';
+import { apiAt, until } from '../test/kit/harness.ts';
 import { startTestMcp } from '../test/kit/mcp-server.ts';
+import { outboxOf, startReceiver } from '../test/kit/receiver.ts';
+import { startZipkin, type Zipkin } from '../test/kit/zipkin.ts';
 import { ask as askAsCustomer, newCustomer } from './chat.ts';
 import { onStage, untilIndexed, type Stage } from './stage.ts';
 
+const print = (line: string): void => console.log(line);
 const folder = new URL('../docs/screenshots/', import.meta.url);
 
 type Picture = {
@@ -28,6 +34,7 @@ type Picture = {
 const question = 'Is a driving licence accepted as proof of identity?';
 
 const inbox = 'app-inbox';
+const trace = 'trace';
 const customers = [
   ['Ada Moreno', 'I want to talk to a person'],
   ['Ben Fischer', question],
@@ -147,9 +154,33 @@ async function pictureOfInbox(stage: Stage, browser: Browser): Promise<void> {
   await shoot(page, inbox);
 }
 
-async function makePictures(stage: Stage): Promise<void> {
+/** Zipkin's page of the trace of a message that calls a person, up to the webhook that is told. */
+async function pictureOfTrace(stage: Stage, browser: Browser, zipkin: Zipkin): Promise<void> {
+  const api = apiAt(stage.url);
+  const receiver = await startReceiver();
+  const org = await outboxOf(api).newOrg(receiver.url);
+  const { token } = await api.newSession(org, { key: org.key });
+  const traceId = randomBytes(16).toString('hex');
+  await api.request('POST', `/support/chat/messages/${org.orgId}`, {
+    token,
+    headers: { traceparent: `00-${traceId}-${randomBytes(8).toString('hex')}-01` },
+    body: { body: 'I want to talk to a person.' },
+  });
+  await until(async () => {
+    const names = (await zipkin.spansOf(traceId)).map(({ name }) => name);
+    return names.includes('attendto') && receiver.received.length > 0 && names.includes('post');
+  }, 'the trace up to the webhook');
+  await receiver.close();
+  const page = await browser.newPage();
+  await page.setViewport({ width: 1280, height: 720 });
+  await page.goto(`${zipkin.url}/traces/${traceId}`);
+  await page.waitForSelector('::-p-text(attendto)');
+  await shoot(page, trace);
+}
+
+async function makePictures(stage: Stage, zipkin?: Zipkin): Promise<void> {
   await untilIndexed(stage, true);
-  const browser = await startChromium(await findChromium((line) => console.log(line)));
+  const browser = await startChromium(await findChromium(print));
   try {
     for (const { name, query, width, height, play } of pictures.filter((one) => isWanted(one.name))) {
       const context = await browser.createBrowserContext();
@@ -167,6 +198,7 @@ async function makePictures(stage: Stage): Promise<void> {
       await context.close();
     }
     if (isWanted(inbox)) await pictureOfInbox(stage, browser);
+    if (zipkin) await pictureOfTrace(stage, browser, zipkin);
   } finally {
     await browser.close();
   }
@@ -174,5 +206,10 @@ async function makePictures(stage: Stage): Promise<void> {
 
 export async function run(): Promise<void> {
   await mkdir(folder, { recursive: true });
-  await onStage(makePictures, { EGRESS_ALLOW: '127.0.0.1' }, { help: true });
+  const zipkin = isWanted(trace)
+    ? await startZipkin({ zipkin: await findZipkin(print), collector: await findCollector(print) })
+    : undefined;
+  const settings = { EGRESS_ALLOW: '127.0.0.1', ...(zipkin && { OTEL_EXPORTER_OTLP_ENDPOINT: zipkin.endpoint }) };
+  await onStage((stage) => makePictures(stage, zipkin), settings, { help: true });
+  zipkin?.close();
 }

@@ -1,18 +1,26 @@
 /** Builds a program from its source with Go, for engines that have no release that can be downloaded. */
 import { rename, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { EngineError, exists, makeFolder, onPath, run } from './cache.ts';
 import type { Report } from './cache.ts';
 
 /**
  * `targets`: packages of one module with their version, as `go install` takes them. `packages`: how many the build
- * compiles, for the progress line. `linker`: further flags of the linker. `tags`: build tags.
+ * compiles, for the progress line. `linker`: further flags of the linker. `tags`: build tags. `builds`: arguments for the
+ * built program, where that one builds another program.
  */
-type Program = { name: string; targets: readonly string[]; packages: number; linker?: string; tags?: string };
+type Program = {
+  name: string;
+  targets: readonly string[];
+  packages: number;
+  linker?: string;
+  tags?: string;
+  builds?: readonly string[];
+};
 
 /** Puts each program into `temporary`, under the last part of its package's name. @throws EngineError */
 export async function buildWithGo(
-  { name, targets, packages, linker = '', tags = '' }: Program,
+  { name, targets, packages, linker = '', tags = '', builds }: Program,
   temporary: string,
   report: Report,
 ): Promise<void> {
@@ -31,24 +39,31 @@ export async function buildWithGo(
     }
   };
   const flags = ['-v', '-trimpath', '-tags', tags, '-ldflags', `-s -w ${linker}`];
-  await run(go, ['install', ...flags, ...targets], {
+  await makeFolder(join(work, 'tmp'));
+  const options = {
     env: {
       CGO_ENABLED: '0',
       GOPATH: join(work, 'path'),
       GOCACHE: join(work, 'cache'),
-      GOTMPDIR: await makeFolder(join(work, 'tmp')).then(() => join(work, 'tmp')),
+      GOTMPDIR: join(work, 'tmp'),
       GOBIN: join(work, 'bin'),
       // Without this flag Go's module cache is read-only and cannot be deleted.
       GOFLAGS: '-modcacherw',
+      // A built program that builds another one looks for Go here.
+      PATH: `${dirname(go)}:${process.env['PATH'] ?? ''}`,
     },
     onLine,
     heartbeat: { text: `  still building ${name}`, report },
-  }).catch((error: unknown) => {
+  };
+  const programs = targets.map((target) => basename(target.split('@')[0]!));
+  try {
+    await run(go, ['install', ...flags, ...targets], options);
+    for (const program of programs) await rename(join(work, 'bin', program), join(temporary, program));
+    if (builds) await run(join(temporary, programs[0]!), builds, options);
+  } catch (error) {
     if (error instanceof EngineError) throw error;
     throw new EngineError(`${name} could not be built (${(error as Error).message}).`);
-  });
-  for (const program of targets.map((target) => basename(target.split('@')[0]!)))
-    await rename(join(work, 'bin', program), join(temporary, program));
+  }
   report('  removing the build folder');
   await rm(work, { recursive: true, force: true });
 }

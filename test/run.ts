@@ -14,6 +14,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { EngineError } from '../engines/cache.ts';
 import { runChecks } from '../engines/check.ts';
 import { findChromium } from '../engines/chromium.ts';
+import { findCollector } from '../engines/collector.ts';
 import { findEmbedding } from '../engines/embedding/embedding.ts';
 import { findGreenMail } from '../engines/greenmail.ts';
 import { findLocalStack } from '../engines/localstack.ts';
@@ -27,6 +28,7 @@ import { findTemporal } from '../engines/temporal.ts';
 import { findTemporalServer } from '../engines/temporalserver.ts';
 import { findTestServer } from '../engines/testserver.ts';
 import { findVersitygw } from '../engines/versitygw.ts';
+import { findZipkin } from '../engines/zipkin.ts';
 import { changedFiles, testsFor } from './changed.ts';
 import { readSources } from './house/imports.ts';
 
@@ -66,6 +68,8 @@ async function obtainEngines(soak: boolean): Promise<NodeJS.ProcessEnv> {
   const greenMail = await findGreenMail(print);
   const localStack = await findLocalStack(print);
   const promtool = await findPromtool(print);
+  const zipkin = await findZipkin(print);
+  const collector = await findCollector(print);
   await findTemporal(print);
   await findRedis(print);
   await findVersitygw(print);
@@ -79,6 +83,8 @@ async function obtainEngines(soak: boolean): Promise<NodeJS.ProcessEnv> {
     TEST_GREENMAIL: greenMail,
     TEST_LOCALSTACK: localStack,
     TEST_PROMTOOL: promtool,
+    TEST_ZIPKIN: zipkin,
+    TEST_COLLECTOR: collector,
   };
 }
 

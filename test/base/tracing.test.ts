@@ -1,10 +1,7 @@
 /**
- * One trace leads from a request through workflows and activities to the outgoing call. A loopback server takes the
- * spans as an OpenTelemetry collector does.
+ * One trace leads from a request through workflows and activities to the outgoing call. A real
+ * OpenTelemetry collector takes the spans and hands them to Zipkin, which is asked for the trace.
  */
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
@@ -12,19 +9,10 @@ import { apiAt, until, type Api } from '../kit/harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 import { startIdentityProvider } from '../kit/oidc-server.ts';
 import { linearTeam, startLinearService, type Service } from '../kit/services.ts';
+import { startZipkin, type Span, type Zipkin } from '../kit/zipkin.ts';
 import { outboxOf, startReceiver, type Receiver } from '../kit/receiver.ts';
 
-type Span = { traceId: string; spanId: string; parentSpanId?: string; name: string; service: string };
-/** The part of an export of OTLP as JSON that is read. */
-type Exported = {
-  resourceSpans: {
-    resource: { attributes: { key: string; value: { stringValue?: string } }[] };
-    scopeSpans: { spans: Omit<Span, 'service'>[] }[];
-  }[];
-};
-
-const spans: Span[] = [];
-let collector: Server;
+let zipkin: Zipkin;
 let receiver: Receiver;
 let linear: Service;
 let env: SystemEnv;
@@ -32,24 +20,11 @@ let running: Running[];
 let api: Api;
 let connection: Connection;
 beforeAll(async () => {
-  collector = createServer((request, response) => {
-    const pieces: Buffer[] = [];
-    request.on('data', (piece: Buffer) => pieces.push(piece));
-    request.on('end', () => {
-      const { resourceSpans } = JSON.parse(Buffer.concat(pieces).toString()) as Exported;
-      for (const { resource, scopeSpans } of resourceSpans) {
-        const service = resource.attributes.find(({ key }) => key === 'service.name')?.value.stringValue ?? '';
-        for (const scope of scopeSpans) spans.push(...scope.spans.map((span) => ({ ...span, service })));
-      }
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-    });
-  }).listen(0, '127.0.0.1');
-  await once(collector, 'listening');
+  zipkin = await startZipkin();
   receiver = await startReceiver();
   linear = await startLinearService();
-  const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
   env = systemEnv('tracing', {
-    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    OTEL_EXPORTER_OTLP_ENDPOINT: zipkin.endpoint,
     SERVICE_URLS: `linear=${linear.url}/graphql`,
   });
   running = await Promise.all([
@@ -67,8 +42,7 @@ afterAll(async () => {
   await Promise.all(running.map((process) => process.stop()));
   await receiver.close();
   await linear.close();
-  collector.closeAllConnections();
-  collector.close();
+  zipkin.close();
   await removeDataDir(env);
 });
 
@@ -76,8 +50,17 @@ const newTrace = () => {
   const traceId = randomBytes(16).toString('hex');
   return { traceId, traceparent: `00-${traceId}-${randomBytes(8).toString('hex')}-01` };
 };
-const namesOf = (traceId: string): string[] =>
-  spans.filter((span) => span.traceId === traceId).map(({ service, name }) => `${service}: ${name}`);
+
+/** Waits until the trace has the spans `wanted`, written `service: name`, and returns all of them. */
+async function spansWith(traceId: string, wanted: readonly string[]): Promise<Span[]> {
+  let spans: Span[] = [];
+  await until(async () => {
+    spans = await zipkin.spansOf(traceId);
+    const names = spans.map(({ localEndpoint, name }) => `${localEndpoint.serviceName}: ${name}`);
+    return wanted.every((name) => names.includes(name.toLowerCase()));
+  }, 'the spans to be exported');
+  return spans;
+}
 
 it('a request, its workflow and its activities are one trace, which the reply, the log and the memo name', async () => {
   const org = await api.newOrg();
@@ -93,10 +76,9 @@ it('a request, its workflow and its activities are one trace, which the reply, t
   expect(headers.get('x-trace-id')).toBe(traceId);
   await api.processed(org.orgId, token, body.document.doc_id);
   const wanted = ['support-platform-api: POST /v1/orgs/:orgId/documents', 'support-platform-worker: readDocument'];
-  await until(async () => wanted.every((name) => namesOf(traceId).includes(name)), 'the spans to be exported');
-  const [root] = spans.filter((span) => span.traceId === traceId && span.service.endsWith('api'));
-  const read = spans.find((span) => span.traceId === traceId && span.name === 'readDocument');
-  expect(read!.parentSpanId).toBe(root!.spanId);
+  const spans = await spansWith(traceId, wanted);
+  const root = spans.find(({ localEndpoint }) => localEndpoint.serviceName.endsWith('api'));
+  expect(spans.find(({ name }) => name === 'readdocument')!.parentId).toBe(root!.id);
   const handle = new Client({ connection }).workflow.getHandle(`document:${body.document.doc_id}`);
   expect((await handle.describe()).memo).toEqual({ traceparent: expect.stringContaining(traceId) });
 });
@@ -115,7 +97,7 @@ it('a message that calls a person is one trace up to the webhook, which gets it 
   await until(async () => receiver.received.length > 0, 'the webhook');
   expect(receiver.received[0]!.headers['traceparent']).toContain(traceId);
   const wanted = ['support-platform-worker: attendTo', 'support-platform-worker: POST'];
-  await until(async () => wanted.every((name) => namesOf(traceId).includes(name)), 'the spans to be exported');
+  await spansWith(traceId, wanted);
 });
 
 it('a request to another service is a span of the trace, of which the service gets no header', async () => {
@@ -127,7 +109,7 @@ it('a request to another service is a span of the trace, of which the service ge
     body: { api_key: 'lin_api_0123456789', team_id: linearTeam.id },
   });
   expect(status).toBe(200);
-  await until(async () => namesOf(traceId).includes('support-platform-worker: POST'), 'the span to be exported');
+  await spansWith(traceId, ['support-platform-worker: POST']);
   expect(linear.sent.map(({ headers }) => headers)).toEqual([
     expect.not.objectContaining({ traceparent: expect.anything() }),
   ]);
@@ -143,7 +125,7 @@ it('a request to an identity provider is a span of the trace of the sign-in', as
   await Promise.all([other.stop(), provider.close()]);
   expect(begun.status).toBe(302);
   const wanted = ['support-platform-api: GET /v1/auth/oidc/:provider/start', 'support-platform-api: GET'];
-  await until(async () => wanted.every((name) => namesOf(traceId).includes(name)), 'the spans to be exported');
+  await spansWith(traceId, wanted);
 });
 
 it('without a trace of the caller one is made, and one that is malformed is not taken over', async () => {
