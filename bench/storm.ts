@@ -5,10 +5,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newCustomer, questions } from './chat.ts';
-import { onStage, unlimited, type Stage } from './stage.ts';
+import { onStage, unlimited, untilIndexed, type Stage } from './stage.ts';
 import { apiAt, until } from '../test/kit/harness.ts';
 import { startProcess, type Running } from '../test/kit/processes.ts';
-import { page, startSite } from '../test/kit/sites.ts';
 
 const kills = 30;
 /** How long a worker that is ready may work before it is killed. */
@@ -20,11 +19,11 @@ const targetS = 30;
 const ownFleet = { FLEETS: 'maintenance', EGRESS_ALLOW: '127.0.0.1' };
 
 export async function run(): Promise<void> {
-  const models = process.argv[3] === 'embedding' ? {} : { EMBEDDING: 'off' };
-  await onStage((stage) => storm(stage, models), { ...ownFleet, ...models }, { help: false });
+  const models: { EMBEDDING?: string } = process.argv[3] === 'embedding' ? {} : { EMBEDDING: 'off' };
+  await onStage((stage) => storm(stage, models), { ...ownFleet, ...models }, { help: true });
 }
 
-async function storm(stage: Stage, models: Record<string, string>): Promise<void> {
+async function storm(stage: Stage, models: { EMBEDDING?: string }): Promise<void> {
   const api = apiAt(stage.url);
   const env = {
     ...unlimited,
@@ -39,15 +38,12 @@ async function storm(stage: Stage, models: Record<string, string>): Promise<void
   const start = (): Promise<Running> => startProcess('workers/main.ts', env);
   const workers = [start(), start()];
   await Promise.all(workers);
-  const paths = Array.from({ length: pages }, (_, n) => `/${n}`);
-  const site = await startSite({
-    '/': page('Start', 'The counters of the branch.', paths),
-    ...Object.fromEntries(paths.map((path, n) => [path, page(`Page ${n}`, `Counter ${n} opens at ${n} o'clock.`)])),
-  });
+  await untilIndexed(stage, models.EMBEDDING !== 'off');
+  const site = await startProcess('bench/site.ts', { DATA_DIR: stage.dataDir });
   const clients = await Promise.all(Array.from({ length: customers }, () => newCustomer(stage)));
   const begun = await api.request('POST', `/orgs/${stage.orgId}/crawl`, {
     token: stage.key,
-    body: { url: `${site.url}/` },
+    body: { url: site.url, options: { max_pages: pages } },
   });
   if (begun.status !== 202) throw new Error(JSON.stringify(begun.body));
   const documents: string[] = [];
@@ -65,7 +61,7 @@ async function storm(stage: Stage, models: Record<string, string>): Promise<void
   const last = performance.now();
   const since = (): string => `${((performance.now() - last) / 1000).toFixed(1)} s`;
   await Promise.all([
-    until(async () => answersOf(clients) >= said, 'the answers').then(() => console.log(`  answers    ${since()}`)),
+    until(async () => answersOf(clients) >= said, `${said} answers`).then(() => console.log(`  answers    ${since()}`)),
     Promise.all(documents.map((id) => api.processed(stage.orgId, stage.key, id))).then(() =>
       console.log(`  documents  ${since()}`),
     ),
@@ -79,7 +75,7 @@ async function storm(stage: Stage, models: Record<string, string>): Promise<void
   if (settledS > targetS) process.exitCode = 1;
   for (const client of clients) await client.close();
   await Promise.all(workers.map(async (worker) => (await worker).stop()));
-  await site.close();
+  await site.stop();
 }
 
 const answersOf = (clients: Awaited<ReturnType<typeof newCustomer>>[]): number =>

@@ -10,6 +10,7 @@ import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } 
 import { startIdentityProvider } from '../kit/oidc-server.ts';
 import { linearTeam, startLinearService, type Service } from '../kit/services.ts';
 import { startZipkin, type Span, type Zipkin } from '../kit/zipkin.ts';
+import { cancel, openShop, please } from '../kit/toolshop.ts';
 import { outboxOf, startReceiver, type Receiver } from '../kit/receiver.ts';
 
 let zipkin: Zipkin;
@@ -31,7 +32,7 @@ beforeAll(async () => {
     startProcess('api/server.ts', env),
     startProcess('workers/main.ts', {
       ...env,
-      FLEETS: 'documents,backlog,conversations,deliveries,slowdeliveries,inbound',
+      FLEETS: 'documents,backlog,conversations,tools,deliveries,slowdeliveries,inbound',
     }),
   ]);
   api = apiAt(running[0]!.url);
@@ -98,6 +99,18 @@ it('a message that calls a person is one trace up to the webhook, which gets it 
   expect(receiver.received[0]!.headers['traceparent']).toContain(traceId);
   const wanted = ['support-platform-worker: attendTo', 'support-platform-worker: POST'];
   await spansWith(traceId, wanted);
+});
+
+it('a message that calls a tool is one trace up to the tool server, which gets it in its header', async () => {
+  const shop = await openShop(api, [{ tool: cancel, risk_tier: 'safe_write' }]);
+  const session = await api.newSession(shop.org, { key: shop.key });
+  const { traceId, traceparent } = newTrace();
+  const path = `/support/chat/messages/${shop.org.orgId}`;
+  await api.request('POST', path, { token: session.token, headers: { traceparent }, body: { body: please } });
+  await until(async () => shop.mcp.calls.length > 0, 'the call of the tool');
+  expect(shop.mcp.heads.at(-1)!['traceparent']).toContain(traceId);
+  await spansWith(traceId, ['support-platform-worker: advanceCall', 'support-platform-worker: POST']);
+  await shop.mcp.close();
 });
 
 it('a request to another service is a span of the trace, of which the service gets no header', async () => {
