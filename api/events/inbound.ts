@@ -55,7 +55,7 @@ export async function storeArrival(ctx: Context, arrival: Arrival): Promise<Inbo
     };
     return (await storeInbound(nobodys)) ? nobodys : null;
   }
-  const intent = intentFor(inboundWork(owner.orgId, record.part), now);
+  const intent = intentFor(inboundWork(owner.orgId), now);
   const inbound: Inbound = {
     ...record,
     org_id: owner.orgId,
@@ -67,13 +67,13 @@ export async function storeArrival(ctx: Context, arrival: Arrival): Promise<Inbo
   return (await storeInbound(inbound)) ? inbound : null;
 }
 
-/** Signals the workflow of the event's part in the background. */
+/** Signals the organization's workflow in the background. */
 export const wake = (ctx: Context, inbound: Inbound): void => wakers(ctx.config).wake(ctx, inbound);
 
 const maxTypeLength = 100;
 
 /**
- * The pause after a signal to a workflow, in ms. Events that arrive within the pause share the next
+ * The pause after a signal to an organization's workflow, in ms. Events that arrive within the pause share the next
  * signal. The pause grows with the number of events in the last signal, so that a burst costs a few signals a second
  * and a single event is not delayed.
  */
@@ -85,7 +85,8 @@ const gatherMs = (told: number): number => Math.min(20 + 2 * told, 200);
 const noteAfterMs = 1_500;
 
 /**
- * Signals workflows in the background: one signal at a time for each workflow, which covers all events that arrived.
+ * Signals workflows in the background: one signal at a time for each organization, which covers all events that
+ * arrived.
  */
 const wakers = perConfig(() => {
   const waiting = new Map<string, Inbound[]>();
@@ -97,29 +98,28 @@ const wakers = perConfig(() => {
     // If this process ends before, the sweeper signals once more.
     setTimeout(() => void note(), noteAfterMs).unref();
   };
-  async function tell(ctx: Context, workflowId: string): Promise<void> {
+  async function tell(ctx: Context, orgId: string): Promise<void> {
     for (;;) {
-      const arrived = waiting.get(workflowId)!;
+      const arrived = waiting.get(orgId)!;
       if (arrived.length === 0) break;
-      waiting.set(workflowId, []);
+      waiting.set(orgId, []);
       const [first] = arrived;
       try {
         await startUnsettled(ctx, first!, first!.pending![0]!);
         noteLater(ctx, arrived);
       } catch (error) {
-        ctx.log.warn({ err: error, workflow_id: workflowId }, 'workflow not started; the sweeper will');
+        ctx.log.warn({ err: error, org_id: orgId }, 'workflow not started; the sweeper will');
       }
       await new Promise((resolve) => setTimeout(resolve, gatherMs(arrived.length)));
     }
-    waiting.delete(workflowId);
+    waiting.delete(orgId);
   }
   return {
     wake(ctx: Context, inbound: Inbound): void {
-      const { workflow_id } = inbound.pending![0]!;
-      const arrived = waiting.get(workflow_id);
+      const arrived = waiting.get(inbound.org_id);
       if (arrived) return void arrived.push(inbound);
-      waiting.set(workflow_id, [inbound]);
-      void tell(ctx, workflow_id);
+      waiting.set(inbound.org_id, [inbound]);
+      void tell(ctx, inbound.org_id);
     },
   };
 });

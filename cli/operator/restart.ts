@@ -96,9 +96,7 @@ export const unfinished: readonly Unfinished[] = [
     toolCallWork(org_id, _id),
     noticesWork(org_id, { callId: _id }),
   ]),
-  unfinishedOf(InboundModel, { status: 'stored', org_id: { $ne: '' } }, ({ org_id, part }) => [
-    inboundWork(org_id, part),
-  ]),
+  unfinishedOf(InboundModel, { status: 'stored', org_id: { $ne: '' } }, ({ org_id }) => [inboundWork(org_id)]),
   unfinishedOf(DeliveryModel, { status: { $in: [...outstanding] } }, (delivery) => [carrierOf(delivery)]),
   unfinishedOf(ReleaseModel, {}, ({ _id, org_id }) => [releaseCredentialWork(org_id, _id)]),
   unfinishedOf(

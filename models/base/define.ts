@@ -123,31 +123,28 @@ export async function readTogether<T>(reads: (options: Together) => Promise<T>):
     .withSession({ snapshot: true }, (session) => reads({ session, readConcern: { level: 'snapshot' } }));
 }
 
+type Ided = { _id: string };
+
 /**
- * Returns a function that reads an organization's records by primary key. Reads in the same turn of the event loop
- * become one query an organization. Nothing is cached, so each read returns the current state. Callers that ask for the
- * same id share one object and must not change it. `select` names the fields to read; by default all.
+ * Reads by primary key, of which those in the same turn of the event loop become one query for each organization, or one
+ * query in all for a collection without shards. Nothing is cached, so each read returns the current state.
  */
-export function readerOf<T extends { _id: string; org_id: string }, K extends keyof T = keyof T>(
-  model: Stores<T, Collection>,
-  select?: readonly K[],
-): (orgId: string, id: string) => Promise<Readonly<Pick<T, K>> | null> {
-  type Read = Readonly<Pick<T, K>>;
-  const options = select ? { projection: Object.fromEntries(select.map((field) => [field, 1])) } : {};
-  const read = async (org_id: string, ids: readonly string[]): Promise<(Read & { _id: string })[]> => {
-    const collection = acrossShards(model) as unknown as Everywhere<{ _id: string; org_id: string }>;
+function loaderOf<R extends Ided>(model: Stores<never, Collection>, options: object) {
+  const collection = acrossShards(model) as unknown as Everywhere<{ _id: string; org_id?: string }>;
+  const read = async (ids: readonly string[], org_id: string | undefined): Promise<R[]> => {
+    const shard = defined({ org_id });
     // A single id takes MongoDB's fast path, without a cursor.
     const found =
       ids.length === 1
-        ? [await collection.findOne({ _id: ids[0]!, org_id }, options)]
-        : await collection.find({ _id: { $in: [...ids] }, org_id }, options).toArray();
-    return found.filter((record) => record !== null) as unknown as (Read & { _id: string })[];
+        ? [await collection.findOne({ _id: ids[0]!, ...shard }, options)]
+        : await collection.find({ _id: { $in: [...ids] }, ...shard }, options).toArray();
+    return found.filter((record) => record !== null) as unknown as R[];
   };
-  const loader = new DataLoader<{ orgId: string; id: string }, Read | null>(
+  return new DataLoader<{ id: string; orgId?: string }, R | null>(
     async (asked) => {
       const byOrg = Map.groupBy(asked, ({ orgId }) => orgId);
       const found = await Promise.all(
-        [...byOrg].map(([orgId, of]) => read(orgId, [...new Set(of.map(({ id }) => id))])),
+        [...byOrg].map(([orgId, of]) => read([...new Set(of.map(({ id }) => id))], orgId)),
       );
       const byId = new Map(found.flat().map((record) => [record._id, record]));
       return asked.map(({ id }) => byId.get(id) ?? null);
@@ -155,5 +152,25 @@ export function readerOf<T extends { _id: string; org_id: string }, K extends ke
     // `setImmediate` runs after all readable sockets of this turn, so that their reads join the batch.
     { cache: false, batchScheduleFn: (dispatch) => setImmediate(dispatch), maxBatchSize: 500 },
   );
+}
+
+/**
+ * Returns a function that reads an organization's records by primary key, many in one query. Callers that ask for the
+ * same id share one object and must not change it. `select` names the fields to read; by default all.
+ */
+export function readerOf<T extends Ided & { org_id: string }, K extends keyof T = keyof T>(
+  model: Stores<T, Collection>,
+  select?: readonly K[],
+): (orgId: string, id: string) => Promise<Readonly<Pick<T, K>> | null> {
+  const options = select ? { projection: Object.fromEntries(select.map((field) => [field, 1])) } : {};
+  const loader = loaderOf<Ided & Pick<T, K>>(model as never, options);
   return (orgId, id) => loader.load({ orgId, id });
+}
+
+/** Like `readerOf`, for a collection that is not sharded. */
+export function readerById<T extends Ided>(
+  model: Stores<T, Exclude<Collection, keyof typeof shardKeys>>,
+): (id: string) => Promise<Readonly<T> | null> {
+  const loader = loaderOf<T>(model as never, {});
+  return (id) => loader.load({ id });
 }

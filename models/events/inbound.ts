@@ -13,6 +13,7 @@ import { grouped } from '../base/grouped.ts';
 import { pendingField, pendingIndex } from '../base/pending.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import {
+  inboundParts,
   inboundProviders,
   inboundStatuses,
   type InboundProvider,
@@ -75,14 +76,11 @@ export const InboundModel = defineModel(
 );
 export type Inbound = RecordOf<typeof InboundModel>;
 
-/** The parts of an organization's lanes. As many workers can process its records at the same time. */
-const parts = 4;
+/** The part of a lane. Lanes are spread evenly over `inboundParts`. */
+export const partOf = (lane: string): number => createHash('sha256').update(lane).digest()[0]! % inboundParts.length;
 
-/** The part of a lane, from 0. Lanes are spread evenly. */
-export const partOf = (lane: string): number => createHash('sha256').update(lane).digest()[0]! % parts;
-
-/** A part of an organization's records. */
-export type InboundPart = { orgId: string; part: number };
+/** An organization's records, or those of one part. */
+export type InboundOf = { orgId: string; part?: number };
 
 /**
  * Stores a record; false when a record with the same idempotency key exists. Records that arrive during a write are
@@ -119,7 +117,7 @@ export async function settleArrivals(ids: readonly string[]): Promise<void> {
  * by a failed record whose retry is not due yet.
  */
 export async function listStored(
-  of: InboundPart,
+  of: InboundOf,
   { now, limit, without = [] }: { now: Date; limit: number; without?: readonly string[] },
 ): Promise<Inbound[]> {
   const waiting = await collectionOf(InboundModel).distinct('lane', { ...storedOf(of), next_at: { $gt: now } });
@@ -131,10 +129,14 @@ export async function listStored(
 }
 
 /** The filter must match the partial index on `next_at`. */
-const storedOf = ({ orgId, part }: InboundPart) => ({ org_id: orgId, part, status: 'stored' as const });
+const storedOf = ({ orgId, part }: InboundOf) => ({
+  org_id: orgId,
+  part: part ?? { $in: [...inboundParts] },
+  status: 'stored' as const,
+});
 
 /** The time of the next retry of a failed record; undefined when no retry is scheduled. */
-export async function nextAttemptAt(of: InboundPart): Promise<Date | undefined> {
+export async function nextAttemptAt(of: InboundOf): Promise<Date | undefined> {
   const [next] = await collectionOf(InboundModel)
     .find({ ...storedOf(of), next_at: { $exists: true } }, { projection: { next_at: 1 } })
     .sort({ next_at: 1 })

@@ -4,7 +4,7 @@
  */
 import { isDuplicate } from '../base/connect.ts';
 import { aboutField, aboutIndex } from '../base/copies.ts';
-import { collectionOf, defineModel, type Together, type RecordOf } from '../base/define.ts';
+import { collectionOf, defineModel, readerById, type Together, type RecordOf } from '../base/define.ts';
 import { date, mixed, oneOf, optional, string } from '../rules/base/fields.ts';
 import { modes } from '../rules/access/keys.ts';
 import { integrationProviders, type IntegrationProvider } from '../rules/integrations/integration.ts';
@@ -47,8 +47,10 @@ export type Link = RecordOf<typeof LinkModel>;
 
 const idOf = (provider: IntegrationProvider, external: string): string => `${provider}:${external}`;
 
+const readLink = readerById(LinkModel);
+
 export async function findLink(provider: IntegrationProvider, external: string): Promise<Readonly<Link> | null> {
-  return collectionOf(LinkModel).findOne({ _id: idOf(provider, external) });
+  return readLink(idOf(provider, external));
 }
 
 /** The newest link of a ticket or task at one provider. */

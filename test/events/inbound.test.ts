@@ -20,18 +20,11 @@ import { newId } from '../../models/base/ids.ts';
 import { actOn } from '../../models/chat/act.ts';
 import { InboundModel, partOf, storeInbound, type Inbound } from '../../models/events/inbound.ts';
 import { createLink } from '../../models/events/link.ts';
+import { defined } from '../../models/rules/base/defined.ts';
 import { expiryOf } from '../../models/rules/base/retention.ts';
 import { inboundWaitMs, type InboundProvider } from '../../models/rules/events/inbound.ts';
 
 const { newCustomer } = conversing('inbounddeaths');
-
-/** The id of an issue whose events are in the first part, so that they are claimed together. */
-function issueOfFirstPart(): string {
-  for (;;) {
-    const issue = randomUUID();
-    if (partOf(`linear:${issue}`) === 0) return issue;
-  }
-}
 
 describe('processInbound', () => {
   const start = new Date();
@@ -57,11 +50,11 @@ describe('processInbound', () => {
     await storeInbound(record);
     return record._id;
   };
-  const process = (orgId: string, handler: NonNullable<Handlers['linear']>, part = 0) => {
+  const process = (orgId: string, handler: NonNullable<Handlers['linear']>, part?: number) => {
     const deps = { clock: () => now, log: pino({ level: 'silent' }) } as unknown as InboundDeps;
     const { processInbound } = createInboundActivities(deps, { linear: handler });
-    const work = () => processInbound({ orgId, part });
-    return new MockActivityEnvironment().run<[], { againInMs?: number }, typeof work>(work);
+    const work = () => processInbound({ orgId, ...defined({ part }) });
+    return new MockActivityEnvironment().run<[], { againInMs?: number; isBehind?: boolean }, typeof work>(work);
   };
   const statuses = async (orgId: string) =>
     (await InboundModel.find({ org_id: orgId }).sort({ _id: 1 }).lean()).map(({ status }) => status);
@@ -117,7 +110,7 @@ describe('processInbound', () => {
     expect(seen).toEqual(['b1', 'a1', 'a2']);
   });
 
-  it('processInbound leaves events of other parts to the workflows of those parts, which several workers run', async () => {
+  it('processInbound of one part leaves the events of other parts, which other workers process at the same time', async () => {
     const orgId = newId('org');
     now = start;
     await stored(orgId, 'a', 'a1');
@@ -132,10 +125,20 @@ describe('processInbound', () => {
       handled.resolve();
       return { outcome: 'done' };
     };
-    const first = process(orgId, handler);
+    const first = process(orgId, handler, 0);
     await process(orgId, handler, 1);
     await first;
     expect(seen).toEqual(['b1', 'a1']);
+  });
+
+  it('processInbound of all parts says that it is behind once it finds as many events as it may claim, and processes these', async () => {
+    const orgId = newId('org');
+    now = start;
+    await Promise.all(Array.from({ length: 201 }, (_, n) => stored(orgId, `lane ${n}`, 'x')));
+    const done = () => Promise.resolve({ outcome: 'done' });
+    expect(await process(orgId, done)).toEqual({ isBehind: true });
+    expect(await InboundModel.countDocuments({ org_id: orgId, part: 0, status: 'stored' })).toBe(1);
+    expect(await process(orgId, done)).toEqual({});
   });
 
   it('lanes are spread over the parts, and each has its own', () => {
@@ -195,7 +198,7 @@ describe('processInbound', () => {
     await stored(orgId, 'a', 'x');
     const deps = { clock: () => now, log: pino({ level: 'silent' }) } as unknown as InboundDeps;
     const { processInbound } = createInboundActivities(deps, {});
-    await new MockActivityEnvironment().run(() => processInbound({ orgId, part: 0 }));
+    await new MockActivityEnvironment().run(() => processInbound({ orgId }));
     expect(await InboundModel.findOne({ org_id: orgId }).lean()).toMatchObject({
       status: 'ignored',
       reason: 'Nothing here takes events of linear.',
@@ -252,7 +255,7 @@ describe('a signed event of an undocumented form', () => {
       await storeInbound(record);
       const deps = { clock: () => new Date(), log: pino({ level: 'silent' }) } as unknown as InboundDeps;
       const { processInbound } = createInboundActivities(deps);
-      await new MockActivityEnvironment().run(() => processInbound({ orgId: record.org_id, part: 0 }));
+      await new MockActivityEnvironment().run(() => processInbound({ orgId: record.org_id }));
       expect(await InboundModel.findById(record._id).lean()).toMatchObject({
         status: 'ignored',
         attempts: 1,
@@ -299,13 +302,13 @@ describe('a worker that dies while it processes an event', () => {
       const customer = await newCustomer(org.orgId);
       await customer.say('Hello');
       const { ticket } = await actOn(org.orgId, customer.convId, 'escalate', { now: new Date(), reason: 'member' });
-      const issue = issueOfFirstPart();
+      const issue = randomUUID();
       const of = { org_id: org.orgId, mode: 'test', provider: 'linear', external: issue, kind: 'ticket' } as const;
       await createLink({ ...of, subject_id: ticket!.ticket_id, conv_id: customer.convId, created_at: new Date() });
       tickets.push(customer);
       // Events of three unrelated issues and of the ticket's issue; all are stored first, so that they are claimed
       // together.
-      const others = [issueOfFirstPart(), issueOfFirstPart(), issueOfFirstPart()];
+      const others = [randomUUID(), randomUUID(), randomUUID()];
       for (const stateId of ['doing', 'done']) for (const one of [...others, issue]) await send(one, stateId);
       const dying = startProcess('test/kit/worker.ts', { ...env, FAULT: fault });
       expect([fault, await deathOf(dying)]).toEqual([fault, 'SIGKILL']);

@@ -88,7 +88,7 @@ function expectRenewed(lengths: readonly number[]): void {
 describe('a workflow that is signalled during each of its activities', () => {
   const task = { orgId: 'org_1', taskId: 'task_1' };
   it.each([
-    ['inbound', inbound, { orgId: 'org_1', part: 0 }, arrived, 'processInbound'],
+    ['inbound', inbound, { orgId: 'org_1' }, arrived, 'processInbound'],
     ['conversation', conversation, { orgId: 'org_1', convId: 'conv_1' }, attend, 'attendTo'],
     ['announce', announce, task, happened, 'announceTask'],
     ['taskIssues', taskIssues, task, taskChanged, 'carryToIssues'],
@@ -142,7 +142,7 @@ describe('the inbound workflow', () => {
   it('the inbound workflow continues in a new run while failed items are retried', async () => {
     let looks = 0;
     const processInbound = async () => ((looks += 1) < 20 ? { againInMs: 1 } : {});
-    expectRenewed(await runsOf(inbound, [{ orgId: 'org_1', part: 0 }], { processInbound }, async () => undefined));
+    expectRenewed(await runsOf(inbound, [{ orgId: 'org_1' }], { processInbound }, async () => undefined));
     // A new run may run its activity once more.
     expect(looks).toBeGreaterThanOrEqual(20);
   });

@@ -106,7 +106,7 @@ export const plainStories: Readonly<Record<Kind, PlainStory>> = {
     ref: { ...org, grantId: 'grant_1' },
     activities: () => ({ finishSignIn: inTurn({ kind: 'done' }) }),
   },
-  inbound: { ref: { ...org, part: 0 }, activities: () => ({ processInbound: inTurn({ againInMs: 60_000 }, {}) }) },
+  inbound: { ref: org, activities: () => ({ processInbound: inTurn({ againInMs: 60_000 }, {}) }) },
   interview: {
     ref: { ...org, interviewId: 'int_1' },
     activities: () => world().activities,

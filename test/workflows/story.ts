@@ -9,6 +9,7 @@ import type { DeliveryActivities } from '../../activities/events/deliver.ts';
 import type { DocumentActivities } from '../../activities/knowledge/document.ts';
 import type { EmbeddingActivities } from '../../activities/knowledge/embedding.ts';
 import type { ErasureActivities } from '../../activities/chat/erasure.ts';
+import type { InboundActivities } from '../../activities/events/inbound/index.ts';
 import type { InterviewActivities } from '../../activities/interviews/interview.ts';
 import type { LiveCopyActivities } from '../../activities/knowledge/livecopy.ts';
 import type { MeetingActivities, MeetingTaskActivities } from '../../activities/interviews/meeting.ts';
@@ -52,6 +53,7 @@ export function stories() {
         EmbeddingActivities &
         ErasureActivities &
         MailReplyActivities &
+        InboundActivities &
         InterviewActivities &
         LiveCopyActivities &
         MaintenanceActivities &

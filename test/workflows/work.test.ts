@@ -103,7 +103,7 @@ const made: {
   ],
   eraseTask: [[eraseTaskWork('t'), 'tasks task:t:erase - [{"taskId":"t"}]']],
   finishToolGrant: [[finishToolGrantWork('o', 'g'), 'tools tool-grant:g - [{"orgId":"o","grantId":"g"}]']],
-  inbound: [[inboundWork('o', 2), 'inbound inbound:o:2 arrived [{"orgId":"o","part":2}]']],
+  inbound: [[inboundWork('o'), 'inbound inbound:o arrived [{"orgId":"o"}]']],
   interview: [
     [interviewWork('o', 'i'), 'interviews interview:i - [{"orgId":"o","interviewId":"i"}]'],
     [interviewWork('o', 'i', 'room'), 'interviews interview:i room [{"orgId":"o","interviewId":"i"}]'],

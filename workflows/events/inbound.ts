@@ -1,6 +1,7 @@
 /**
- * Processes a part of an organization's events from other services, at each signal until none is left. The events are
- * in MongoDB, so the history stays short. The workflow waits only for retries of failed events.
+ * Processes an organization's events from other services, at each signal until none is left. The events are in MongoDB,
+ * so the history stays short. The workflow waits only for retries of failed events. Events that one worker does not keep
+ * up with are processed in parts, which any workers of the fleet take.
  */
 import {
   condition,
@@ -12,10 +13,10 @@ import {
 } from '@temporalio/workflow';
 import { throughOutages } from '../base/options.ts';
 import type { InboundActivities } from '../../activities/events/inbound/index.ts';
+import { inboundParts } from '../../models/rules/events/inbound.ts';
 import { arrivedSignal } from '../../models/rules/events/work.ts';
 
-/** `part`: the number of a part of the organization's lanes; each part has a workflow, so that workers share the work. */
-export type InboundRef = { orgId: string; part: number };
+export type InboundRef = { orgId: string };
 
 const { processInbound } = proxyActivities<InboundActivities>({
   ...throughOutages,
@@ -26,20 +27,38 @@ const { processInbound } = proxyActivities<InboundActivities>({
   retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
 });
 
+const nextAttempt = { summary: 'the next attempt at an event that failed' };
+
 /** Something was stored. */
 export const arrived = defineSignal(arrivedSignal);
 
 export async function inbound(ref: InboundRef): Promise<void> {
   let news = 0;
   setHandler(arrived, () => void (news += 1));
+  /** Processes all parts at the same time, until none of them has anything to do. */
+  async function inParts(): Promise<void> {
+    let busy = 0;
+    const work = async (part: number): Promise<void> => {
+      do {
+        busy += 1;
+        const seen = news;
+        const { againInMs } = await processInbound({ ...ref, part });
+        busy -= 1;
+        const isDue = (): boolean => news !== seen || busy === 0;
+        await (againInMs === undefined ? condition(isDue) : condition(isDue, againInMs, nextAttempt));
+      } while (busy > 0 && !workflowInfo().continueAsNewSuggested);
+    };
+    await Promise.all(inboundParts.map(work));
+  }
   for (;;) {
     const seen = news;
-    const { againInMs } = await processInbound(ref);
-    // A part may be busy for days, so the history is renewed. The next run starts with a look at the stored
+    const { againInMs, isBehind } = await processInbound(ref);
+    if (isBehind) await inParts();
+    // An organization may be busy for days, so the history is renewed. The next run starts with a look at the stored
     // events.
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof inbound>(ref);
-    if (news !== seen) continue;
+    if (isBehind || news !== seen) continue;
     if (againInMs === undefined) return;
-    await condition(() => news !== seen, againInMs, { summary: 'the next attempt at an event that failed' });
+    await condition(() => news !== seen, againInMs, nextAttempt);
   }
 }

@@ -1,6 +1,5 @@
 /**
- * Processes a part of an organization's inbound records: lanes in parallel, and the records of one lane in sequence. Every
- * step can be retried at any point: records are claimed and settled by compare-and-set, and handlers are idempotent by
+ * Processes an organization's inbound records: lanes in parallel, and the records of one lane in sequence. Every step can be retried at any point: records are claimed and settled by compare-and-set, and handlers are idempotent by
  * the record's id.
  */
 import { randomUUID } from 'node:crypto';
@@ -17,12 +16,14 @@ import {
   nextAttemptAt,
   settleInbound,
   type Inbound,
-  type InboundPart,
+  type InboundOf,
   type Settled,
 } from '../../../models/events/inbound.ts';
 import { inboundAttemptMs, inboundWaitMs } from '../../../models/rules/events/inbound.ts';
 
 export type InboundActivities = ReturnType<typeof createInboundActivities>;
+/** `againInMs`: when the next retry is due. `isBehind`: more records wait than one worker keeps up with. */
+type Processed = { againInMs?: number; isBehind?: boolean };
 
 /** The maximum number of records that one query claims, and of handlers that run in parallel. */
 const batch = 200;
@@ -38,6 +39,8 @@ const paceMs = 100;
  * them.
  */
 const besideMs = 250;
+/** The longest wait for running handlers before the work is handed over to several workers, in ms. */
+const handOverMs = 2_000;
 /**
  * The activity ends after this time, in ms, so that no single run lasts for hours; its workflow then runs the next one.
  */
@@ -118,7 +121,7 @@ export function createInboundActivities(deps: InboundDeps, by: Handlers = handle
    * Claims stored records outside the lanes in progress, and begins to process them. Returns the number of records that
    * the query found.
    */
-  async function look(of: InboundPart, run: Run): Promise<number> {
+  async function look(of: InboundOf, run: Run): Promise<number> {
     const stored = await listStored(of, { now: clock(), limit: batch, without: [...run.lanes.keys()] });
     if (stored.length === 0) return 0;
     const attempt = randomUUID();
@@ -136,32 +139,37 @@ export function createInboundActivities(deps: InboundDeps, by: Handlers = handle
     return stored.length;
   }
 
-  async function process(of: InboundPart, signal: AbortSignal): Promise<{ againInMs?: number }> {
+  async function process(of: InboundOf, signal: AbortSignal): Promise<Processed> {
     const run: Run = { signal, limit: pLimit(handlersAtOnce), lanes: new Map() };
     const end = performance.now() + shiftMs;
+    let isBehind = false;
     for (;;) {
       signal.throwIfAborted();
       const began = performance.now();
-      const isOver = began > end || run.failure !== undefined;
-      const taken = isOver ? 0 : await look(of, run).catch((error: unknown) => failed(run, error));
+      const isOver: boolean = began > end || isBehind || run.failure !== undefined;
+      const taken: number = isOver ? 0 : await look(of, run).catch((error: unknown) => failed(run, error));
       if (run.lanes.size > 0) {
         const all = Promise.all(run.lanes.values());
-        await (isOver ? all : Promise.race([all, sleep(besideMs, undefined, { ref: false })]));
+        const longest = isBehind ? handOverMs : besideMs;
+        await (isOver && !isBehind ? all : Promise.race([all, sleep(longest, undefined, { ref: false })]));
       } else if (run.failure) throw run.failure;
+      else if (isBehind) return { isBehind };
       else if (isOver) return { againInMs: minWaitMs };
       else if (taken === 0) return waitOf(of);
+      // While a slow handler runs, this worker goes on with the other lanes and hands nothing over.
+      isBehind = taken === batch ? of.part === undefined : isBehind && run.lanes.size === 0;
       if (taken >= busyFrom) await sleep(Math.max(0, began + paceMs - performance.now()));
     }
   }
 
-  async function waitOf(of: InboundPart): Promise<{ againInMs?: number }> {
+  async function waitOf(of: InboundOf): Promise<Processed> {
     const next = await nextAttemptAt(of);
     return next ? { againInMs: Math.max(next.getTime() - clock().getTime(), minWaitMs) } : {};
   }
 
   return {
-    /** Processes records until none is due. `againInMs`: when the next retry is due. */
-    processInbound: (ref: InboundPart) => withHeartbeat((signal) => process(ref, signal)),
+    /** Processes records until none is due, or until one worker does not keep up with them. */
+    processInbound: (ref: InboundOf) => withHeartbeat((signal) => process(ref, signal)),
   };
 }
 

@@ -25,6 +25,12 @@ const waits: readonly number[] = [second, 5 * second, 30 * second, 2 * minute, 1
 /** The wait after this many failed attempts, in ms; undefined when no retry follows. */
 export const inboundWaitMs = (attempts: number): number | undefined => waits[attempts - 1];
 
+/**
+ * The parts of an organization's lanes. A burst that one worker does not keep up with is processed in parts, each by
+ * another worker. A lane is in one part.
+ */
+export const inboundParts = [0, 1, 2, 3] as const;
+
 /** The timeout of an attempt, in ms; longer than a slow model needs for an answer. */
 export const inboundAttemptMs = 90 * second;
 /** The time after which all attempts of a record have ended, in ms. */

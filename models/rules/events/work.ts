@@ -18,16 +18,13 @@ export const sendLineWork = (orgId: string, line: string, { now = false } = {}) 
 /** The signal that an inbound record was stored. */
 export const arrivedSignal = 'arrived';
 
-/**
- * Processes the inbound records of a part of an organization's lanes. The signal starts the workflow when it is not
- * running.
- */
-export const inboundWork = (orgId: string, part: number) =>
+/** Processes the inbound records of an organization. The signal starts the workflow when it is not running. */
+export const inboundWork = (orgId: string) =>
   workOf({
     workflow: 'inbound',
-    id: `inbound:${orgId}:${part}`,
+    id: `inbound:${orgId}`,
     queue: 'inbound',
-    args: [{ orgId, part }],
+    args: [{ orgId }],
     signal: arrivedSignal,
   });
 
